@@ -6,9 +6,6 @@ import PorterRelay
 
 /// Implements the commands.
 extension NotificationServer {
-  /// Per token.
-  static let maximumSubscriptions = 10_000
-
   func carryOut(_ request: ServerRequest, _ signed: SignedRequest) throws(ServerError) -> ServerAnswer {
     switch request.command {
     case .newToken(let pushToken, let signingKey, let boxKey):
@@ -52,7 +49,8 @@ extension NotificationServer {
     return try ServerError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       let own = try BoxKeyPair.generate(randomness: randomness)
       return NewToken(
-        id: id.bytes, pushToken: pushToken, signingKey: signingKey, clientBoxKey: boxKey, boxKey: own.publicKey,
+        id: proposedIdentifier ?? id.bytes, pushToken: pushToken, signingKey: signingKey, clientBoxKey: boxKey,
+        boxKey: own.publicKey,
         pushKey: try own.secretKey.agree(with: boxKey), code: code)
     }
   }
@@ -133,7 +131,7 @@ extension NotificationServer {
     guard ServerToken.step(token.state, .subscribe).effects.contains(.admitSubscription) else {
       return try conclude(request, token, .subscribe)
     }
-    guard try state.subscriptionCount(token: token.number) + credentials.count <= Self.maximumSubscriptions else {
+    guard try state.subscriptionCount(token: token.number) + credentials.count <= maximumSubscriptions else {
       return refusal(request, token, .quota)
     }
     let named = credentials.compactMap { credentials in

@@ -24,6 +24,11 @@ package final class NotificationServer {
   let randomness: any Randomness
   let log: Log
 
+  /// Of a token.
+  var maximumSubscriptions = 10_000
+  /// The identifier of the next new token, if another server has begun to make it.
+  var proposedIdentifier: [UInt8]?
+
   /// Pending times, none of which is worth keeping over a restart.
   var times: ServerTimes
 
@@ -123,7 +128,7 @@ package final class NotificationServer {
 
   // MARK: Being woken
 
-  private func listenIfDue() throws(ServerError) {
+  func listenIfDue() throws(ServerError) {
     let now = clock.now()
     guard now >= times.listenCheck else { return }
     try listen(checkingAll: now >= times.subscriptionCheck)

@@ -22,6 +22,8 @@ package enum ServerError: Error, Hashable, Sendable {
   case damaged(Record)
   case storage(SQLiteError)
   case relay(RelayError)
+  /// The cluster that has the state cannot be used.
+  case cluster(String)
   /// The relay does not know the server's mailbox: the state belongs to another relay file.
   case mailboxUnknown
   case push(PushError)
@@ -73,6 +75,7 @@ extension ServerError {
     switch self {
     case .storage(let error): error.isTemporary || error.kind == .full || error.kind == .ioError
     case .relay(let error): error.isTemporary
+    case .cluster: true
     case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .damaged, .mailboxUnknown, .push,
       .crypto, .socketPathTooLong, .noResources:
       false
@@ -103,6 +106,7 @@ extension ServerError: CustomStringConvertible {
     case .damaged(let record): "the state file is damaged (\(record.rawValue))"
     case .storage(let error): "the state file: \(error)"
     case .relay(let error): "\(error)"
+    case .cluster(let reason): "the cluster: \(reason)"
     case .mailboxUnknown:
       "the relay does not know this server's mailbox: does the state belong to another relay file?"
     case .push(let error): "\(error)"

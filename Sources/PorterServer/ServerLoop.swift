@@ -11,6 +11,20 @@ import PorterRelay
   import Android
 #endif
 
+/// A notification server as the loop sees it: one that has its state alone, or one that shares it.
+protocol LoopedServer: AnyObject {
+  var port: any RelayPort { get }
+  var log: Log { get }
+  var problems: [ServerProblem] { get }
+  var nextProviderAttempt: Moment? { get }
+  func serve(isWoken: Bool) throws(ServerError)
+  func nextDeadline() throws(ServerError) -> Moment
+  func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
+  func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
+}
+
+extension NotificationServer: LoopedServer {}
+
 /// Runs a notification server: waits for the relay, for deadlines, and for the outcomes of pushes.
 ///
 /// The server belongs to the thread that calls `run`. Each provider has its own threads, so that one that does not
@@ -32,7 +46,7 @@ package final class ServerLoop {
   /// Of an embedded relay that a server asks, which has all mailboxes of its clients.
   package static let relayCacheKibibytes = 16 << 10
 
-  private let server: NotificationServer
+  private let server: any LoopedServer
   private let workers: [String: any Worker]
   private let deliveries = Monitor<[Delivery]>([])
   /// Raised when a delivery ends.
@@ -51,10 +65,21 @@ package final class ServerLoop {
   /// Ends when `stop` is raised, which any thread or signal handler may do; `drains` says then whether the pushes that are due are
   /// sent before. `processorTime` is that of the calling thread, for
   /// `takeTurns`.
-  package init(
+  package convenience init(
     server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
     status: ServerStatus = ServerStatus(), stop: WakeDescriptor, drains: @escaping @Sendable () -> Bool = { false },
     clock: any Clock = SystemClock(), processorTime: @escaping () -> Span = { .zero }
+  ) throws(ServerError) {
+    try self.init(
+      any: server, providers: providers, senders: senders, status: status, stop: stop, drains: drains, clock: clock,
+      processorTime: processorTime)
+  }
+
+  init(
+    any server: any LoopedServer, providers: [String: any PushProvider], senders: [String: any PushSender],
+    status: ServerStatus, stop: WakeDescriptor, drains: @escaping @Sendable () -> Bool,
+    clock: any Clock = SystemClock(),
+    processorTime: @escaping () -> Span = { .zero }
   ) throws(ServerError) {
     guard let delivered = WakeDescriptor() else { throw .noResources }
     self.server = server

@@ -35,7 +35,7 @@ extension NotificationServer {
     try send(answer, to: request, messageIdentifier: message.identifier)
   }
 
-  private func send(
+  func send(
     _ answer: ServerAnswer, to request: SignedRequest, messageIdentifier: RelayIdentifier
   ) throws(ServerError) {
     let body = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
@@ -57,7 +57,7 @@ extension NotificationServer {
   }
 
   /// Nil if there is no answer to give.
-  private func answer(to signed: SignedRequest) throws(ServerError) -> ServerAnswer? {
+  func answer(to signed: SignedRequest) throws(ServerError) -> ServerAnswer? {
     do throws(ServerError) {
       if let recorded = try state.recordedRequest(signed.correlation) {
         log(.info, "a request was repeated")
@@ -92,8 +92,8 @@ extension ServerError {
     switch self {
     case .damaged(let record): record != .identity
     case .push, .crypto: true
-    case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .storage, .relay, .mailboxUnknown,
-      .socketPathTooLong, .noResources:
+    case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .storage, .relay, .cluster,
+      .mailboxUnknown, .socketPathTooLong, .noResources:
       false
     }
   }

@@ -22,7 +22,7 @@ extension NotificationServer {
   }
 
   /// For each verified token that watches the notifier.
-  private func take(_ notification: RelayNotification) throws(ServerError) {
+  func take(_ notification: RelayNotification) throws(ServerError) {
     let sizes = Box.overhead...NotificationBundle.maximumMetadataCount
     guard sizes ~= notification.metadata.count else {
       log(.warning, "a notification has the wrong size", ["bytes": "\(notification.metadata.count)"])

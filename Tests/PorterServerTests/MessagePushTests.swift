@@ -6,7 +6,7 @@ import PorterRelay
 import PorterServer
 import XCTest
 
-final class MessagePushTests: XCTestCase {
+class MessagePushTests: XCTestCase {
   func testAMessageIsPushedWithMetadataThatOnlyTheOwnerReads() throws {
     let world = try World()
     let device = try Device(world)

@@ -280,7 +280,10 @@ final class ServerGrowthTests: XCTestCase {
       "INSERT INTO push (token, kind, provider) SELECT number, 'wake', provider FROM token WHERE provider = 'apns_dev'")
     let stop = try XCTUnwrap(WakeDescriptor())
     let provider = MeetingProvider(size: 4, last: 40) { stop.raise() }
-    try ServerLoop(server: world.server, providers: ["apns_dev": provider], stop: stop, clock: SystemClock()).run()
+    try ServerLoop(
+      server: XCTUnwrap(world.server as? NotificationServer), providers: ["apns_dev": provider], stop: stop,
+      clock: SystemClock()
+    ).run()
     XCTAssertEqual(provider.most, 4)
     XCTAssertEqual(provider.count, 40)
   }

@@ -7,7 +7,7 @@ import PorterSchema
 import PorterServer
 import XCTest
 
-final class TokenTests: XCTestCase {
+class TokenTests: XCTestCase {
   func testARegisteredTokenIsVerifiedByAPushAndBecomesActive() throws {
     let world = try World()
     let device = try Device(world)

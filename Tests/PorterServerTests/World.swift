@@ -97,15 +97,46 @@ final class FragilePort: RelayPort {
   func close() { relay.close() }
 }
 
+/// A server as a test drives it: one that has its state alone, or one that shares it.
+protocol DrivenServer: AnyObject {
+  var link: NotificationServerLink { get }
+  var hasMoreToDo: Bool { get }
+  var nextProviderAttempt: Moment? { get }
+  func serve(isWoken: Bool) throws(ServerError)
+  func nextDeadline() throws(ServerError) -> Moment
+  func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
+  func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
+}
+
+extension NotificationServer: DrivenServer {}
+extension SharedServer: DrivenServer {}
+
+extension DrivenServer {
+  func serve() throws(ServerError) { try serve(isWoken: true) }
+  func nextPush(for provider: String) throws(ServerError) -> PendingPush? {
+    try nextPushes(for: provider, count: 1, underWay: []).first
+  }
+  func finish(_ pending: PendingPush, _ outcome: PushOutcome) throws(ServerError) { try finish([(pending, outcome)]) }
+}
+
 /// A relay, a notification server with its provider, and its clients: all in this process, driven by hand.
 final class World {
+  /// Whether worlds that are made have two servers that share their state.
+  nonisolated(unsafe) static var isShared = false
+
   let directory: URL
   let clock = ManualClock()
   let provider = FakeProvider()
   let lines: LogLines
   private(set) var port: FragilePort
-  private(set) var server: NotificationServer
-  private(set) var state: ServerState
+  private(set) var servers: [any DrivenServer] = []
+  private var states: [ServerState] = []
+  /// What two servers share; nil for one that has its state alone.
+  let store: MemoryStore?
+  /// The one that begins the next turn.
+  private var turn = 0
+  var server: any DrivenServer { servers[0] }
+  var state: ServerState { states[0] }
 
   let ports: Ports
   var relayPath: String { directory.appendingPathComponent("relay.db").path }
@@ -115,37 +146,54 @@ final class World {
     ports = Ports(clock: clock, randomness: randomness)
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    let (relay, state) = (
-      directory.appendingPathComponent("relay.db").path, directory.appendingPathComponent("server.db").path
-    )
+    let relay = directory.appendingPathComponent("relay.db").path
     lines = LogLines()
     port = FragilePort(EmbeddedRelay(path: relay, ports: ports, log: .silent))
-    self.state = try ServerState(path: state, access: .serve)
-    server = try NotificationServer(
-      state: self.state, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
+    store = Self.isShared ? MemoryStore(clock) : nil
+    try start()
+  }
+
+  private func start() throws {
+    guard let store else {
+      states = [try ServerState(path: statePath, access: .serve)]
+      servers = [
+        try NotificationServer(
+          state: states[0], relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
+      ]
+      return
+    }
+    states = try (0..<2).map { try ServerState(path: "\(statePath)-work-\($0)", access: .work) }
+    servers = try states.map {
+      try SharedServer(store: store, state: $0, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
+    }
   }
 
   deinit {
     port.close()
-    try? state.close()
+    for state in states { try? state.close() }
     try? FileManager.default.removeItem(at: directory)
   }
 
   /// As after the process ended, however it ended: only the files are left.
   func restart() throws {
     port.close()
-    try state.close()
+    for state in states { try state.close() }
     port = FragilePort(EmbeddedRelay(path: relayPath, ports: ports, log: .silent))
-    state = try ServerState(path: statePath, access: .serve)
-    server = try NotificationServer(
-      state: state, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
+    try start()
+    store?.endLeases()
   }
 
   /// Does everything that can be done now.
   func run() throws {
-    repeat { try server.serve() } while server.hasMoreToDo
-    while let pending = try server.nextPush(for: "apns_test") {
-      try server.finish(pending, provider.deliverWithRetry(pending.push))
+    turn += 1
+    for index in servers.indices {
+      let server = servers[(turn + index) % servers.count]
+      repeat { try server.serve() } while server.hasMoreToDo
+    }
+    for server in servers {
+      while let pending = try server.nextPush(for: "apns_test") {
+        try server.finish(pending, provider.deliverWithRetry(pending.push))
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import PorterPlatform
+import PorterPush
 import PorterRelay
 
 /// A notification server for a program of another package.
@@ -13,6 +14,8 @@ public final class PushService {
     public var relay: Relay
     /// The server's own file.
     public var state: String
+    /// What the server shares its state with others in; the file then has only what is worked on.
+    public var store: (any SharedStore)?
     /// Sockets of device simulators by the name of the provider that each stands for.
     public var locals: [String: String] = [:]
 
@@ -26,6 +29,7 @@ public final class PushService {
   private let senders: [String: any PushSender]
   private let state: ServerState
   private let relay: any RelayPort
+  private let store: (any SharedStore)?
   private let stop: WakeDescriptor
   private let log: Log
   private let status = ServerStatus()
@@ -44,7 +48,11 @@ public final class PushService {
       var providers: [String: any PushProvider] = [:]
       for (name, path) in options.locals { providers[name] = try LocalProvider(path: path) }
       self.providers = providers
-      state = try ServerState(path: options.state, access: .serve, ports: .system)
+      store = options.store
+      state =
+        store == nil
+        ? try ServerState(path: options.state, access: .serve, ports: .system)
+        : try ServerState(path: options.state + "-work", access: .work, ports: .system)
       switch options.relay {
       case .file(let path):
         relay = EmbeddedRelay(
@@ -95,30 +103,36 @@ public final class PushService {
         stop.raise()
       }
       guard isWaiting else { throw .noResources }
-      if let server = try start() {
+      if let (server, link) = try start() {
         status.update([], isServing: true)
-        began("\(server.link)")
+        began("\(link)")
         try ServerLoop(
-          server: server, providers: providers, senders: senders, status: status, stop: stop,
+          any: server, providers: providers, senders: senders, status: status, stop: stop,
           drains: { drains.withLock { $0 } }
         ).run()
       }
+      store?.close()
       try state.close()
     } catch {
       throw PushServiceError(error)
     }
   }
 
-  /// Waits for a relay on the network that cannot be reached. Nil if the service is stopped before.
-  private func start() throws(ServerError) -> NotificationServer? {
+  /// Waits for a relay on the network, or a cluster, that cannot be reached. Nil if the service is stopped before.
+  private func start() throws(ServerError) -> (any LoopedServer, NotificationServerLink)? {
     var backoff = ServerTimes.backoff
     let names = Set(providers.keys).union(senders.keys)
     while true {
       do throws(ServerError) {
-        return try NotificationServer(state: state, relay: relay, providers: names, ports: .system, log: log)
+        if let store {
+          let server = try SharedServer(store: store, state: state, relay: relay, providers: names, log: log)
+          return (server, server.link)
+        }
+        let server = try NotificationServer(state: state, relay: relay, providers: names, ports: .system, log: log)
+        return (server, server.link)
       } catch {
         guard error.mayPass(at: relay) else { throw error }
-        status.update([ServerProblem(part: .relay, reason: "\(error)")])
+        status.update([ServerProblem(part: error.isAboutRelay ? .relay : .state, reason: "\(error)")])
         let pause = backoff.next()
         log(.warning, "cannot start yet", ["reason": "\(error)", "retryInMs": "\(pause.milliseconds)"])
         if stop.waits(atMost: pause) { return nil }

@@ -53,11 +53,7 @@ extension ServerState {
 
   /// The keys are on disk before the relay sees them: for the same key it returns the same mailbox.
   func makeIdentity(randomness: any Randomness) throws(ServerError) -> Identity {
-    let identity = try ServerError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
-      Identity(
-        boxKey: try .generate(randomness: randomness), recipientKey: try .generate(randomness: randomness),
-        serviceKey: try .generate(randomness: randomness), mailbox: nil)
-    }
+    let identity = try newIdentity(randomness: randomness)
     try storage { () throws(SQLiteError) in
       try database.run(
         "INSERT INTO identity (number, box_key, recipient_key, service_key) VALUES (1, ?1, ?2, ?3)",
@@ -67,6 +63,15 @@ extension ServerState {
         ])
     }
     return identity
+  }
+
+  /// One that is not stored.
+  func newIdentity(randomness: any Randomness) throws(ServerError) -> Identity {
+    try ServerError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
+      Identity(
+        boxKey: try .generate(randomness: randomness), recipientKey: try .generate(randomness: randomness),
+        serviceKey: try .generate(randomness: randomness), mailbox: nil)
+    }
   }
 
   func save(_ mailbox: ServerMailbox) throws(ServerError) {

@@ -10,6 +10,8 @@ package final class ServerState {
     case serve
     /// Reads beside a running server.
     case look
+    /// The same as `serve` for a file that has nothing worth keeping when it is opened, so that no commit waits for the disk.
+    case work
   }
 
   /// Identifies the file among SQLite files: "NPsv".
@@ -26,7 +28,7 @@ package final class ServerState {
   package init(path: String, access: Access, ports: Ports = .system) throws(ServerError) {
     let path = try Self.canonical(path, ports.files)
     switch access {
-    case .serve:
+    case .serve, .work:
       lock = try FileLock(path + ".lock", ports.files)
       try PrivateFile.make(path, ports.files)
     case .look:
@@ -46,6 +48,9 @@ package final class ServerState {
       }
     }
     try migrate(access)
+    guard access == .work else { return }
+    try storage { () throws(SQLiteError) in try database.execute("PRAGMA synchronous = OFF; DELETE FROM identity") }
+    try beginWork()
   }
 
   /// Under whatever names two servers are given one state, they find one lock.
@@ -92,7 +97,7 @@ package final class ServerState {
       guard isNew || application == Self.applicationIdentifier else { throw .notServerState }
       guard version <= known else { throw .newerState(version: version) }
       guard version < known else { return }
-      guard access == .serve else { throw .neverRan }
+      guard access != .look else { throw .neverRan }
       try storage { () throws(SQLiteError) in
         for migration in Self.migrations[Int(version)...] { try database.execute(migration) }
         try database.execute("PRAGMA application_id = \(Self.applicationIdentifier)")

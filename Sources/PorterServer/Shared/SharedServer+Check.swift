@@ -1,0 +1,84 @@
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// The daily check of each subscription with the relay (INC-67), which all servers share: one takes the next tokens by moving a
+/// position that all of them have.
+extension SharedServer {
+  private struct Progress {
+    static let key = SharedKey(.settings, "check")
+    var began: Int64
+    var position: UInt64
+    /// Tokens that were changed later are not looked at again.
+    var end: UInt64
+
+    var isOver: Bool { position >= end }
+
+    var bytes: [UInt8] {
+      var bytes: [UInt8] = []
+      for each in [began, Int64(bitPattern: position), Int64(bitPattern: end)] { bytes.append(signed64: each) }
+      return bytes
+    }
+
+    init(began: Int64, end: UInt64) { (self.began, position, self.end) = (began, 0, end) }
+
+    init?(_ bytes: [UInt8]) {
+      var reader = RelayReader(bytes)
+      guard let began = try? reader.signed64(), let position = try? reader.signed64(), let end = try? reader.signed64()
+      else { return nil }
+      (self.began, self.position, self.end) = (began, UInt64(bitPattern: position), UInt64(bitPattern: end))
+    }
+  }
+
+  private static let checkInterval = Span.seconds(60)
+
+  /// A slice. If this server ends in the middle of it, those tokens are checked with the next day's.
+  func checkSubscriptions() throws(ServerError) {
+    let now = clock.now()
+    guard now >= nextCheck else { return }
+    let stored = try asking { (store) throws(SharedStoreFailure) in try store.records([Progress.key])[0] }
+    let wall = clock.wall().milliseconds
+    var progress: Progress
+    if let known = stored.flatMap({ Progress($0.bytes) }),
+      !known.isOver || wall < known.began &+ ServerTimes.subscriptionCheckInterval.milliseconds, known.began <= wall
+    {
+      progress = known
+    } else {
+      let end = try asking { (store) throws(SharedStoreFailure) in try store.newestToken() }
+      progress = Progress(began: wall, end: end)
+    }
+    var ids: [[UInt8]] = []
+    while ids.count < ServerTimes.checkSlice, !progress.isOver {
+      let position = progress.position
+      let next = try asking { (store) throws(SharedStoreFailure) in try store.token(after: position) }
+      progress.position = next?.revision ?? progress.end
+      if let next, let id = TextEncoding.base64URLDecoded(next.key), id.count == RelayIdentifier.count {
+        ids.append(id)
+      }
+    }
+    nextCheck = progress.isOver ? now + Self.checkInterval : now
+    if !progress.isOver { server.times.hasMoreAtRelay = true }
+    if let stored, stored.bytes == progress.bytes { return }
+    let change = SharedChange(Progress.key, progress.bytes, revision: stored?.revision ?? 0)
+    let revision = try asking { (store) throws(SharedStoreFailure) in try store.replace([change])[0] }
+    guard revision != nil else { return }
+    for id in ids { try check(id) }
+  }
+
+  private func check(_ id: [UInt8]) throws(ServerError) {
+    for _ in 0..<Self.mostTries {
+      try load([id])
+      let records = try state.subscriptions(after: 0, limit: Self.maximumSubscriptions)
+      guard !records.isEmpty else { return }
+      let statuses = try server.subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
+      let changed = zip(records, statuses).filter { $0.status != $1 }
+      guard !changed.isEmpty else { return }
+      try noteWatching(id, changed.filter { $1 == .active }.map(\.0.notifier.bytes))
+      try state.transaction { () throws(ServerError) in
+        for (record, status) in changed { try state.save(status, ofSubscription: record.number) }
+      }
+      if try commit().isEmpty { return }
+    }
+    throw .cluster("too many changes of one token at the same time")
+  }
+}

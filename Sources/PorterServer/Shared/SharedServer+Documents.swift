@@ -1,0 +1,207 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// From the cluster into the file, and back.
+extension SharedServer {
+  /// Replaces what is in the file by these tokens, as far as there are such.
+  func load(_ ids: some Collection<[UInt8]>) throws(ServerError) {
+    let ids = Array(Set(ids))
+    let oldest = clock.wall() - ServerTimes.answerRetention
+    loaded = [:]
+    let records =
+      ids.isEmpty
+      ? [] : try asking { (store) throws(SharedStoreFailure) in try store.records(ids.map(TokenDocument.key)) }
+    for (id, record) in zip(ids, records) {
+      guard let record else { continue }
+      do throws(ServerError) {
+        var document = try TokenDocument(decoding: record.bytes)
+        guard document.id == id else { throw .damaged(.token) }
+        document.answers.removeAll { $0.answeredAt < oldest.milliseconds }
+        loaded[id] = (document, record.revision)
+      } catch {
+        // It concerns one token only (INC-44).
+        log(.error, "a token does not read", ["reason": "\(error)"])
+      }
+    }
+    try state.transaction { () throws(ServerError) in
+      try state.beginWork()
+      for (document, _) in loaded.values { try state.load(document) }
+    }
+  }
+
+  /// Stores what was changed, and adds the work that follows from it. Returns the tokens that another server has changed
+  /// meanwhile: what was done to them is void.
+  func commit() throws(ServerError) -> Set<[UInt8]> {
+    var changed: [TokenDocument] = []
+    var ids: Set<[UInt8]> = []
+    for var document in try state.documents() {
+      ids.insert(document.id)
+      let before = loaded[document.id]?.document
+      document.remember(after: before)
+      if document != before { changed.append(document) }
+    }
+    // First, since what makes others superfluous commits with its answer: a repeat would not remove them any more.
+    let removed = loaded.keys.filter { !ids.contains($0) }
+    var conflicts = try replace(removed.map { id in (id, [], loaded[id]?.revision ?? 0) })
+    guard conflicts.isEmpty else { return conflicts }
+    // Before it, so that a token which was stored is found when its device registers it again.
+    let moved = changed.filter { document in
+      let before = loaded[document.id]?.document
+      return before?.pushToken != document.pushToken || before?.provider != document.provider
+    }
+    try note(
+      moved.map {
+        (TokenDocument.device($0.provider, $0.pushToken), SharedIndex.entry($0.id, key: $0.signingKey))
+      })
+    conflicts = try replace(changed.map { ($0.id, $0.encoded(), loaded[$0.id]?.revision ?? 0) })
+    let stored = changed.filter { !conflicts.contains($0.id) }
+    try confirmWatching(stored)
+    try addWork(stored) { loaded[$0.id]?.document }
+    return conflicts
+  }
+
+  private func replace(
+    _ changes: [(id: [UInt8], bytes: [UInt8], revision: UInt64)]
+  ) throws(ServerError) -> Set<[UInt8]> {
+    guard !changes.isEmpty else { return [] }
+    let revisions = try asking { (store) throws(SharedStoreFailure) in
+      try store.replace(changes.map { SharedChange(TokenDocument.key($0.id), $0.bytes, revision: $0.revision) })
+    }
+    return Set(zip(changes, revisions).filter { $1 == nil }.map(\.0.id))
+  }
+
+  /// For what a server may have left undone when it ended: adds all work that follows from what is loaded.
+  func ensureWork() throws(ServerError) {
+    let documents = loaded.values.map(\.document)
+    try confirmWatching(documents, since: { _ in nil })
+    try addWork(documents) { _ in nil }
+  }
+
+  private func addWork(_ documents: [TokenDocument], since before: (TokenDocument) -> TokenDocument?)
+    throws(ServerError)
+  {
+    var work: [SharedWork] = []
+    for document in documents {
+      let before = before(document)
+      for push in document.pushes where push.dueAt == 0 && before?.pushes.contains(push) != true {
+        work.append(SharedWork(Self.queue(push.provider), document.id + Array(push.kind.utf8)))
+      }
+      if let wake = document.wake, before?.wake != wake {
+        var bytes = document.id
+        bytes.append(signed64: wake.dueAt)
+        work.append(SharedWork(Self.wakes, bytes))
+      }
+    }
+    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+  }
+
+  static let requests = "requests"
+  static let wakes = "wakes"
+  static func queue(_ provider: String) -> String { "push-" + provider }
+
+  // MARK: Who watches a notifier, and which tokens a device has
+
+  /// Always writes, so that what another server removes because of what it read before is not removed.
+  func note(_ entries: [(key: SharedKey, entry: [UInt8])]) throws(ServerError) {
+    var left = entries
+    for _ in 0..<Self.mostTries {
+      guard !left.isEmpty else { return }
+      let (keys, asked) = (left.map(\.key), left)
+      let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
+      let revisions = try asking { (store) throws(SharedStoreFailure) in
+        try store.replace(
+          zip(asked, records).map { asked, record in
+            SharedChange(
+              asked.key, SharedIndex.adding(asked.entry, to: record?.bytes ?? []), revision: record?.revision ?? 0)
+          })
+      }
+      left = zip(asked, revisions).filter { $1 == nil }.map(\.0)
+    }
+    throw .cluster("too many changes of one record at the same time")
+  }
+
+  /// Before the relay is asked: whoever gets a notification earlier than the subscription is stored then lets it wait.
+  func noteWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
+    let entry = SharedIndex.entry(id, at: clock.wall())
+    try note(Set(notifiers).map { (TokenDocument.watchers(of: $0), entry) })
+  }
+
+  private func confirmWatching(_ documents: [TokenDocument]) throws(ServerError) {
+    try confirmWatching(documents) { loaded[$0.id]?.document }
+  }
+
+  /// What was noted may be gone again, if that took long.
+  private func confirmWatching(
+    _ documents: [TokenDocument], since before: (TokenDocument) -> TokenDocument?
+  ) throws(ServerError) {
+    var watching: [(id: [UInt8], notifier: [UInt8])] = []
+    for document in documents {
+      let before = Set(before(document)?.active ?? [])
+      watching += document.active.filter { !before.contains($0) }.map { (document.id, $0) }
+    }
+    guard !watching.isEmpty else { return }
+    let keys = watching.map { TokenDocument.watchers(of: $0.notifier) }
+    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
+    let missing = zip(watching, records).filter { watching, record in
+      !SharedIndex.entries(record?.bytes ?? []).contains { $0.id == watching.id }
+    }
+    for (id, notifiers) in Dictionary(grouping: missing.map(\.0), by: \.id) {
+      try noteWatching(id, notifiers.map(\.notifier))
+    }
+  }
+}
+
+extension TokenDocument {
+  /// The notifiers whose notifications are pushed.
+  var active: [[UInt8]] {
+    subscriptions.filter { $0.status == SubscriptionStatus.active.rawValue }.map(\.notifier)
+  }
+
+  func watches(_ notifier: [UInt8]) -> Bool {
+    subscriptions.contains { $0.notifier == notifier && $0.status == SubscriptionStatus.active.rawValue }
+  }
+}
+
+/// A record that leads from a notifier, or from a device, to tokens. It may name too many, which their documents show; never too few.
+enum SharedIndex {
+  struct Entry {
+    let id: [UInt8]
+    /// What the token is looked for by: the time of the entry, or a digest of the key.
+    let detail: [UInt8]
+
+    var time: Int64 { detail.reduce(0) { $0 << 8 | Int64($1) } }
+  }
+
+  private static let mostEntries = 256
+  private static let detailCount = 8
+  private static let size = RelayIdentifier.count + detailCount
+
+  static func entry(_ id: [UInt8], at time: WallTime) -> [UInt8] {
+    var entry = id
+    entry.append(signed64: time.milliseconds)
+    return entry
+  }
+
+  static func entry(_ id: [UInt8], key: [UInt8]) -> [UInt8] { id + detail(ofKey: key) }
+  static func detail(ofKey key: [UInt8]) -> [UInt8] { Array(Digest.sha256(key).prefix(detailCount)) }
+
+  static func entries(_ bytes: [UInt8]) -> [Entry] {
+    stride(from: 0, to: bytes.count - size + 1, by: size).map { start in
+      Entry(
+        id: Array(bytes[start..<start + RelayIdentifier.count]),
+        detail: Array(bytes[start + RelayIdentifier.count..<start + size]))
+    }
+  }
+
+  static func adding(_ entry: [UInt8], to bytes: [UInt8]) -> [UInt8] {
+    let id = Array(entry.prefix(RelayIdentifier.count))
+    let others = entries(bytes).filter { $0.id != id }.suffix(mostEntries - 1)
+    return others.flatMap { $0.id + $0.detail } + entry
+  }
+
+  static func removing(_ ids: Set<[UInt8]>, from bytes: [UInt8]) -> [UInt8] {
+    entries(bytes).filter { !ids.contains($0.id) }.flatMap { $0.id + $0.detail }
+  }
+}

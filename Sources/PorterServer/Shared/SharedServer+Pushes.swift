@@ -1,0 +1,239 @@
+import PorterCrypto
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// Notifications, wake-ups, and the pushes that follow from them.
+extension SharedServer {
+  /// For how long a notification waits for the subscription that a server has noted and not yet stored.
+  private static let patience = Span.seconds(60)
+  /// One of each kind.
+  private static let pushesOfAToken = 3
+
+  // MARK: Notifications
+
+  /// They are acknowledged when all that follows from them is stored.
+  func takeNotifications() throws(ServerError) {
+    let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try server.notifiers.dueNotifications(limit: ServerTimes.slice)
+    }
+    server.times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
+    let pending = due.notifications
+    guard !pending.isEmpty else { return }
+    let notifiers = Array(Set(pending.map(\.notifier.bytes)))
+    let records = try asking { (store) throws(SharedStoreFailure) in
+      try store.records(notifiers.map(TokenDocument.watchers))
+    }
+    let watched = zip(notifiers, records).compactMap { notifier, record in record.map { (notifier, $0) } }
+    let ids = Set(watched.flatMap { SharedIndex.entries($0.1.bytes).map(\.id) })
+    try change(ids, atFirst: {}) { () throws(ServerError) in
+      try self.state.transaction { () throws(ServerError) in
+        for notification in pending { try self.server.take(notification) }
+        try self.sweepLoaded()
+      }
+    }
+    let waiting = try dropOutdated(watched)
+    let finished = pending.filter { !waiting.contains($0.notifier.bytes) }
+    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try server.notifiers.acknowledge(finished)
+    }
+    if !finished.isEmpty { server.times.hasMoreAtRelay = true }
+  }
+
+  /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile.
+  private func change(
+    _ ids: Set<[UInt8]>, atFirst: () throws(ServerError) -> Void, _ body: () throws(ServerError) -> Void
+  ) throws(ServerError) {
+    var (left, all): (Set<[UInt8]>, [[UInt8]: Loaded]) = (ids, [:])
+    for _ in 0..<Self.mostTries {
+      guard !left.isEmpty else {
+        loaded = all
+        return
+      }
+      try load(left)
+      all.merge(loaded) { _, newest in newest }
+      if left == ids { try atFirst() }
+      try body()
+      left = try commit()
+    }
+    throw .cluster("too many changes of one token at the same time")
+  }
+
+  /// Those that have been forgotten by their clients, and notifications that no relay has a message for any more.
+  func sweepLoaded() throws(ServerError) {
+    let wall = clock.wall()
+    _ = try state.deleteNotifications(before: wall - ServerTimes.notificationRetention, limit: ServerTimes.slice)
+    for token in try state.tokensUnused(since: wall - ServerTimes.tokenRetention, limit: ServerTimes.slice) {
+      _ = try server.raise(.stale, token)
+    }
+  }
+
+  /// Removes tokens that do not watch the notifier, as their documents say that were read after it. Returns notifiers to which a
+  /// server is just subscribing.
+  private func dropOutdated(_ watched: [(notifier: [UInt8], record: SharedRecord)]) throws(ServerError) -> Set<[UInt8]>
+  {
+    let past = (clock.wall() - Self.patience).milliseconds
+    var (changes, waiting): ([SharedChange], Set<[UInt8]>) = ([], [])
+    for (notifier, record) in watched {
+      let idle = SharedIndex.entries(record.bytes).filter { loaded[$0.id]?.document.watches(notifier) != true }
+      if idle.contains(where: { $0.time > past }) { waiting.insert(notifier) }
+      let outdated = Set(idle.filter { $0.time <= past }.map(\.id))
+      guard !outdated.isEmpty else { continue }
+      changes.append(
+        SharedChange(
+          TokenDocument.watchers(of: notifier), SharedIndex.removing(outdated, from: record.bytes),
+          revision: record.revision))
+    }
+    if !changes.isEmpty {
+      _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes) }
+    }
+    return waiting
+  }
+
+  // MARK: Wake-ups
+
+  func wakeDevices() throws(ServerError) {
+    let taken = try asking { (store) throws(SharedStoreFailure) in
+      try store.take(Self.wakes, limit: ServerTimes.slice)
+    }
+    guard !taken.isEmpty else { return }
+    let wakes = taken.map { WakeWork($0) }
+    // What has waited as long as it was to is due by the cluster's clock.
+    for wake in wakes where wake.work.times == 1 { postpone(wake) }
+    let due = wakes.filter { $0.work.times > 1 || $0.dueAt <= clock.wall().milliseconds }
+    // Twice is usual: once too early.
+    let isRepeat = due.contains { $0.work.times > 2 }
+    try change(Set(due.map(\.id))) { () throws(ServerError) in
+      if isRepeat { try self.ensureWork() }
+    } _: { () throws(ServerError) in
+      try self.server.wakeDevices()
+    }
+    let early = try waiting(due)
+    for wake in due where early.contains(wake.work.handle) { postpone(wake) }
+    let over = due.map(\.work).filter { !early.contains($0.handle) }
+    if !over.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(over) } }
+    if taken.count == ServerTimes.slice { server.times.hasMoreToDo = true }
+  }
+
+  private struct WakeWork {
+    let work: TakenWork
+    let id: [UInt8]
+    let dueAt: Int64
+
+    init(_ work: TakenWork) {
+      self.work = work
+      id = Array(work.bytes.prefix(RelayIdentifier.count))
+      dueAt = work.bytes.dropFirst(RelayIdentifier.count).reduce(0) { $0 << 8 | Int64($1) }
+    }
+  }
+
+  private func postpone(_ wake: WakeWork) {
+    let left = wake.dueAt - clock.wall().milliseconds
+    if left > 0 { postpone(wake.work, milliseconds: left) }
+  }
+
+  /// Handles of those that the tokens still wait for, as the wall clock and they say.
+  private func waiting(_ wakes: [WakeWork]) throws(ServerError) -> Set<String> {
+    let wall = clock.wall()
+    return Set(
+      wakes.filter { wake in
+        guard let stored = loaded[wake.id]?.document.wake, stored.dueAt == wake.dueAt else { return false }
+        return stored.dueAt > wall.milliseconds && stored.wokenAt <= wall.milliseconds
+      }.map(\.work.handle))
+  }
+
+  // MARK: Pushes
+
+  package func nextPushes(
+    for provider: String, count: Int, underWay sequences: Set<Int64>
+  ) throws(ServerError) -> [PendingPush] {
+    let pause = server.times.providerPauses[provider]
+    if let pause, clock.now() < pause.until { return [] }
+    let count = pause == nil ? min(count, ServerTimes.slice) : min(count, sequences.isEmpty ? 1 : 0)
+    guard count > 0 else { return [] }
+    let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(Self.queue(provider), limit: count) }
+    guard !taken.isEmpty else { return [] }
+    try load(taken.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
+    if taken.contains(where: { $0.times > 1 }) { try ensureWakes(taken) }
+    let (due, over) = sort(taken, provider, sequences)
+    _ = try state.releaseDeferredPushes(at: clock.wall(), limit: ServerTimes.slice)
+    let pushes = try server.nextPushes(for: provider, count: loaded.count * Self.pushesOfAToken, underWay: [])
+      .filter { due[$0.sequence] != nil }
+    let isSent = Set(pushes.map(\.sequence))
+    // What is not to be sent any more is not in the document, either. If another server was faster, that its work ends suffices.
+    if isSent.count < due.count { _ = try commit() }
+    for sequence in isSent { underWay[sequence] = due[sequence] }
+    let ended = over + due.filter { !isSent.contains($0.key) }.map(\.value)
+    if !ended.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(ended) } }
+    return pushes
+  }
+
+  /// A server that ended after it had stored an outcome may have left what follows from it.
+  private func ensureWakes(_ taken: [TakenWork]) throws(ServerError) {
+    let again = Set(taken.filter { $0.times > 1 }.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
+    let work = loaded.values.map(\.document).filter { again.contains($0.id) }.compactMap { document in
+      document.wake.map { wake in
+        var bytes = document.id
+        bytes.append(signed64: wake.dueAt)
+        return SharedWork(Self.wakes, bytes, identifier: TextEncoding.base64URL(bytes))
+      }
+    }
+    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+  }
+
+  /// The work to do by its push, and what is over: a push carries everything that is new, so one is enough.
+  private func sort(
+    _ taken: [TakenWork], _ provider: String, _ sequences: Set<Int64>
+  ) -> (due: [Int64: TakenWork], over: [TakenWork]) {
+    var (due, over): ([Int64: TakenWork], [TakenWork]) = ([:], [])
+    let wall = clock.wall()
+    for work in taken {
+      let id = Array(work.bytes.prefix(RelayIdentifier.count))
+      let kind = String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
+      let sequence = TokenDocument.sequence(kind, of: id)
+      guard let push = loaded[id]?.document.pushes.first(where: { $0.kind == kind }), push.provider == provider,
+        due[sequence] == nil
+      else {
+        over.append(work)
+        continue
+      }
+      if sequences.contains(sequence) {
+        postpone(work, milliseconds: 250)
+      } else if push.dueAt > wall.milliseconds, !state.isBeyond(push.dueAt, wall) {
+        postpone(work, milliseconds: push.dueAt - wall.milliseconds)
+      } else {
+        due[sequence] = work
+      }
+    }
+    return (due, over)
+  }
+
+  package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
+    // What fails here loses its lease, and is sent once more.
+    let work = ended.map { underWay.removeValue(forKey: $0.pending.sequence) }
+    var left = ended
+    let ids = Dictionary(
+      zip(work, ended).compactMap { work, ended in
+        work.map { (ended.pending.due.token, Array($0.bytes.prefix(RelayIdentifier.count))) }
+      }, uniquingKeysWith: { first, _ in first })
+    try change(Set(ids.values), atFirst: {}) { () throws(ServerError) in
+      left = left.filter { each in ids[each.pending.due.token].map { self.loaded[$0] != nil } ?? false }
+      try self.server.finish(left)
+    }
+    var done: [TakenWork] = []
+    for case (let work?, let outcome) in zip(work, ended.map(\.outcome)) {
+      switch outcome {
+      case .unreachable: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
+      case .later(let seconds):
+        let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
+        postpone(work, milliseconds: span.milliseconds)
+      case .accepted, .invalid, .ended, .failed, .rejected: done.append(work)
+      }
+    }
+    if !done.isEmpty {
+      let done = done
+      try asking { (store) throws(SharedStoreFailure) in try store.end(done) }
+    }
+  }
+}

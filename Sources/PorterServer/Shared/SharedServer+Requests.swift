@@ -1,0 +1,132 @@
+import PorterCrypto
+import PorterJSON
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// Requests: from the server's mailbox into a queue that all servers share, and from there to one of them.
+extension SharedServer {
+  func forwardRequests() throws(ServerError) {
+    let (relay, recipient, key) = (server.relay, server.mailbox.recipient, server.identity.recipientKey)
+    for _ in 0..<ServerTimes.requestsOfATurn {
+      let message: RelayMessage?
+      do throws(RelayError) { message = try relay.getMessage(recipient, key: key) } catch {
+        throw error == .auth ? .mailboxUnknown : .relay(error)
+      }
+      guard let message else { return }
+      // Another server may have got it as well, and adds it under the same name.
+      let work = SharedWork(
+        Self.requests, message.identifier.bytes + message.body, identifier: message.identifier.base64URL)
+      try asking { (store) throws(SharedStoreFailure) in try store.add([work]) }
+      try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+        _ = try relay.acknowledge(message.identifier, in: recipient, key: key)
+      }
+    }
+    server.times.hasMoreAtRelay = true
+  }
+
+  func takeRequests() throws(ServerError) {
+    let taken = try asking { (store) throws(SharedStoreFailure) in
+      try store.take(Self.requests, limit: ServerTimes.requestsOfATurn)
+    }
+    for (index, work) in taken.enumerated() {
+      do throws(ServerError) { try serve(work) } catch {
+        for rest in taken[index...] { postpone(rest, milliseconds: ServerTimes.firstRetry.milliseconds) }
+        throw error
+      }
+      try asking { (store) throws(SharedStoreFailure) in try store.end([work]) }
+    }
+    if taken.count == ServerTimes.requestsOfATurn { server.times.hasMoreAtRelay = true }
+  }
+
+  private func serve(_ work: TakenWork) throws(ServerError) {
+    let body = Array(work.bytes.dropFirst(RelayIdentifier.count))
+    guard let identifier = RelayIdentifier(bytes: work.bytes.prefix(RelayIdentifier.count)) else { return }
+    let request: SignedRequest
+    do throws(PushError) {
+      request = try SignedRequest(opening: body, with: server.identity.boxKey)
+    } catch {
+      return log(.warning, "a message is not a request", ["reason": "\(error)"])
+    }
+    guard let answer = try carryOut(request) else { return }
+    try server.send(answer, to: request, messageIdentifier: identifier)
+  }
+
+  /// Nil if there is no answer to give.
+  private func carryOut(_ request: SignedRequest) throws(ServerError) -> ServerAnswer? {
+    let name = SharedKey(.answers, TextEncoding.base64URL(request.correlation.bytes))
+    for _ in 0..<Self.mostTries {
+      let recorded = try asking { (store) throws(SharedStoreFailure) in try store.records([name])[0] }
+      try load(try concerned(by: request))
+      if let id = server.proposedIdentifier, loaded[id] != nil { server.proposedIdentifier = nil }
+      let isRepeat = try noteRepeat(request, recorded?.bytes)
+      if !isRepeat {
+        try state.transaction { () throws(ServerError) in try sweepLoaded() }
+        try prepare(request)
+      }
+      let answer = try server.answer(to: request)
+      // What is carried out before its answer is stored is not carried out again, but may lack what follows from it.
+      if isRepeat { try ensureWork() } else if try !commit().isEmpty { continue }
+      if recorded == nil, let answer { try store(answer, of: request, as: name) }
+      return answer
+    }
+    throw .cluster("too many changes of one token at the same time")
+  }
+
+  /// The tokens that the request may change or depend on.
+  private func concerned(by request: SignedRequest) throws(ServerError) -> [[UInt8]] {
+    server.proposedIdentifier = nil
+    guard case .success(let understood) = request.request else { return [] }
+    switch understood.command {
+    case .newToken(let pushToken, let signingKey, _):
+      let detail = SharedIndex.detail(ofKey: signingKey.bytes)
+      let known = try tokens(of: TokenDocument.device(pushToken.provider, pushToken.bytes))
+        .filter { $0.detail == detail }
+      // If it is not stored, another server is about to: then both store one.
+      server.proposedIdentifier = known.last?.id
+      return known.map(\.id)
+    case .verify(let id, _):
+      // It ends the device's other tokens.
+      try load([id])
+      guard let token = loaded[id]?.document else { return [id] }
+      return try tokens(of: TokenDocument.device(token.provider, token.pushToken)).map(\.id) + [id]
+    case .check, .replace, .delete, .setPeriod, .subscribe, .checkSubscriptions, .unsubscribe:
+      return understood.token.map { [$0] } ?? []
+    }
+  }
+
+  private func tokens(of device: SharedKey) throws(ServerError) -> [SharedIndex.Entry] {
+    let record = try asking { (store) throws(SharedStoreFailure) in try store.records([device])[0] }
+    return SharedIndex.entries(record?.bytes ?? [])
+  }
+
+  /// Whether the request was carried out before. Its answer is in the file then, unless it is forgotten.
+  private func noteRepeat(_ request: SignedRequest, _ recorded: [UInt8]?) throws(ServerError) -> Bool {
+    if let recorded {
+      let signer = Array(recorded.prefix(SigningPublicKey.count))
+      try state.load(Array(recorded.dropFirst(signer.count)), to: request.correlation, signer: signer)
+      return true
+    }
+    let correlation = request.correlation.bytes
+    guard let token = loaded.values.map(\.document).first(where: { $0.knows(correlation) }) else { return false }
+    if !token.answers.contains(where: { $0.correlation == correlation }) {
+      try state.load(nil, to: request.correlation, signer: token.signingKey)
+    }
+    return true
+  }
+
+  private func prepare(_ request: SignedRequest) throws(ServerError) {
+    guard case .success(let understood) = request.request,
+      case .subscribe(let id, let credentials) = understood.command,
+      let token = loaded[id]?.document, let key = SigningPublicKey(bytes: token.signingKey), request.isSigned(by: key)
+    else { return }
+    try noteWatching(id, credentials.map(\.notifier))
+  }
+
+  /// One that was not recorded can be given anew.
+  private func store(_ answer: ServerAnswer, of request: SignedRequest, as name: SharedKey) throws(ServerError) {
+    guard let recorded = try state.recordedRequest(request.correlation), recorded.answer != nil else { return }
+    let change = SharedChange(name, recorded.signer.bytes + answer.json.utf8, revision: 0)
+    _ = try asking { (store) throws(SharedStoreFailure) in try store.replace([change]) }
+  }
+}

@@ -1,0 +1,157 @@
+import PorterCrypto
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// A notification server that shares its state and its work with others. It does what `NotificationServer` does to the tokens
+/// concerned, in a file of its own, and stores what came of it if no other server was faster. One thread.
+package final class SharedServer: LoopedServer {
+  typealias Loaded = (document: TokenDocument, revision: UInt64)
+
+  /// A document has to fit into one message of the cluster, which has 1 MB at most.
+  static let maximumSubscriptions = 4_000
+  static let mostTries = 32
+  /// A fraction of the lease.
+  static let extensionInterval = Span.milliseconds(1_500)
+  private static let identityKey = SharedKey(.settings, "identity")
+
+  let store: any SharedStore
+  let state: ServerState
+  let server: NotificationServer
+  /// What the file was given, by the tokens' identifiers.
+  var loaded: [[UInt8]: Loaded] = [:]
+  /// Work whose pushes are under way, by their sequences.
+  var underWay: [Int64: TakenWork] = [:]
+  var nextCheck: Moment
+  /// When the first of the work that this server has put off is due.
+  private var nextPostponed: Moment?
+  private var nextExtension: Moment
+
+  /// `state` is opened for `work`.
+  package init(
+    store: any SharedStore, state: ServerState, relay port: any RelayPort, providers: Set<String>,
+    ports: Ports = .system, log: Log = .silent
+  ) throws(ServerError) {
+    self.store = store
+    self.state = state
+    let fields = try Self.identity(store, state, ports.randomness)
+    try state.load(fields)
+    server = try NotificationServer(state: state, relay: port, providers: providers, ports: ports, log: log)
+    server.maximumSubscriptions = Self.maximumSubscriptions
+    (nextCheck, nextExtension) = (ports.clock.now(), ports.clock.now())
+    guard fields.count == 3 else { return }
+    // For one key the relay has one mailbox, whichever server has it made.
+    let whole = fields + [server.mailbox.recipient.bytes, server.mailbox.sender.bytes]
+    let stored = try asking { (store) throws(SharedStoreFailure) in try store.records([Self.identityKey])[0] }
+    guard let stored, try Self.fields(stored.bytes).count == 3 else { return }
+    _ = try asking { (store) throws(SharedStoreFailure) in
+      try store.replace([SharedChange(Self.identityKey, Self.bytes(whole), revision: stored.revision)])
+    }
+  }
+
+  /// That of the cluster; the first server makes it.
+  private static func identity(
+    _ store: any SharedStore, _ state: ServerState, _ randomness: any Randomness
+  ) throws(ServerError) -> [[UInt8]] {
+    let key = identityKey
+    for _ in 0..<2 {
+      let stored = try asking(store) { (store) throws(SharedStoreFailure) in try store.records([key])[0] }
+      if let stored { return try fields(stored.bytes) }
+      let new = try state.newIdentity(randomness: randomness)
+      let own = [
+        new.boxKey.secretKey.exposeForStorage(), new.recipientKey.exposeForStorage(), new.serviceKey.exposeForStorage(),
+      ]
+      let revision = try asking(store) { (store) throws(SharedStoreFailure) in
+        try store.replace([SharedChange(key, bytes(own), revision: 0)])[0]
+      }
+      if revision != nil { return own }
+    }
+    throw .cluster("there is no identity")
+  }
+
+  private static func bytes(_ fields: [[UInt8]]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(list: fields) { $0.append(counted: $1) }
+    return bytes
+  }
+
+  private static func fields(_ bytes: [UInt8]) throws(ServerError) -> [[UInt8]] {
+    do throws(RelayError) {
+      var reader = RelayReader(bytes)
+      return try reader.list(limit: 5) { (reader) throws(RelayError) in try reader.counted() }
+    } catch {
+      throw .damaged(.identity)
+    }
+  }
+
+  // MARK: The loop's
+
+  var port: any RelayPort { server.port }
+  var log: Log { server.log }
+  package var link: NotificationServerLink { server.link }
+  package var problems: [ServerProblem] { server.problems }
+  package var nextProviderAttempt: Moment? { server.nextProviderAttempt }
+
+  package var hasMoreToDo: Bool { server.hasMoreToDo }
+
+  /// Work that another server left is found by looking, which the loop does each second.
+  package func nextDeadline() -> Moment {
+    if server.hasMoreToDo { return clock.now() }
+    let held = min(server.times.listenCheck, server.times.heldNotification ?? server.times.listenCheck)
+    let next = max(held, server.times.relayRetry)
+    return min(next, nextPostponed ?? next)
+  }
+
+  package func serve(isWoken: Bool = true) throws(ServerError) {
+    extendLeases()
+    do throws(ServerError) {
+      server.times.hasMoreToDo = false
+      let now = clock.now()
+      if port.takeReset() { server.times.listenCheck = now }
+      if isWoken, server.times.failure == nil || now >= server.times.relayRetry { try wakeDevices() }
+      guard now >= server.times.relayRetry, isWoken || server.times.isRelayDue(now: now) else { return }
+      server.times.hasMoreAtRelay = false
+      try server.listenIfDue()
+      try forwardRequests()
+      try takeRequests()
+      try takeNotifications()
+      try checkSubscriptions()
+      server.times.relayWorked()
+    } catch {
+      guard error.mayPass(at: port) else { throw error }
+      // A cluster has another leader after some seconds.
+      if case .cluster = error { server.times.relayWorked() }
+      server.times.relayFailed(error, now: clock.now())
+      server.times.hasMoreAtRelay = false
+      log(.warning, "serving failed, trying again later", ["reason": "\(error)"])
+    }
+  }
+
+  func postpone(_ work: TakenWork, milliseconds: Int64) {
+    store.postpone(work, milliseconds: milliseconds)
+    let time = clock.now() + .milliseconds(milliseconds)
+    nextPostponed = min(nextPostponed ?? time, time)
+  }
+
+  private func extendLeases() {
+    let now = clock.now()
+    if let time = nextPostponed, time <= now { nextPostponed = nil }
+    guard !underWay.isEmpty, now >= nextExtension else { return }
+    nextExtension = now + Self.extensionInterval
+    store.extend(Array(underWay.values))
+  }
+
+  // MARK: Asking
+
+  var clock: any Clock { server.clock }
+
+  static func asking<Value>(
+    _ store: any SharedStore, _ body: (any SharedStore) throws(SharedStoreFailure) -> Value
+  ) throws(ServerError) -> Value {
+    do throws(SharedStoreFailure) { return try body(store) } catch { throw .cluster(error.reason) }
+  }
+
+  func asking<Value>(_ body: (any SharedStore) throws(SharedStoreFailure) -> Value) throws(ServerError) -> Value {
+    try Self.asking(store, body)
+  }
+}

@@ -1,0 +1,158 @@
+import PorterPlatform
+import PorterServer
+import Synchronization
+
+/// What a cluster keeps for servers that share their state, in this process. Calls can be made to fail, before or after they were
+/// carried out.
+final class MemoryStore: SharedStore {
+  enum Failure: CaseIterable { case requestLost, answerLost }
+
+  private struct Item {
+    let queue: String
+    let bytes: [UInt8]
+    var availableAt: Moment
+    var times = 0
+    var isTaken = false
+  }
+
+  private struct State {
+    var records: [SharedKey: SharedRecord] = [:]
+    var times: [SharedKey: Int64] = [:]
+    var revision: UInt64 = 0
+    var items: [Int: Item] = [:]
+    var identifiers: Set<String> = []
+    var next = 0
+    var calls = 0
+    var failing = Int.max
+    var failure = Failure.requestLost
+    /// Called before a replacement, in which another server may be faster.
+    var interlude: (@Sendable () -> Void)?
+  }
+
+  static let lease = Span.seconds(6)
+  private let clock: any Clock
+  private let state = Mutex(State())
+
+  init(_ clock: any Clock) { self.clock = clock }
+
+  func fail(call number: Int, _ failure: Failure) {
+    state.withLock { ($0.calls, $0.failing, $0.failure) = (0, number, failure) }
+  }
+
+  /// Whether the call that was to fail has come.
+  var hasFailed: Bool { state.withLock { $0.calls >= $0.failing } }
+
+  /// Runs once, before the next replacement of a token.
+  func beforeReplacement(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.interlude = body } }
+
+  func count(_ bucket: SharedKey.Bucket) -> Int {
+    state.withLock { state in state.records.keys.count { $0.bucket == bucket } }
+  }
+
+  /// As when the servers that had taken something ended long ago.
+  func endLeases() {
+    let now = clock.now()
+    state.withLock { state in
+      for (number, item) in state.items where item.isTaken { state.items[number]?.availableAt = now }
+    }
+  }
+
+  /// Items of the queue that are not ended.
+  func waiting(_ queue: String) -> Int { state.withLock { state in state.items.values.count { $0.queue == queue } } }
+
+  private func call<Value: Sendable>(
+    _ body: (inout State) -> Value
+  ) throws(SharedStoreFailure) -> Value {
+    let (value, failure): (Value?, Failure?) = state.withLock { state in
+      state.calls += 1
+      let failure = state.calls == state.failing ? state.failure : nil
+      return (failure == .requestLost ? nil : body(&state), failure)
+    }
+    guard failure == nil, let value else { throw SharedStoreFailure("failed") }
+    return value
+  }
+
+  func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
+    let oldest = clock.wall().milliseconds - Span.days(30).milliseconds
+    return try call { state in
+      keys.map { $0.bucket == .answers && (state.times[$0] ?? 0) < oldest ? nil : state.records[$0] }
+    }
+  }
+
+  func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?] {
+    if changes.contains(where: { $0.key.bucket == .tokens }) {
+      let interlude = state.withLock { state in
+        defer { state.interlude = nil }
+        return state.interlude
+      }
+      interlude?()
+    }
+    let wall = clock.wall().milliseconds
+    return try call { state in
+      changes.map { change in
+        guard (state.records[change.key]?.revision ?? 0) == change.revision else { return nil }
+        state.revision += 1
+        state.times[change.key] = wall
+        state.records[change.key] =
+          change.bytes.isEmpty ? nil : SharedRecord(bytes: change.bytes, revision: state.revision)
+        return state.revision
+      }
+    }
+  }
+
+  func token(after revision: UInt64) throws(SharedStoreFailure) -> (key: String, revision: UInt64)? {
+    try call { state in
+      state.records.filter { $0.key.bucket == .tokens && $0.value.revision > revision }
+        .min { $0.value.revision < $1.value.revision }.map { ($0.key.name, $0.value.revision) }
+    }
+  }
+
+  func newestToken() throws(SharedStoreFailure) -> UInt64 {
+    try call { state in state.records.filter { $0.key.bucket == .tokens }.map(\.value.revision).max() ?? 0 }
+  }
+
+  func add(_ items: [SharedWork]) throws(SharedStoreFailure) {
+    let now = clock.now()
+    try call { state in
+      for item in items {
+        if let identifier = item.identifier, !state.identifiers.insert(item.queue + identifier).inserted { continue }
+        state.next += 1
+        state.items[state.next] = Item(queue: item.queue, bytes: item.bytes, availableAt: now)
+      }
+    }
+  }
+
+  func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork] {
+    let now = clock.now()
+    return try call { state in
+      let due = state.items.filter { $0.value.queue == queue && $0.value.availableAt <= now }.keys.sorted()
+      return due.prefix(limit).compactMap { number in
+        guard var item = state.items[number] else { return nil }
+        item.times += 1
+        item.isTaken = true
+        item.availableAt = now + Self.lease
+        state.items[number] = item
+        return TakenWork(bytes: item.bytes, handle: String(number), times: item.times)
+      }
+    }
+  }
+
+  func end(_ work: [TakenWork]) throws(SharedStoreFailure) {
+    try call { state in for each in work { state.items[Int(each.handle) ?? 0] = nil } }
+  }
+
+  func postpone(_ work: TakenWork, milliseconds: Int64) {
+    let time = clock.now() + .milliseconds(milliseconds)
+    state.withLock { state in
+      state.items[Int(work.handle) ?? 0]?.availableAt = time
+      state.items[Int(work.handle) ?? 0]?.isTaken = false
+    }
+  }
+
+  func extend(_ work: [TakenWork]) {
+    let time = clock.now() + Self.lease
+    state.withLock { state in for each in work { state.items[Int(each.handle) ?? 0]?.availableAt = time } }
+  }
+
+  func close() {}
+}

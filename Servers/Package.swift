@@ -75,6 +75,7 @@ let package = Package(
         "CNATS", "PorterRelayServer", "PorterTelemetry",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "porter-clustering", package: "nightporter"),
+        .product(name: "porter-pushing", package: "nightporter"),
       ], swiftSettings: swift),
     // What providers on the network have in common.
     .target(
@@ -122,6 +123,7 @@ let package = Package(
       name: "porter-push",
       dependencies: [
         "PorterAPNs", "PorterWebPush", "PorterNetRelay", "PorterOperators", "PorterSettings", "PorterTelemetry",
+        .byName(name: "PorterJetStream", condition: clustered),
         .product(name: "porter-pushing", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

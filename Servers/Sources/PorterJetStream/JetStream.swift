@@ -121,6 +121,28 @@ struct JetStream: Sendable {
     try await leaderMessage(stream, #"{"last_by_subj":"\#(subject)"}"#)
   }
 
+  /// The first message of these subjects that comes after this one in the stream.
+  func next(
+    _ stream: String, _ subjects: String, after sequence: UInt64
+  ) async throws(ClusterFailure) -> (subject: String, revision: UInt64, isEmpty: Bool)? {
+    let query = #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subjects)"}"#
+    let message = try await connection.request("$JS.API.STREAM.MSG.GET.\(stream)", Array(query.utf8))
+    let reply = Reply(message.data)
+    if reply.errorCode == Code.noMessage { return nil }
+    guard message.status == nil, reply.errorCode == nil, let subject = reply.text("subject"),
+      let sequence = reply.number("seq")
+    else {
+      throw message.status == "503" ? ClusterFailure("no stream answers: no quorum") : failure(reply, "get")
+    }
+    return (subject, sequence, reply.data("data")?.isEmpty ?? true)
+  }
+
+  func lastSequence(_ stream: String) async throws(ClusterFailure) -> UInt64 {
+    let information = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream)").data)
+    guard let last = information.number("last_seq") else { throw failure(information, "stream \(stream)") }
+    return last
+  }
+
   private func leaderMessage(_ stream: String, _ query: String) async throws(ClusterFailure) -> StoredRecord? {
     let message = try await connection.request("$JS.API.STREAM.MSG.GET.\(stream)", Array(query.utf8))
     let reply = Reply(message.data)

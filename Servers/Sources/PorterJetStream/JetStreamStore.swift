@@ -32,9 +32,6 @@ final class JetStreamStore: ClusterStore {
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
 
-  /// An election takes up to 9 s.
-  private static let stall = Duration.seconds(15)
-
   let connection: NATSConnection
   let settings: Settings
   private let isReplicated: Bool
@@ -42,9 +39,8 @@ final class JetStreamStore: ClusterStore {
   private let name: String
   /// Part of a notification's number, so that none is used twice when the stream was made anew.
   private let epoch: UInt64
-  private let consumers = Mutex<Set<String>>([])
-  /// Since when a service's consumer does not answer.
-  private let stalled = Mutex<[String: ContinuousClock.Instant]>([:])
+  /// Of each service.
+  private let queues: WorkQueues
   private let holders = Mutex<[String: NATSConnection.Subscription]>([:])
   private let listener = Mutex<(any ClusterListener)?>(nil)
 
@@ -101,6 +97,8 @@ final class JetStreamStore: ClusterStore {
     self.stream = stream
     self.name = name
     self.settings = settings
+    queues = WorkQueues(
+      stream, name: "\(name)_notifications", subject: "\(name).notify.", leaseSeconds: Self.leaseSeconds)
     self.epoch = epoch.utf8.reduce(5_381) { ($0 &* 33) ^ UInt64($1) } & 0xff_ffff
   }
 
@@ -173,98 +171,26 @@ final class JetStreamStore: ClusterStore {
 
   // MARK: Notifications
 
-  private var queue: String { "\(name)_notifications" }
-
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure) {
     _ = try await stream.publish("\(name).notify.\(service)", bytes, identifier: attempt)
   }
 
   func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications {
-    do throws(ClusterFailure) {
-      let taken = try await take(service, limit)
-      stalled.withLock { $0[service] = nil }
-      return taken
-    } catch {
-      let since = stalled.withLock { stalled in
-        let since = stalled[service] ?? .now
-        stalled[service] = since
-        return since
-      }
-      if ContinuousClock.now - since > Self.stall { try await replaceConsumer(service) }
-      throw error
-    }
-  }
-
-  /// A consumer's nodes of 2.9 can stay without a leader after several were killed. What it has in the queue is not lost with it, and
-  /// is given again by another consumer.
-  private func replaceConsumer(_ service: String) async throws(ClusterFailure) {
-    stalled.withLock { $0[service] = nil }
-    consumers.withLock { _ = $0.remove(service) }
-    _ = try await connection.request("$JS.API.CONSUMER.DELETE.\(queue).\(service)")
-  }
-
-  private func take(_ service: String, _ limit: Int) async throws(ClusterFailure) -> TakenNotifications {
-    if !consumers.withLock({ $0.contains(service) }) { try await makeConsumer(service) }
-    let query = #"{"batch":\#(limit),"no_wait":true}"#
-    let messages = try await connection.request("$JS.API.CONSUMER.MSG.NEXT.\(queue).\(service)", Array(query.utf8)) {
-      message, count in message.status != nil || count == limit
-    }
-    if messages.last?.status == "503" {
-      consumers.withLock { _ = $0.remove(service) }
-      throw ClusterFailure("the queue does not answer: no quorum")
-    }
-    let items = messages.compactMap { message -> TakenNotifications.Item? in
-      guard message.status == nil, let handle = message.reply, let sequence = Self.sequence(handle) else { return nil }
-      return .init(number: epoch << 40 | sequence, bytes: message.data, handle: handle)
+    let items = try await queues.take(service, limit: limit).map {
+      TakenNotifications.Item(number: epoch << 40 | $0.sequence, bytes: $0.bytes, handle: $0.handle)
     }
     guard items.count < limit else { return TakenNotifications(items: items, hasOthers: true) }
-    let information = Reply(try await connection.request("$JS.API.CONSUMER.INFO.\(queue).\(service)").data)
-    let unacknowledged = Int(information.number("num_ack_pending") ?? 0)
+    let unacknowledged = try await queues.unacknowledged(service)
     return TakenNotifications(items: items, hasOthers: unacknowledged > items.count)
-  }
-
-  private func makeConsumer(_ service: String) async throws(ClusterFailure) {
-    let configuration = """
-      {"stream_name":"\(queue)","config":{"durable_name":"\(service)","filter_subject":"\(name).notify.\(service)",\
-      "deliver_policy":"all","ack_policy":"explicit","ack_wait":\(Self.leaseSeconds * 1_000_000_000),\
-      "max_deliver":-1,"max_ack_pending":-1,"max_waiting":512,"replay_policy":"instant"}}
-      """
-    let reply = Reply(
-      try await connection.request(
-        "$JS.API.CONSUMER.DURABLE.CREATE.\(queue).\(service)", Array(configuration.utf8)
-      ).data)
-    guard reply.errorCode == nil else { throw stream.failure(reply, "queue of a service") }
-    consumers.withLock { _ = $0.insert(service) }
-  }
-
-  /// `$JS.ACK.<stream>.<consumer>.<times>.<sequence>.<…>.<…>.<…>`
-  private static func sequence(_ handle: String) -> UInt64? {
-    let parts = handle.split(separator: ".")
-    return parts.count >= 9 ? UInt64(parts[parts.count - 4]) : nil
   }
 
   func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure) {
     let sequences = numbers.filter { $0 >> 40 == epoch }.map { $0 & 0xff_ffff_ffff }
-    let results = await withTaskGroup(of: ClusterFailure?.self) { [connection, queue] group in
-      for sequence in sequences {
-        group.addTask {
-          do throws(ClusterFailure) {
-            _ = try await connection.request("$JS.ACK.\(queue).\(service).1.\(sequence).0.0.0", Array("+ACK".utf8))
-            return nil
-          } catch {
-            return error
-          }
-        }
-      }
-      var results: [ClusterFailure?] = []
-      for await result in group { results.append(result) }
-      return results
-    }
-    if let failure = results.compactMap({ $0 }).first { throw failure }
+    try await queues.acknowledge(sequences.map { queues.handle(service, $0) })
   }
 
   func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64) {
-    connection.publish(taken.handle, Array(#"-NAK {"delay": \#(milliseconds * 1_000_000)}"#.utf8))
+    queues.postpone(taken.handle, milliseconds: milliseconds)
   }
 
   // MARK: Signals

@@ -22,6 +22,14 @@ enum PushSettings {
       Setting("relay-proxy", .text, isSecret: true, help: "http://HOST:PORT or socks5h://HOST:PORT on the way to it"),
       Setting("state", .path, default: "/var/lib/porter-push/server.db", help: "the server's own file"),
       Setting(
+        "store", .text, default: "file",
+        help: "where tokens and subscriptions are: file, or nats://HOST:PORT,… of a NATS cluster that servers share"),
+      Setting("nats-name", .text, default: "porter", help: "first part of the names of the cluster's buckets"),
+      Setting(
+        "nats-replicas", .integer(1...5), default: "3", help: "of each record; 1 if the cluster is a single node"),
+      Setting("nats-credentials", .path, help: "user of the cluster, a .creds file readable by its owner only"),
+      Setting("nats-authorities", .path, help: "certificate authorities of the cluster, PEM [the system's]"),
+      Setting(
         "apns-environment", .choice(APNsOptions.Environment.allCases.map(\.rawValue)), default: "production",
         help: "tokens of apns_prod, or those of apns_dev"),
       Setting("apns-key", .path, help: "key from Apple, .p8, readable by its owner only"),

@@ -7,6 +7,10 @@ import PorterSettings
 import PorterTelemetry
 import PorterWebPush
 
+#if JetStream
+  import PorterJetStream
+#endif
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -61,6 +65,26 @@ func end(of signals: SignalWaiter) -> PushService.End {
   }
 }
 
+/// What this server shares with others; nil if it has its state alone.
+func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedStore)? {
+  let place = try settings.require("store")
+  guard place != "file" else { return nil }
+  #if JetStream
+    guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
+      throw SettingsError("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
+    }
+    var cluster = NATSOptions(servers: place)
+    cluster.credentials = settings.text("nats-credentials")
+    cluster.authorities = settings.text("nats-authorities")
+    var options = JetStreamOptions(cluster: cluster)
+    options.name = try settings.require("nats-name")
+    options.replicas = try settings.number("nats-replicas")
+    return try JetStreamPushStore(options, log: log)
+  #else
+    throw SettingsError("store: \(place): this porter-push was built without JetStream")
+  #endif
+}
+
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
   // What it makes is for this user alone.
@@ -74,6 +98,7 @@ func serve(_ settings: Settings) throws {
   let senders = try Senders(settings, log: log)
   var options = PushService.Options(
     relay: try PushService.Relay(settings, log: log), state: try settings.require("state"))
+  options.store = try sharedStore(settings, writer)
   options.locals = settings.text("local-socket").map { ["apns_test": $0] } ?? [:]
   let service = try PushService(options, senders: senders.byName, log: log)
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -1,0 +1,141 @@
+import PorterRelayCluster
+import Synchronization
+
+/// Queues in one stream, each with a durable consumer that all who take from it share.
+final class WorkQueues: Sendable {
+  struct Item: Sendable {
+    let bytes: [UInt8]
+    /// Where it is acknowledged, this time.
+    let handle: String
+    /// Its place in the stream.
+    let sequence: UInt64
+    /// How many times it was given.
+    let times: Int
+  }
+
+  /// An election takes up to 9 s.
+  private static let stall = Duration.seconds(15)
+
+  private let stream: JetStream
+  private let name: String
+  /// Before the queue's name.
+  private let subject: String
+  /// What is not acknowledged is given again after this time.
+  private let leaseSeconds: Int
+  private let consumers = Mutex<Set<String>>([])
+  /// Since when a queue's consumer does not answer.
+  private let stalled = Mutex<[String: ContinuousClock.Instant]>([:])
+
+  init(_ stream: JetStream, name: String, subject: String, leaseSeconds: Int) {
+    self.stream = stream
+    self.name = name
+    self.subject = subject
+    self.leaseSeconds = leaseSeconds
+  }
+
+  private var connection: NATSConnection { stream.connection }
+
+  /// Does not wait for more to come.
+  func take(_ queue: String, limit: Int) async throws(ClusterFailure) -> [Item] {
+    do throws(ClusterFailure) {
+      let taken = try await takeNow(queue, limit)
+      stalled.withLock { $0[queue] = nil }
+      return taken
+    } catch {
+      let since = stalled.withLock { stalled in
+        let since = stalled[queue] ?? .now
+        stalled[queue] = since
+        return since
+      }
+      if ContinuousClock.now - since > Self.stall { try await replaceConsumer(queue) }
+      throw error
+    }
+  }
+
+  /// A consumer's nodes of 2.9 can stay without a leader after several were killed. What it has in the queue is not lost with it, and
+  /// is given again by another consumer.
+  private func replaceConsumer(_ queue: String) async throws(ClusterFailure) {
+    stalled.withLock { $0[queue] = nil }
+    consumers.withLock { _ = $0.remove(queue) }
+    _ = try await connection.request("$JS.API.CONSUMER.DELETE.\(name).\(queue)")
+  }
+
+  private func takeNow(_ queue: String, _ limit: Int) async throws(ClusterFailure) -> [Item] {
+    if !consumers.withLock({ $0.contains(queue) }) { try await makeConsumer(queue) }
+    let query = #"{"batch":\#(limit),"no_wait":true}"#
+    let messages = try await connection.request("$JS.API.CONSUMER.MSG.NEXT.\(name).\(queue)", Array(query.utf8)) {
+      message, count in message.status != nil || count == limit
+    }
+    if messages.last?.status == "503" {
+      consumers.withLock { _ = $0.remove(queue) }
+      throw ClusterFailure("the queue does not answer: no quorum")
+    }
+    return messages.compactMap { message in
+      guard message.status == nil, let handle = message.reply else { return nil }
+      return Self.item(message.data, handle)
+    }
+  }
+
+  private func makeConsumer(_ queue: String) async throws(ClusterFailure) {
+    let configuration = """
+      {"stream_name":"\(name)","config":{"durable_name":"\(queue)","filter_subject":"\(subject)\(queue)",\
+      "deliver_policy":"all","ack_policy":"explicit","ack_wait":\(leaseSeconds * 1_000_000_000),\
+      "max_deliver":-1,"max_ack_pending":-1,"max_waiting":512,"replay_policy":"instant"}}
+      """
+    let reply = Reply(
+      try await connection.request("$JS.API.CONSUMER.DURABLE.CREATE.\(name).\(queue)", Array(configuration.utf8)).data)
+    guard reply.errorCode == nil else { throw stream.failure(reply, "queue") }
+    consumers.withLock { _ = $0.insert(queue) }
+  }
+
+  /// `$JS.ACK.<stream>.<consumer>.<times>.<sequence>.<…>.<…>.<…>`
+  private static func item(_ bytes: [UInt8], _ handle: String) -> Item? {
+    let parts = handle.split(separator: ".")
+    guard parts.count >= 9, let sequence = UInt64(parts[parts.count - 4]), let times = Int(parts[parts.count - 5])
+    else { return nil }
+    return Item(bytes: bytes, handle: handle, sequence: sequence, times: times)
+  }
+
+  /// How many were given and are not acknowledged.
+  func unacknowledged(_ queue: String) async throws(ClusterFailure) -> Int {
+    let information = Reply(try await connection.request("$JS.API.CONSUMER.INFO.\(name).\(queue)").data)
+    return Int(information.number("num_ack_pending") ?? 0)
+  }
+
+  /// Whoever it was given to, and however often.
+  func handle(_ queue: String, _ sequence: UInt64) -> String { "$JS.ACK.\(name).\(queue).1.\(sequence).0.0.0" }
+
+  func acknowledge(_ handles: [String]) async throws(ClusterFailure) {
+    let connection = connection
+    _ = try await eachAtOnce(handles) { (handle) async throws(ClusterFailure) in
+      try await connection.request(handle, Array("+ACK".utf8))
+    }
+  }
+
+  func postpone(_ handle: String, milliseconds: Int64) {
+    connection.publish(handle, Array(#"-NAK {"delay": \#(milliseconds * 1_000_000)}"#.utf8))
+  }
+
+  func extend(_ handle: String) { connection.publish(handle, Array("+WPI".utf8)) }
+}
+
+/// What `body` makes of each, in order, all at the same time. Throws one of the failures when all have ended.
+func eachAtOnce<Item: Sendable, Value: Sendable>(
+  _ items: [Item], _ body: @escaping @Sendable (Item) async throws(ClusterFailure) -> Value
+) async throws(ClusterFailure) -> [Value] {
+  let results = await withTaskGroup(of: (Int, Result<Value, ClusterFailure>).self) { group in
+    for (index, item) in items.enumerated() {
+      group.addTask {
+        do throws(ClusterFailure) { return (index, .success(try await body(item))) } catch {
+          return (index, .failure(error))
+        }
+      }
+    }
+    var results: [(Int, Result<Value, ClusterFailure>)] = []
+    for await result in group { results.append(result) }
+    return results
+  }
+  var values: [Value] = []
+  for (_, result) in results.sorted(by: { $0.0 < $1.0 }) { values.append(try result.get()) }
+  return values
+}

@@ -1,0 +1,287 @@
+"""Notification servers that share their state in a cluster of three nodes: they are killed and frozen, and so are the nodes, while
+phones register their tokens and get messages. Afterwards every accepted token and subscription is there once, and no push was lost.
+
+PORTER_CHAOS_SECONDS says for how long, PORTER_CHAOS_SEED repeats a run's faults."""
+
+import asyncio
+import collections
+import json
+import os
+import queue
+import random
+import signal
+import threading
+import time
+
+from . import nats
+from .push import Device, PushServer, acquaint, begin, text
+from .support import PATIENCE, JetStreamTestCase, RelayTestCase
+
+SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "0"))
+# Longer than others wait for what it has, when there is time.
+FREEZE = 9 if SECONDS else 1.5
+SEED = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
+
+
+class Devices:
+    """Several phones behind one local provider, by their tokens."""
+
+    def __init__(self, path: str):
+        self.device = Device(path)
+        self.queues: dict[str, queue.Queue[dict]] = collections.defaultdict(queue.Queue)
+        self.counts: collections.Counter = collections.Counter()
+        self.lock, self.isover = threading.Lock(), threading.Event()
+        self.thread = threading.Thread(target=self.sort)
+        self.thread.start()
+
+    def sort(self) -> None:
+        while not self.isover.is_set():
+            try:
+                push = self.device.pushes.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            self.counts[push["type"]] += 1
+            self.of(push["token"]).put(push)
+
+    def of(self, token: str) -> queue.Queue:
+        with self.lock:
+            return self.queues[token]
+
+    def close(self) -> None:
+        self.isover.set()
+        self.thread.join()
+        self.device.close()
+
+
+def records(cluster: nats.Cluster, bucket: str) -> list[str]:
+    """The keys of a bucket, as the cluster has them."""
+    subject = f"$KV.porter_push_{bucket}."
+    answer = json.loads(cluster.request(
+        f"$JS.API.STREAM.INFO.KV_porter_push_{bucket}", json.dumps({"subjects_filter": subject + ">"}).encode()))
+    subjects = (answer["state"].get("subjects") or {}).keys()
+    return sorted(key for key in (each.removeprefix(subject) for each in subjects) if key != "probe")
+
+
+class Servers:
+    def __init__(self, test: RelayTestCase, count: int, address: str, store: str):
+        self.test, self.address, self.store = test, address, store
+        self.servers = [self.serve(index) for index in range(count)]
+
+    def serve(self, index: int) -> PushServer:
+        folder = f"{self.test.folder.name}/server-{index}"
+        os.makedirs(folder, exist_ok=True)
+        server = PushServer(
+            folder, relay=self.address, local_socket=self.test.folder.name + "/device", store=self.store)
+        self.test.addCleanup(lambda: server.end(signal.SIGKILL))
+        return server
+
+    def kill(self, index: int) -> None:
+        self.servers[index].end(signal.SIGKILL)
+
+    def restart(self, index: int) -> None:
+        self.servers[index] = self.serve(index)
+
+    @property
+    def links(self) -> set[str]:
+        return {server.link() for server in self.servers}
+
+
+class Phone:
+    """An app with a token, and a contact who writes to it."""
+
+    def __init__(self, test: RelayTestCase, number: int, devices: Devices, relay: str, link: str):
+        self.folder, self.number, self.relay, self.link = test.folder.name, number, relay, link
+        self.token = f"{number:02x}" * 32
+        self.pushes = devices.of(self.token)
+        self.presented: collections.Counter = collections.Counter()
+        self.sent = 0
+
+    async def persistently(self, c, command: str) -> dict:
+        """Until it is answered: a node or a server may be away."""
+        from nightporter import ChatError
+
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return await c.send(command)
+            except ChatError as error:
+                if time.monotonic() > end:
+                    raise AssertionError(f"{command.split()[1]}: {error}") from error
+                await asyncio.sleep(0.2)
+
+    async def activate(self, c) -> None:
+        await self.persistently(c, f"/_ntf register apns_test {self.token} INSTANT")
+        while (await self.persistently(c, f"/_ntf check apns_test {self.token}"))["status"] != "ACTIVE":
+            try:
+                push = await asyncio.to_thread(self.pushes.get, timeout=5)
+            except queue.Empty:
+                await self.persistently(c, f"/_ntf register apns_test {self.token} INSTANT")
+                continue
+            data = push["payload"].get("notificationData", {})
+            if "verification" in data:
+                await self.persistently(
+                    c, f"/_ntf verify apns_test {self.token} {data['nonce']} {data['verification']}")
+
+    async def night(self, over, register: asyncio.Event | None = None, active: asyncio.Event | None = None) -> None:
+        """The last message is sent when there is no trouble any more."""
+        from nightporter import Controller
+
+        name = f"{self.folder}/phone-{self.number}"
+        async with Controller(name, relay=self.relay) as owner, Controller(name + "-friend", relay=self.relay) as friend:
+            await begin(owner, f"owner{self.number}", self.link)
+            await begin(friend, f"friend{self.number}", None)
+            known = await acquaint(owner, friend)
+            if register:
+                await register.wait()
+            await self.activate(owner)
+            await owner.suspend()
+            if active:
+                active.set()
+            while True:
+                is_last = over()
+                words = f"message {self.sent}"
+                await friend.send(text(known, words))
+                self.sent += 1
+                await asyncio.to_thread(self.present, name, words)
+                if is_last:
+                    break
+
+    def present(self, name: str, words: str) -> None:
+        """Hands pushes to extensions until this text was shown."""
+        from nightporter import Role, SyncController
+
+        while words not in self.presented:
+            push = self.pushes.get(timeout=PATIENCE)
+            while push["type"] == "alert":
+                with SyncController(name, relay=self.relay, role=Role.EXTENSION) as extension:
+                    answer = extension.receive_push(push["payload"])
+                if answer["outcome"] in ("presented", "nothingNew"):
+                    self.presented.update(notification["body"] for notification in answer["notifications"])
+                    break
+
+
+class PushChaosTests(RelayTestCase):
+    PHONES = 2
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.chance = random.Random(SEED)
+        self.cluster = nats.Cluster(3)
+        self.addCleanup(self.cluster.stop)
+        self.devices = Devices(self.folder.name + "/device")
+        self.addCleanup(self.devices.close)
+        relay = self.start()
+        self.address = relay.address.replace("localhost", "127.0.0.1")
+        self.servers = Servers(self, 3, self.address, self.cluster.address)
+
+    def store(self) -> dict[str, str]:
+        return {"store": self.cluster.address}
+
+    # ---------------------------------------------------------------------------------------------------- faults
+
+    def pause(self, least: float, most: float) -> None:
+        time.sleep(self.chance.uniform(least, most))
+
+    def kill_server(self) -> None:
+        index = self.chance.randrange(3)
+        self.servers.kill(index)
+        self.pause(0, 2)
+        self.servers.restart(index)
+
+    def freeze_server(self) -> None:
+        process = self.servers.servers[self.chance.randrange(3)].process
+        process.send_signal(signal.SIGSTOP)
+        self.pause(0.5, FREEZE)
+        process.send_signal(signal.SIGCONT)
+
+    def kill_node(self) -> None:
+        node = self.chance.choice(self.cluster.nodes)
+        node.kill()
+        self.pause(0.2, 3)
+        node.start()
+        self.cluster.wait()
+
+    def trouble(self) -> collections.Counter:
+        faults = {"server killed": self.kill_server, "server frozen": self.freeze_server, "node killed": self.kill_node}
+        done: collections.Counter = collections.Counter()
+        end = time.monotonic() + SECONDS
+        order: list[str] = []
+        while time.monotonic() < end or len(done) < len(faults):
+            if not order:
+                order = self.chance.sample(sorted(faults), len(faults))
+            name = order.pop()
+            faults[name]()
+            done[name] += 1
+            self.pause(0.2, 1)
+        return done
+
+    # ---------------------------------------------------------------------------------------------------- the test
+
+    def test_every_token_and_subscription_is_there_once_and_no_push_is_lost(self) -> None:
+        print(f"PORTER_CHAOS_SEED={SEED}")
+        links = self.servers.links
+        self.assertEqual(len(links), 1, "one identity")
+        phones = [Phone(self, number, self.devices, self.address, *links) for number in range(1, self.PHONES + 1)]
+        done = asyncio.run(self.night(phones))
+        for phone in phones:
+            self.assertEqual(phone.presented, {f"message {each}": 1 for each in range(phone.sent)})
+        self.assertEqual(len(records(self.cluster, "tokens")), self.PHONES)
+        self.assertEqual(len(records(self.cluster, "devices")), self.PHONES)
+        self.assertEqual(len(records(self.cluster, "subscriptions")), self.PHONES)
+        for server in self.servers.servers:
+            self.assertEqual(server.end(), 0, server.lines()[-2_000:])
+        print(
+            f"chaos: {dict(done)}; {sum(each.sent for each in phones)} messages to {self.PHONES} phones, "
+            f"{dict(self.devices.counts)} pushes, each message shown once")
+
+    async def night(self, phones: list[Phone]) -> collections.Counter:
+        """One phone is there before, and gets messages; the others register in the middle of it."""
+        begun, trouble = asyncio.Event(), asyncio.Event()
+        done: collections.Counter = collections.Counter()
+
+        async def cause() -> None:
+            await begun.wait()
+            done.update(await asyncio.to_thread(self.trouble))
+            trouble.set()
+
+        await asyncio.gather(
+            cause(), phones[0].night(trouble.is_set, active=begun),
+            *(phone.night(trouble.is_set, register=begun) for phone in phones[1:]))
+        return done
+
+
+class PushClusterTests(JetStreamTestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.devices = Devices(self.folder.name + "/device")
+        self.addCleanup(self.devices.close)
+        self.address = self.start().address.replace("localhost", "127.0.0.1")
+
+    def test_a_token_of_one_server_is_served_by_the_other_and_outlives_both(self) -> None:
+        servers = Servers(self, 2, self.address, self.store()["store"])
+        [link] = servers.links
+        servers.kill(1)
+        phone = Phone(self, 1, self.devices, self.address, link)
+        turns = iter([0, 1, 0])
+
+        def next_turn() -> bool:
+            # Another server has each message's push.
+            ended = next(turns)
+            servers.kill(ended)
+            servers.restart(1 - ended)
+            servers.servers[1 - ended].link()
+            return phone.sent == 2
+
+        asyncio.run(phone.night(next_turn))
+        self.assertEqual(phone.presented, {f"message {number}": 1 for number in range(3)})
+
+    def test_without_a_cluster_it_says_what_is_missing(self) -> None:
+        [port] = nats.free_ports(1)
+        for place, expected in [
+            (f"nats://127.0.0.1:{port}", "no connection to nats://127.0.0.1"), ("https://x", "expected file or nats://"),
+            ("nats://user:password@x", "without a user")]:
+            server = PushServer(self.folder.name, relay=self.address, local_socket=self.folder.name + "/device", store=place)
+            self.assertEqual(server.process.wait(PATIENCE), 1)
+            self.assertIn(expected, server.lines())
+            self.assertNotIn("password", server.lines())
+            server.end()

@@ -15,30 +15,69 @@ extension JSONValue {
   }
 
   package init(parsing bytes: [UInt8]) throws(JSONError) {
-    var parser = JSONParser(bytes: bytes)
+    var parser = JSONParser(text: bytes)
     self = try parser.document()
   }
 }
 
-/// Generic so that a test can count how often a byte is read.
-struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
-  /// Indexed from 0.
-  private let bytes: Bytes
+/// What is parsed: a protocol, so that a test can count how often a byte is read. Not a collection, which gives its elements out
+/// through coroutines: each one allocates where the compiler has not specialized it.
+protocol JSONText {
+  var count: Int { get }
+  /// Counted from 0.
+  func byte(at position: Int) -> UInt8
+  func bytes(_ range: Range<Int>) -> ArraySlice<UInt8>
+  /// Where a text that begins at `start` has its first quotation mark, backslash or control character, or the end.
+  func endOfPlainText(from start: Int) -> Int
+}
+
+extension [UInt8]: JSONText {
+  func byte(at position: Int) -> UInt8 { self[position] }
+  func bytes(_ range: Range<Int>) -> ArraySlice<UInt8> { self[range] }
+
+  /// Most of a payload is looked through here, eight bytes at a time.
+  func endOfPlainText(from start: Int) -> Int {
+    withUnsafeBytes { text in
+      var end = start
+      while end &+ 8 <= text.count, !Self.hasEnd(text.loadUnaligned(fromByteOffset: end, as: UInt64.self)) { end &+= 8 }
+      while end < text.count {
+        let byte = text[end]
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+        end &+= 1
+      }
+      return end
+    }
+  }
+
+  /// Whether one of the eight bytes is a quotation mark, a backslash or a control character: one that is smaller than a bound
+  /// borrows from its highest bit, which it does not have itself.
+  private static func hasEnd(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotation = word ^ ones &* UInt64(UInt8(ascii: "\""))
+    let backslash = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+    let borrowed =
+      (word &- ones &* 0x20) & ~word | (quotation &- ones) & ~quotation | (backslash &- ones) & ~backslash
+    return borrowed & (ones &* 0x80) != 0
+  }
+}
+
+struct JSONParser<Text: JSONText> {
+  private let text: Text
   private var position = 0
   private static var deepest: Int { 64 }
 
-  init(bytes: Bytes) { self.bytes = bytes }
+  init(text: Text) { self.text = text }
 
   mutating func document() throws(JSONError) -> JSONValue {
     let value = try value(depth: 0)
     skipSpace()
-    guard position == bytes.count else { throw failure(.trailingText) }
+    guard position == text.count else { throw failure(.trailingText) }
     return value
   }
 
   private func failure(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: position) }
 
-  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+  private var current: UInt8? { position < text.count ? text.byte(at: position) : nil }
 
   private mutating func skipSpace() {
     while let byte = current, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position += 1 }
@@ -59,11 +98,11 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     }
   }
 
-  private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
-    let end = position + text.utf8CodeUnitCount
-    let expected = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    guard end <= bytes.count else { throw failure(.unexpectedEnd) }
-    guard bytes[position..<end].elementsEqual(expected) else { throw failure(.unexpectedCharacter) }
+  private mutating func literal(_ literal: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+    let end = position + literal.utf8CodeUnitCount
+    let expected = UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
+    guard end <= text.count else { throw failure(.unexpectedEnd) }
+    guard text.bytes(position..<end).elementsEqual(expected) else { throw failure(.unexpectedCharacter) }
     position = end
     return value
   }
@@ -139,9 +178,9 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
       if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
       guard skipDigits() > 0 else { throw failure(.invalidNumber) }
     }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    if isInteger, let integer = Int64(text) { return .integer(integer) }
-    guard let number = Double(text), number.isFinite else { throw failure(.invalidNumber) }
+    let digits = String(decoding: text.bytes(start..<position), as: UTF8.self)
+    if isInteger, let integer = Int64(digits) { return .integer(integer) }
+    guard let number = Double(digits), number.isFinite else { throw failure(.invalidNumber) }
     return .number(number)
   }
 
@@ -154,17 +193,17 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
   private mutating func string() throws(JSONError) -> String {
     position += 1
     let start = position
-    position = Self.endOfPlainText(bytes, start)
+    position = text.endOfPlainText(from: start)
     if current == UInt8(ascii: "\"") {
       defer { position += 1 }
-      return try decoded(bytes[start..<position])
+      return try decoded(text.bytes(start..<position))
     }
-    var buffer = Array(bytes[start..<position])
+    var buffer = Array(text.bytes(start..<position))
     while let byte = current {
       switch byte {
       case UInt8(ascii: "\""):
         position += 1
-        return try decoded(buffer)
+        return try decoded(buffer[...])
       case UInt8(ascii: "\\"): try escape(into: &buffer)
       case 0..<0x20: throw failure(.controlCharacter)
       default:
@@ -175,24 +214,7 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     throw failure(.unexpectedEnd)
   }
 
-  /// Most of a text is this, and is looked through where it lies.
-  private static func endOfPlainText(_ bytes: Bytes, _ start: Int) -> Int {
-    bytes.withContiguousStorageIfAvailable { endOfPlainText(in: $0, start) } ?? endOfPlainText(in: bytes, start)
-  }
-
-  private static func endOfPlainText<Text: RandomAccessCollection>(
-    in text: Text, _ start: Int
-  ) -> Int where Text.Element == UInt8, Text.Index == Int {
-    var end = start
-    while end < text.count {
-      let byte = text[end]
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
-      end += 1
-    }
-    return end
-  }
-
-  private func decoded(_ slice: some Sequence<UInt8>) throws(JSONError) -> String {
+  private func decoded(_ slice: ArraySlice<UInt8>) throws(JSONError) -> String {
     guard let text = String(validating: slice, as: UTF8.self) else { throw failure(.invalidUTF8) }
     return text
   }
@@ -219,8 +241,8 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
   private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
     let first = try fourHexDigits()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    guard (0xd800..<0xdc00).contains(first), current == UInt8(ascii: "\\"), position + 1 < bytes.count,
-      bytes[position + 1] == UInt8(ascii: "u")
+    guard (0xd800..<0xdc00).contains(first), current == UInt8(ascii: "\\"), position + 1 < text.count,
+      text.byte(at: position + 1) == UInt8(ascii: "u")
     else { throw failure(.invalidEscape) }
     position += 2
     let second = try fourHexDigits()
@@ -231,9 +253,10 @@ struct JSONParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
   }
 
   private mutating func fourHexDigits() throws(JSONError) -> UInt32 {
-    guard position + 4 <= bytes.count else { throw failure(.unexpectedEnd) }
+    guard position + 4 <= text.count else { throw failure(.unexpectedEnd) }
     var value: UInt32 = 0
-    for byte in bytes[position..<position + 4] {
+    for place in position..<position + 4 {
+      let byte = text.byte(at: place)
       let digit: UInt8
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")

@@ -55,8 +55,10 @@ package struct ProcessIdentity: Hashable, Sendable {
     private static func startTime(of process: Int32) -> Int64? {
       let bytes = readWhole("/proc/\(process)/stat")
       guard let name = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-      let fields = bytes[(name + 1)...].split(separator: UInt8(ascii: " "))
-      return fields.count > 19 ? Int64(String(decoding: fields[19], as: UTF8.self)) : nil
+      var fields = TextFields(bytes[(name + 1)...], separator: UInt8(ascii: " "))
+      // A blank follows the name; what is before it is empty.
+      for _ in 0..<20 { _ = fields.next() }
+      return fields.next().flatMap { Int64($0) }
     }
 
     private static func readWhole(_ path: String) -> [UInt8] {
@@ -102,11 +104,11 @@ package struct Instance: Hashable, Sendable, CustomStringConvertible {
   package var stored: String { "\(boot):\(process):\(started):\(TextEncoding.hex(nonce))" }
 
   package init?(stored: String) {
-    // By bytes: characters are found at a hundred times the cost.
-    let parts = stored.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { Substring($0) }
-    guard parts.count == 4, let process = Int32(parts[1]), let started = Int64(parts[2]),
-      let nonce = TextEncoding.hexDecoded(parts[3])
+    var fields = TextFields(stored, separator: UInt8(ascii: ":"))
+    guard let boot = fields.next(), let process = fields.next().flatMap({ Int32($0) }),
+      let started = fields.next().flatMap({ Int64($0) }), let nonce = fields.next().flatMap(TextEncoding.hexDecoded),
+      fields.isAtEnd
     else { return nil }
-    self.init(boot: String(parts[0]), process: process, started: started, nonce: nonce)
+    self.init(boot: boot, process: process, started: started, nonce: nonce)
   }
 }

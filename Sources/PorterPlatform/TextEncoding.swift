@@ -27,32 +27,49 @@ package enum TextEncoding {
 
   /// Accepts up to two trailing `=`; nil for any other character, or for a text whose unused bits are not zero.
   package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? {
-    base64URLDecoded(Array(text.utf8)[...])
+    text.utf8.withContiguousStorageIfAvailable { decoded($0) } ?? base64URLDecoded(Array(text.utf8)[...])
   }
 
   package static func base64URLDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    var characters = text
-    while characters.last == UInt8(ascii: "="), text.count - characters.count < 2 { characters.removeLast() }
-    guard characters.count % 4 != 1 else { return nil }
-    var accumulator: UInt32 = 0
-    var bits: UInt32 = 0
-    // A value that is none has bits that no other has.
-    var seen: UInt8 = 0
-    let values = base64URLValues
-    let plain = Array(characters)
-    let bytes = [UInt8](unsafeUninitializedCapacity: plain.count * 3 / 4) { bytes, count in
-      for character in plain {
-        let value = values[Int(character)]
-        seen |= value
-        accumulator = accumulator &<< 6 | UInt32(truncatingIfNeeded: value)
-        bits &+= 6
-        guard bits >= 8 else { continue }
-        bits &-= 8
-        bytes[count] = UInt8(truncatingIfNeeded: accumulator &>> bits)
-        count &+= 1
+    text.withUnsafeBufferPointer { decoded($0) }
+  }
+
+  /// Four characters are three bytes. A character that stands for no value has bits that no value has.
+  private static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    var end = text.count
+    while end > 0, text[end - 1] == UInt8(ascii: "="), text.count - end < 2 { end -= 1 }
+    guard end % 4 != 1 else { return nil }
+    var seen: UInt32 = 0
+    var unused: UInt32 = 0
+    let bytes = base64URLValues.withUnsafeBufferPointer { values in
+      [UInt8](unsafeUninitializedCapacity: end * 3 / 4) { bytes, count in
+        let value = { UInt32(truncatingIfNeeded: values[Int(truncatingIfNeeded: text[$0])]) }
+        var place = 0
+        while place &+ 4 <= end {
+          let (first, second, third, fourth) = (value(place), value(place &+ 1), value(place &+ 2), value(place &+ 3))
+          seen |= first | second | third | fourth
+          let group = first &<< 18 | second &<< 12 | third &<< 6 | fourth
+          bytes[count] = UInt8(truncatingIfNeeded: group &>> 16)
+          bytes[count &+ 1] = UInt8(truncatingIfNeeded: group &>> 8)
+          bytes[count &+ 2] = UInt8(truncatingIfNeeded: group)
+          place &+= 4
+          count &+= 3
+        }
+        var (rest, bits): (UInt32, UInt32) = (0, 0)
+        while place < end {
+          seen |= value(place)
+          rest = rest &<< 6 | value(place)
+          bits &+= 6
+          place &+= 1
+          guard bits >= 8 else { continue }
+          bits &-= 8
+          bytes[count] = UInt8(truncatingIfNeeded: rest &>> bits)
+          count &+= 1
+        }
+        unused = rest & ((1 &<< bits) &- 1)
       }
     }
-    return seen < 64 && accumulator & ((1 << bits) - 1) == 0 ? bytes : nil
+    return seen < 64 && unused == 0 ? bytes : nil
   }
 
   /// By character; 255 for one that stands for no value.

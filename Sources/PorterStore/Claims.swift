@@ -26,9 +26,11 @@ package struct Owner: Hashable, Sendable, CustomStringConvertible {
   var stored: String { "\(role) \(instance.stored)" }
 
   init?(stored: String) {
-    let parts = stored.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map { Substring($0) }
-    guard parts.count == 2, !parts[0].isEmpty, let instance = Instance(stored: String(parts[1])) else { return nil }
-    self.init(role: String(parts[0]), instance: instance)
+    var fields = TextFields(stored, separator: UInt8(ascii: " "))
+    guard let role = fields.next(), !role.isEmpty, let instance = fields.next().flatMap(Instance.init(stored:)),
+      fields.isAtEnd
+    else { return nil }
+    self.init(role: role, instance: instance)
   }
 
   /// Names role and process, for an error or a log.

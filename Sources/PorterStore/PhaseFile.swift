@@ -87,9 +87,9 @@ package final class PhaseFile {
     defer { ports.files.close(reader) }
     guard let bytes = try? ports.files.read(reader, limit: 512), let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
     else { return nil }
-    let parts = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
-    guard let phase = parts.first else { return nil }
-    return Published(phase: String(phase), instance: parts.count > 1 ? Instance(stored: String(parts[1])) : nil)
+    var fields = TextFields(bytes[..<end], separator: UInt8(ascii: " "))
+    guard let phase = fields.next(), !phase.isEmpty else { return nil }
+    return Published(phase: phase, instance: fields.next().flatMap(Instance.init(stored:)))
   }
 
   /// Whether another process holds the lock at this moment. Holds no lock afterwards.

@@ -109,10 +109,26 @@ final class JSONErrorTests: XCTestCase {
     ]
     for text in texts {
       let bytes = CountedBytes(text)
-      var parser = JSONParser(bytes: bytes)
+      var parser = JSONParser(text: bytes)
       _ = try? parser.document()
       XCTAssertLessThanOrEqual(bytes.reads, 12 * bytes.count, String(text.prefix(20)))
     }
+  }
+
+  /// Eight bytes at a time find what one at a time find: each byte, in each place of a word and beyond the last one.
+  func testPlainTextEndsAtTheFirstByteThatIsNotPlain() {
+    for byte in UInt8.min...UInt8.max {
+      let ends = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
+      for (place, neighbour) in (0..<21).flatMap({ place in
+        [UInt8](arrayLiteral: 0x21, 0x5d, 0x7f, 0x80, 0xff).map { (place, $0) }
+      }) {
+        var text = [UInt8](repeating: neighbour, count: 21)
+        text[place] = byte
+        for start in 0...place { XCTAssertEqual(text.endOfPlainText(from: start), ends ? place : text.count) }
+        XCTAssertEqual(text.endOfPlainText(from: place + 1), text.count)
+      }
+    }
+    XCTAssertEqual([UInt8]().endOfPlainText(from: 0), 0)
   }
 
   /// Names are looked up by their hash: comparing each with all others would take more than a million comparisons.
@@ -149,5 +165,13 @@ final class JSONErrorTests: XCTestCase {
     } catch let error as JSONError {
       try expect((0...bytes.count).contains(error.offset), "offset \(error.offset) of \(bytes.count)")
     }
+  }
+}
+
+extension CountedBytes: JSONText {
+  package func byte(at position: Int) -> UInt8 { self[position] }
+  package func bytes(_ range: Range<Int>) -> ArraySlice<UInt8> { range.map { self[$0] }[...] }
+  package func endOfPlainText(from start: Int) -> Int {
+    (start..<count).first { [UInt8(ascii: "\""), UInt8(ascii: "\\")].contains(self[$0]) || self[$0] < 0x20 } ?? count
   }
 }

@@ -134,9 +134,12 @@ package struct BoxSharedKey: Sendable, Equatable, Redacted {
   package func open(_ sealed: [UInt8], nonce: BoxNonce) throws(CryptoError) -> [UInt8] {
     try Sodium.initialize()
     guard sealed.count >= Box.overhead else { throw .malformed(.message) }
-    var plaintext = [UInt8](repeating: 0, count: sealed.count - Box.overhead)
-    let status = key.withPointer {
-      crypto_box_open_easy_afternm(&plaintext, sealed, UInt64(sealed.count), nonce.bytes, $0)
+    var status: Int32 = -1
+    let plaintext = [UInt8](unsafeUninitializedCapacity: sealed.count - Box.overhead) { plaintext, count in
+      status = key.withPointer {
+        crypto_box_open_easy_afternm(plaintext.baseAddress, sealed, UInt64(sealed.count), nonce.bytes, $0)
+      }
+      if status == 0 { count = sealed.count - Box.overhead }
     }
     guard status == 0 else { throw .authenticationFailed }
     return plaintext

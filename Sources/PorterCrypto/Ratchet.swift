@@ -99,7 +99,7 @@ package struct Ratchet: Sendable, Redacted {
     var next = self
     let messageKey = try next.messageKey(for: header, randomness: randomness)
     let plaintext = try MessageCipher.open(
-      Array(message[RatchetHeader.count...]), key: messageKey,
+      message[RatchetHeader.count...], key: messageKey,
       associatedData: associatedData + message[..<RatchetHeader.count])
     self = next
     return plaintext

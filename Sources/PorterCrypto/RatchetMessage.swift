@@ -59,16 +59,22 @@ enum MessageCipher {
   }
 
   static func open(
-    _ sealed: [UInt8], key: SecretBytes, associatedData: [UInt8]
+    _ sealed: ArraySlice<UInt8>, key: SecretBytes, associatedData: [UInt8]
   ) throws(CryptoError) -> [UInt8] {
     try Sodium.initialize()
     guard sealed.count >= overhead else { throw .malformed(.message) }
     let derived = try keyAndNonce(from: key)
-    var plaintext = [UInt8](repeating: 0, count: sealed.count - overhead)
-    let status = derived.withPointer {
-      crypto_aead_xchacha20poly1305_ietf_decrypt(
-        &plaintext, nil, nil, sealed, UInt64(sealed.count), associatedData, UInt64(associatedData.count),
-        $0 + keyCount, $0)
+    var status: Int32 = -1
+    let plaintext = [UInt8](unsafeUninitializedCapacity: sealed.count - overhead) { plaintext, count in
+      status = sealed.withUnsafeBufferPointer { sealed in
+        guard let start = sealed.baseAddress else { return -1 }
+        return derived.withPointer {
+          crypto_aead_xchacha20poly1305_ietf_decrypt(
+            plaintext.baseAddress, nil, nil, start, UInt64(sealed.count), associatedData, UInt64(associatedData.count),
+            $0 + keyCount, $0)
+        }
+      }
+      if status == 0 { count = sealed.count - overhead }
     }
     guard status == 0 else { throw .authenticationFailed }
     return plaintext

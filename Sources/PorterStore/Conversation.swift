@@ -27,17 +27,17 @@ extension Store {
   private static let contactColumn = userColumn + 12
 
   package func connection(notifierID: [UInt8]) throws(StoreError) -> StoredConnection? {
-    try rows(Self.conversationText, [.null, .blob(notifierID)]) { (row) throws(StoreError) in
+    try only(Self.conversationText, [.null, .blob(notifierID)]) { (row) throws(StoreError) in
       try Self.connection(row)
-    }.first
+    }
   }
 
   /// The ledger's entry of a message; this is how a repeat is recognised (INC-34).
   package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
-    let known = try rows(Self.conversationText, [.integer(connectionID), .null, .blob(messageID)]) {
+    let known = try only(Self.conversationText, [.integer(connectionID), .null, .blob(messageID)]) {
       $0.optionalInteger(Self.knownColumn)
-    }.first
-    guard let known, let entry = known else { return nil }
+    }
+    guard let entry = known ?? nil else { return nil }
     return try ledgerEntry(entry)
   }
 
@@ -47,7 +47,7 @@ extension Store {
     under claim: Claim, receiving messageID: [UInt8], _ body: (Conversation) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try transaction { () throws(StoreError) in
-      let found = try rows(Self.conversationText, [.integer(claim.connectionID), .null, .blob(messageID)]) {
+      let found = try only(Self.conversationText, [.integer(claim.connectionID), .null, .blob(messageID)]) {
         (row) throws(StoreError) in
         let current = Self.ownership(row, at: Self.connectionColumnCount - 2)
         guard current.epoch == claim.epoch else { throw .staleEpoch(owner: current.owner) }
@@ -55,7 +55,7 @@ extension Store {
         connection.reading = Self.reading(row)
         return (connection: connection, known: row.optionalInteger(Self.knownColumn))
       }
-      guard let found = found.first else { throw .notFound(.connection) }
+      guard let found else { throw .notFound(.connection) }
       var conversation = Conversation(connection: found.connection)
       if let known = found.known { conversation.knownEntry = try ledgerEntry(known) }
       return try body(conversation)

@@ -160,10 +160,11 @@ extension Store {
 
   /// One statement, since a push pays for each.
   package func overtaken(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Overtaken {
-    try first(
+    try only(
       """
       SELECT EXISTS (SELECT 1 FROM removed_messages WHERE contact_id = ?1 AND shared_id = ?2),
-        (SELECT item_id FROM items WHERE contact_id = ?1 AND shared_id = ?2 AND overtook = 1),
+        (SELECT item_id FROM items INDEXED BY items_shared
+          WHERE contact_id = ?1 AND shared_id = ?2 AND overtook = 1),
         EXISTS (SELECT 1 FROM reactions WHERE contact_id = ?1 AND shared_id = ?2)
       """, [.integer(contactID), .blob(sharedID)]
     ) { row in

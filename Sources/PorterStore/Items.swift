@@ -43,7 +43,7 @@ extension Store {
 
   /// What a notification says of an item.
   package func shownItem(_ id: Int64) throws(StoreError) -> ShownItem {
-    let found = try first(
+    let found = try only(
       "SELECT content, sent, deleted_at IS NOT NULL, mentions_user FROM items WHERE item_id = ?", [.integer(id)]
     ) {
       ShownItem(content: $0.text(0), isSent: $0.flag(1), isDeleted: $0.flag(2), mentionsUser: $0.flag(3))

@@ -58,14 +58,15 @@ extension Store {
     return state
   }
 
-  /// From here on entries may wait to be shown, but for those that are late.
+  /// From here on entries may wait to be shown, but for those that are late. None of the indexes is of use, and SQLite looks at each
+  /// when it compiles a statement.
   private static let firstWaiting =
-    "(SELECT coalesce(waiting_from, entry_id) FROM ledger ORDER BY entry_id DESC LIMIT 1)"
+    "(SELECT coalesce(waiting_from, entry_id) FROM ledger NOT INDEXED ORDER BY entry_id DESC LIMIT 1)"
 
   /// What a new entry is given: the next number, and from where on entries wait.
   private static let entryPlace = """
     (SELECT max(entries, coalesce((SELECT max(entry_id) FROM ledger), 0)) + 1 FROM store),
-    (SELECT min(entry_id) FROM ledger
+    (SELECT min(entry_id) FROM ledger NOT INDEXED
       WHERE entry_id >= \(firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL)
     """
 

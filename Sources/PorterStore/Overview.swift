@@ -6,8 +6,7 @@ package struct StoreOverview: Sendable {
   /// Unread items over all profiles: the badge (INC-60). Profiles that hide their notifications do not count.
   /// 0 unless it was asked for.
   package let badge: Int64
-  /// Of those that were asked for.
-  package let settings: [String: String]
+  package let settings: Settings
   /// With which pushes of the token are opened.
   package let pushSecret: BoxSharedKey?
   package let hasCalls: Bool
@@ -16,6 +15,15 @@ package struct StoreOverview: Sendable {
   package let hasWithdrawals: Bool
   /// Entries are to be shown anew, or could not be shown when they came.
   package let hasLate: Bool
+
+  /// Those that were asked for.
+  package struct Settings: Sendable {
+    fileprivate let first, second: (name: String, value: String?)?
+
+    package subscript(name: String) -> String? {
+      first?.name == name ? first?.value : second?.name == name ? second?.value : nil
+    }
+  }
 }
 
 extension Store {
@@ -27,23 +35,24 @@ extension Store {
   package func overview(settings names: [String] = [], badge: Bool = false) throws(StoreError) -> StoreOverview {
     let (first, second) = (names.first, names.dropFirst().first)
     assert(names.count <= Self.settingsAtOnce)
-    let found = try rows(
+    let overview = try only(
       """
-      SELECT CASE WHEN ?3 THEN (SELECT coalesce(sum(unread), 0) FROM users WHERE show_notifications = 1) ELSE 0 END,
+      SELECT CASE WHEN ?3 THEN (SELECT sum(unread) FROM users NOT INDEXED WHERE show_notifications) END,
         EXISTS (SELECT 1 FROM calls), EXISTS (SELECT 1 FROM outbox),
-        EXISTS (SELECT 1 FROM ledger WHERE removal_due = 1) OR EXISTS (SELECT 1 FROM removals),
+        EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_removal WHERE removal_due = 1) OR EXISTS (SELECT 1 FROM removals),
         (SELECT push_secret FROM token), (SELECT value FROM settings WHERE name = ?1),
         (SELECT value FROM settings WHERE name = ?2),
-        EXISTS (SELECT 1 FROM ledger WHERE state = 'outdated' OR late = 1)
+        EXISTS (SELECT 1 FROM ledger INDEXED BY ledger_late WHERE state = 'outdated' OR late = 1)
       """, [.optional(first), .optional(second), .flag(badge)]
     ) { (row) throws(StoreError) in
-      var settings: [String: String] = [:]
-      for (position, name) in names.enumerated() { settings[name] = row.optionalText(Int32(5 + position)) }
-      return StoreOverview(
-        badge: row.integer(0), settings: settings, pushSecret: row.optionalBlob(4).flatMap { BoxSharedKey(stored: $0) },
+      StoreOverview(
+        badge: row.integer(0),
+        settings: .init(
+          first: first.map { ($0, row.optionalText(5)) }, second: second.map { ($0, row.optionalText(6)) }),
+        pushSecret: row.optionalBlob(4).flatMap { BoxSharedKey(stored: $0) },
         hasCalls: row.flag(1), hasOutbox: row.flag(2), hasWithdrawals: row.flag(3), hasLate: row.flag(7))
     }
-    guard let overview = found.first else { throw .sqlite(SQLiteError(kind: .corrupt)) }
+    guard let overview else { throw .sqlite(SQLiteError(kind: .corrupt)) }
     return overview
   }
 }

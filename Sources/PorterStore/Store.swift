@@ -331,6 +331,15 @@ package final class Store {
   func first<Result>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
-    try rows(sql + " LIMIT 1", bindings, map).first
+    try only(sql + " LIMIT 1", bindings, map)
+  }
+
+  /// The same for a statement that has one row at the most. An array of it would be a type to be made for each kind of result.
+  func only<Result>(
+    _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    var result: Result?
+    try database.query(sql, bindings, throwing: StoreError.self) { (row) throws(StoreError) in result = try map(row) }
+    return result
   }
 }

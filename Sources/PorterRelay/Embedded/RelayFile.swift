@@ -31,7 +31,14 @@ final class RelayFile {
   /// Messages, since the file was opened.
   private var dropped = 0
   /// The message that was given to a recipient last.
-  var given: (message: RelayIdentifier, number: Int64)?
+  var given: Given?
+
+  struct Given {
+    let message: RelayIdentifier
+    let number: Int64
+    /// Whether a service had not taken its notification by then. Once there is none there never is.
+    let notifies: Bool
+  }
 
   /// A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
   static let logPages = 256
@@ -122,18 +129,6 @@ final class RelayFile {
     if !isGathering { try set(durability) }
     return try storage { () throws(SQLiteError) in
       isGathering ? try database.run(sql, bindings) : try database.commit(sql, bindings)
-    }
-  }
-
-  /// The same for one with RETURNING.
-  func commit<Result>(
-    _ durability: Database.Durability, _ sql: String, _ bindings: [Binding],
-    returning map: (borrowing Row) throws(SQLiteError) -> Result
-  ) throws(RelayError) -> Result? {
-    if !isGathering { try set(durability) }
-    return try storage { () throws(SQLiteError) in
-      guard isGathering else { return try database.commit(sql, bindings, returning: map) }
-      return try database.rows(sql, bindings, map).first
     }
   }
 

@@ -136,16 +136,17 @@ extension RelayFile {
     try storage { () throws(SQLiteError) in
       let oldest = try database.first(
         """
-        SELECT message.identifier, sent_at, notify, body, stored_at, number, boot, moment, age.age
+        SELECT message.identifier, sent_at, notify, body, stored_at, number, boot, moment, age.age,
+          EXISTS (SELECT 1 FROM notification WHERE message = number)
         FROM message INDEXED BY message_waiting LEFT JOIN age
         WHERE mailbox = ?1 AND body IS NOT NULL ORDER BY number LIMIT 1
         """, [.integer(mailbox.number)]
       ) { (row) throws(SQLiteError) in
         let age = try self.age(stored: row.isNull(6) ? nil : RelayAge.stored(in: row, from: 6))
-        return (number: row.integer(5), read: try message(in: row, age: age))
+        return (number: row.integer(5), notifies: row.flag(9), read: try message(in: row, age: age))
       }
       guard let oldest, oldest.read.isExpired else {
-        given = oldest.map { ($0.read.message.identifier, number: $0.number) }
+        given = oldest.map { Given(message: $0.read.message.identifier, number: $0.number, notifies: $0.notifies) }
         return oldest?.read.message
       }
       return try oldestKeptMessage(in: mailbox)
@@ -179,7 +180,11 @@ extension RelayFile {
   private func drop(
     _ message: RelayIdentifier, from mailbox: Mailbox, _ listener: String?
   ) throws(RelayError) -> Bool {
-    guard let number = try number(of: message, in: mailbox) else {
+    // Mostly the message that was given last.
+    let given = given.flatMap { $0.message == message ? $0 : nil }
+    var number = given?.number
+    if number == nil { number = try self.number(of: message, in: mailbox) }
+    guard let number else {
       if let listener { try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) } }
       return false
     }
@@ -188,11 +193,8 @@ extension RelayFile {
     guard let listener else {
       // Two transactions of one statement each. Mostly the service has the notification by now, and there is only the first. A process
       // that is killed between them leaves one that is given to no service, since its message is gone.
-      let notifies = try commit(
-        .normal, sql + " RETURNING EXISTS (SELECT 1 FROM notification WHERE message = ?1)", bindings
-      ) { $0.flag(0) }
-      guard let notifies else { return false }
-      if notifies { try commit(.normal, Self.dropNotification, [.integer(number)]) }
+      guard try commit(.normal, sql, bindings) > 0 else { return false }
+      if given?.notifies != false { try commit(.normal, Self.dropNotification, [.integer(number)]) }
       return true
     }
     return try commit(.normal) { () throws(RelayError) in
@@ -216,10 +218,8 @@ extension RelayFile {
     )
   }
 
-  /// Mostly that of the message that was given last.
   private func number(of message: RelayIdentifier, in mailbox: Mailbox) throws(RelayError) -> Int64? {
-    if let given, given.message == message { return given.number }
-    return try storage { () throws(SQLiteError) in
+    try storage { () throws(SQLiteError) in
       try database.integer(
         """
         SELECT number FROM message INDEXED BY message_waiting

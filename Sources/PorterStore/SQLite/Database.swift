@@ -307,18 +307,6 @@ package final class Database {
     return try run(sql, bindings)
   }
 
-  /// The same for one with RETURNING: what `map` makes of its only row; nil if it changed none. It runs to its end, which commits.
-  package func commit<Result>(
-    _ sql: String, _ bindings: [Binding], returning map: (borrowing Row) throws(SQLiteError) -> Result
-  ) throws(SQLiteError) -> Result? {
-    waiter.interruptionsBefore = interrupter.interruptions
-    waiter.takeTurn(at: &writeLock)
-    defer { writeLock.leave() }
-    var result: Result?
-    try query(sql, bindings) { (row) throws(SQLiteError) in result = try map(row) }
-    return result
-  }
-
   /// Runs `body` in a transaction: committed when it returns, rolled back when it throws. Transactions do not nest.
   @discardableResult
   package func transaction<Result>(

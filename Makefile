@@ -4,8 +4,9 @@ VERSION := $(shell sed -n 's/^\#define NP_VERSION "\(.*\)"/\1/p' Include/nightpo
 PREFIX ?= /usr/local
 RELEASE := .build-release
 # Types are reached through functions of their own, not looked up by their names when they are needed first: that lookup took a fifth of
-# a push's instructions.
-SWIFT_TYPES := -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+# a push's instructions. Generic types of our own are made by the compiler, as far as it can.
+SWIFT_TYPES := -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
+  -Xswiftc -Xfrontend -Xswiftc -prespecialize-generic-metadata
 # Release builds include the Swift runtime, so that what is measured and installed needs none.
 SWIFT_RELEASE := swift build -c release --scratch-path $(RELEASE) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld $(SWIFT_TYPES)
 LIBRARY := $(RELEASE)/library

@@ -3,6 +3,11 @@
 {
   const wholeText = element => element.textContent.trim();
   const all = selector => [...document.querySelectorAll(selector)];
+  /* Where the middle of an element is on the chart. */
+  const placeOf = element => {
+    const box = element.getBoundingClientRect(), chart = document.getElementById('chart').getBoundingClientRect();
+    return {x: (box.left + box.right) / 2 - chart.left, y: (box.top + box.bottom) / 2 - chart.top};
+  };
   /* What is shown when the pointer is on an element, beside what is read out for it. */
   const pointAt = element => {
     const box = element.getBoundingClientRect();
@@ -11,14 +16,15 @@
     const shown = hint.classList.contains('on') ? hint.textContent : '';
     element.dispatchEvent(new MouseEvent('mouseleave'));
     return {label: element.getAttribute('aria-label') || '', shown, left: hint.classList.contains('on'),
-      event: element.dataset.event || ''};
+      event: element.dataset.event || '', ...placeOf(element)};
   };
   const colours = () => {
     const body = getComputedStyle(document.body), soft = getComputedStyle(document.querySelector('header p'));
     return {theme: document.documentElement.dataset.theme || '', ground: body.backgroundColor, ink: body.color, soft: soft.color};
   };
   const elements = () => Object.fromEntries(['mark', 'band', 'lock', 'freeze'].map(kind => [kind, all('#chart .' + kind).map(pointAt)]));
-  const found = {lanes: all('#names text.lane').map(wholeText), elements: elements(), themes: []};
+  const lanes = () => all('#names text.lane').map(element => ({name: wholeText(element), y: placeOf(element).y}));
+  const found = {lanes: lanes(), elements: elements(), themes: []};
   for (let click = 0; click < 2; click++) {
     document.getElementById('theme').click();
     found.themes.push(colours());

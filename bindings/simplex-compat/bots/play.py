@@ -3,8 +3,8 @@
     python play.py [FOLDER]
 
 Two bots, each a process of its own: the program that the package's own README shows, and menu_bot.py. The visitor meets
-each through its address. One of the bots is killed in the middle of an answer, and once no relay is named. Prints what held; ends with status 1
-if something did not. SIMPLEX_LIBS_DIR is the folder of libsimplex.so, of a debug build.
+each through its address. One of the bots is killed in the middle of an answer, and with a number that was not handed over, and once no relay is
+named. Prints what held; ends with status 1 if something did not. SIMPLEX_LIBS_DIR is the folder of libsimplex.so, of a debug build.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import importlib.metadata
 import os
 import re
 import signal
+import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -153,8 +154,8 @@ async def visit_squares(who: Visitor, bot: BotProcess) -> None:
     for number in range(1, 11):
         await square(who, contact, number)
     await kill_amid_squares(who, bot, contact)
-    held("killed with SIGKILL in the middle of an answer and started again, it answers what it had not")
-    for number in range(14, 21):
+    held("killed with SIGKILL in the middle of an answer, and before it has a number, and started again, it answers what it had not")
+    for number in range(15, 21):
         await square(who, contact, number)
     await check_once(who, contact, 1)
     held("twenty squares, each in answer to its number, each once")
@@ -173,23 +174,42 @@ async def visit_squares(who: Visitor, bot: BotProcess) -> None:
 
 
 async def kill_amid_squares(who: Visitor, bot: BotProcess, contact: int) -> None:
+    """Once with an answer that is stored and not sent, once with a number that is stored and not handed over."""
+    await kill_at("beforeSend", who, bot, contact, (11, 12))
+    await kill_at("afterCommit", who, bot, contact, (13, 14))
+
+
+async def kill_at(point: str, who: Visitor, bot: BotProcess, contact: int, numbers: tuple[int, int]) -> None:
     """
-    The bot stops itself (PORTER_STOP_AT, of debug builds) when its answer to 11 is stored and not yet sent. 12 and 13 come
-    while it lives, and then it is killed: one answer is on its way, two numbers were not handed over.
+    The bot stops itself at this point (PORTER_STOP_AT, of debug builds) when the first of the numbers has come. The second one comes
+    while it lives, and then it is killed.
     """
+    first, second = numbers
     assert await bot.end(signal.SIGTERM) == 0
     stop = bot.folder / "stop"
-    await bot.start(PORTER_STOP_AT=f"beforeSend:{stop}")
+    await bot.start(PORTER_STOP_AT=f"{point}:{stop}")
     stop.touch()
-    sent = [await who.say(contact, "11")]
-    await until("the bot stops in the middle of an answer", bot.stopped)
+    sent = [await who.say(contact, str(first))]
+    await until(f"the bot stops with {first}", lambda: bot.stopped() and stopped_with(first, bot, stop))
     assert not stop.exists(), "the bot stopped elsewhere"
-    sent += [await who.say(contact, str(number)) for number in (12, 13)]
-    assert not any(who.find(answer_to(number), contact) for number in range(11, 14)), "no square was outstanding"
+    sent.append(await who.say(contact, str(second)))
+    assert not any(who.find(answer_to(number), contact) for number in numbers), "no square was outstanding"
     await bot.end(signal.SIGKILL)
     await bot.start()
-    for number, item in zip(range(11, 14), sent, strict=True):
+    for number, item in zip(numbers, sent, strict=True):
         await check_square(who, contact, number, item)
+
+
+def stopped_with(number: int, bot: BotProcess, stop: Path) -> bool | None:
+    """Whether the number is stored. If it stopped with something else, such as a receipt, it continues to the next."""
+    with closing(sqlite3.connect(bot.folder / f"{bot.program.stem}_chat.db")) as store:
+        query = "SELECT count(*) FROM items WHERE sent = 0 AND content LIKE ?"
+        (count,) = store.execute(query, (f'%"{number}"%',)).fetchone()
+    if count == 0:
+        assert bot.process is not None
+        stop.touch()
+        bot.process.send_signal(signal.SIGCONT)
+    return count == 1 or None
 
 
 async def check_once(who: Visitor, contact: int, times: int) -> None:

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* As much as a message push carries. */
-enum { PLAINTEXT = 2816, CIPHERTEXT = PLAINTEXT + crypto_box_MACBYTES };
+enum { PLAINTEXT = 2688, CIPHERTEXT = PLAINTEXT + crypto_box_MACBYTES };
 
 struct box {
   unsigned char public_key[crypto_box_PUBLICKEYBYTES];

@@ -27,10 +27,14 @@ package struct NotificationBundle: Hashable, Sendable {
   package static let notifierCount = 24
   /// Bytes of an entry's metadata. The relay's are 144; this leaves room to grow.
   package static let maximumMetadataCount = 272
+  /// The last second of the year 9999: the time of an entry has at most twelve digits.
+  package static let latestSecond: Int64 = 253_402_300_799
   /// Each bundle is padded to this, so that every message push has the same size whatever it contains. Six of the
-  /// largest entries take 2,699 bytes and fit; the whole JSON comes to about 3,970 of the platform's 4,096 bytes
-  /// (INC-69).
-  package static let paddedCount = 2_816
+  /// largest entries take 2,657 bytes and fit; the whole JSON comes to about 3,870 bytes, of which APNs takes 4,096 (INC-69)
+  /// and Web Push 3,993.
+  package static let paddedCount = 2_688
+  /// What servers pad to that send no tags.
+  static let untaggedCount = 2_816
 
   package let entries: [Entry]
   /// Entries that could not be read. The readable ones are kept (INC-44).
@@ -55,11 +59,14 @@ extension NotificationBundle {
     let ciphertext = try PushError.carrying { () throws(CryptoError) in
       try key.sealPadded(Array(text.utf8), to: Self.paddedCount, nonce: nonce)
     }
-    return .message(nonce: nonce, ciphertext: ciphertext)
+    let tags = PushTags(of: self, nonce: nonce, under: MailboxTagKey(of: key))
+    return .message(nonce: nonce, ciphertext: ciphertext, tags: tags)
   }
 
   package init(opening ciphertext: [UInt8], nonce: BoxNonce, with key: BoxSharedKey) throws(PushError) {
-    guard ciphertext.count == Self.paddedCount + Box.overhead else { throw .malformed(.bundle) }
+    guard [Self.paddedCount, Self.untaggedCount].contains(ciphertext.count - Box.overhead) else {
+      throw .malformed(.bundle)
+    }
     let opened = try PushError.carrying { () throws(CryptoError) in try key.openPadded(ciphertext, nonce: nonce) }
     guard let text = String(validating: opened, as: UTF8.self) else { throw .malformed(.bundle) }
     try self.init(text: text)
@@ -82,8 +89,8 @@ extension NotificationBundle {
 
 extension NotificationBundle.Entry {
   fileprivate var isWellFormed: Bool {
-    notifier.count == NotificationBundle.notifierCount && seconds >= 0 && sealedMetadata.count >= Box.overhead
-      && sealedMetadata.count <= NotificationBundle.maximumMetadataCount
+    notifier.count == NotificationBundle.notifierCount && (0...NotificationBundle.latestSecond).contains(seconds)
+      && sealedMetadata.count >= Box.overhead && sealedMetadata.count <= NotificationBundle.maximumMetadataCount
   }
 
   fileprivate var text: String {

@@ -8,8 +8,9 @@ import PorterPlatform
 package enum PushPayload: Hashable, Sendable {
   /// Proves that pushes to this token arrive. Opens with the token's key to a `VerificationCode`.
   case verification(nonce: BoxNonce, ciphertext: [UInt8])
-  /// Something waits in up to six mailboxes. Opens with the token's key to a `NotificationBundle`.
-  case message(nonce: BoxNonce, ciphertext: [UInt8])
+  /// Something waits in up to six mailboxes. Opens with the token's key to a `NotificationBundle`. Of an earlier server it has
+  /// no tags.
+  case message(nonce: BoxNonce, ciphertext: [UInt8], tags: PushTags? = nil)
   /// Tells the device to look for messages; sent at the token's period.
   case checkMessages
 }
@@ -63,7 +64,10 @@ extension PushPayload {
 
     switch (data["message"], data["verification"], data["checkMessages"]) {
     case (let ciphertext?, nil, nil):
-      self = .message(nonce: try Self.nonce(data), ciphertext: try Self.ciphertext(ciphertext))
+      // Tags that cannot be read are none: they decide only about what is shown when the rest cannot be opened.
+      self = .message(
+        nonce: try Self.nonce(data), ciphertext: try Self.ciphertext(ciphertext),
+        tags: data["tags"]?.stringValue.flatMap { PushTags(text: $0) })
     case (nil, let ciphertext?, nil):
       self = .verification(nonce: try Self.nonce(data), ciphertext: try Self.ciphertext(ciphertext))
     case (nil, nil, .bool(true)?):
@@ -112,15 +116,15 @@ extension PushPayload {
           "verification": .string(TextEncoding.base64URL(ciphertext)),
         ],
       ]
-    case .message(let nonce, let ciphertext):
+    case .message(let nonce, let ciphertext, let tags):
       [
         "aps": [
           "mutable-content": 1, "alert": .string(Self.placeholderText), "category": .string(Self.messageCategory),
         ],
-        "notificationData": [
+        "notificationData": .compact([
           "nonce": .string(TextEncoding.base64URL(nonce.bytes)),
-          "message": .string(TextEncoding.base64URL(ciphertext)),
-        ],
+          "message": .string(TextEncoding.base64URL(ciphertext)), "tags": tags.map { .string($0.text) },
+        ]),
       ]
     case .checkMessages:
       ["aps": ["content-available": 1], "notificationData": ["checkMessages": true]]

@@ -93,7 +93,7 @@ final class HostilePushTests: XCTestCase {
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     let service = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
     let random = SystemRandomness()
-    let answer = service.push(Self.payload(nonce: random.bytes(24), message: random.bytes(2_832)))
+    let answer = service.push(Self.payload(nonce: random.bytes(24), message: random.bytes(2_704)))
     XCTAssertEqual(answer["outcome"].text, "unknown", answer.description)
     XCTAssertTrue(answer["quiescent"].flag)
   }

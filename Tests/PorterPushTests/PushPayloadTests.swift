@@ -20,7 +20,7 @@ final class PushPayloadTests: XCTestCase {
   func testTheLargestBundleFits_INC69() throws {
     let keys = try TokenKeys()
     let largest = NotificationBundle.Entry(
-      notifier: identifier(), seconds: .max, metadataNonce: try nonce(),
+      notifier: identifier(), seconds: NotificationBundle.latestSecond, metadataNonce: try nonce(),
       sealedMetadata: randomness.bytes(NotificationBundle.maximumMetadataCount))
     let entries = Array(repeating: largest, count: NotificationBundle.maximumEntries)
     let push = try NotificationBundle(entries).push(sealedWith: keys.server, nonce: nonce())
@@ -33,7 +33,7 @@ final class PushPayloadTests: XCTestCase {
     let keys = try TokenKeys()
     forAll(Generator<NotificationBundle.Entry>.entry.array(0...6), runs: 200) { entries in
       let text = try NotificationBundle(entries).push(sealedWith: keys.server, nonce: nonce()).encoded().text
-      guard case .message(let nonce, let ciphertext) = try PushPayload(decoding: text) else {
+      guard case .message(let nonce, let ciphertext, _) = try PushPayload(decoding: text) else {
         return try expect(false, "not a message push")
       }
       let bundle = try NotificationBundle(opening: ciphertext, nonce: nonce, with: keys.device)
@@ -47,7 +47,7 @@ final class PushPayloadTests: XCTestCase {
     let entry = NotificationBundle.Entry(
       notifier: identifier(), seconds: 1_700_000_000, metadataNonce: try nonce(), sealedMetadata: randomness.bytes(144))
     guard
-      case .message(let nonce, let ciphertext) = try NotificationBundle([entry]).push(
+      case .message(let nonce, let ciphertext, _) = try NotificationBundle([entry]).push(
         sealedWith: keys.server, nonce: nonce())
     else { return XCTFail("not a message push") }
     forAll(Generator<Int>.number(0...(ciphertext.count * 8 - 1)), runs: 300) { bit in
@@ -65,7 +65,7 @@ final class PushPayloadTests: XCTestCase {
   func testAPayloadForAnotherTokenFails() throws {
     let (keys, others) = (try TokenKeys(), try TokenKeys())
     guard
-      case .message(let nonce, let ciphertext) = try NotificationBundle([]).push(
+      case .message(let nonce, let ciphertext, _) = try NotificationBundle([]).push(
         sealedWith: keys.server, nonce: nonce())
     else { return XCTFail("not a message push") }
     XCTAssertEqual(
@@ -79,6 +79,7 @@ final class PushPayloadTests: XCTestCase {
     for change in [
       { (entry: inout NotificationBundle.Entry) in entry.notifier.removeLast() },
       { $0.seconds = -1 },
+      { $0.seconds = NotificationBundle.latestSecond + 1 },
       { $0.sealedMetadata = randomness.bytes(15) },
       { $0.sealedMetadata = randomness.bytes(NotificationBundle.maximumMetadataCount + 1) },
     ] {
@@ -111,7 +112,8 @@ final class PushPayloadTests: XCTestCase {
     XCTAssertTrue(try VerificationCode(opening: sealed, nonce: nonce, with: keys.device).matches(code))
     XCTAssertEqual(
       pushError { try NotificationBundle(opening: sealed, nonce: nonce, with: keys.device) }, .malformed(.bundle))
-    guard case .message(_, let message) = try NotificationBundle([]).push(sealedWith: keys.server, nonce: nonce) else {
+    guard case .message(_, let message, _) = try NotificationBundle([]).push(sealedWith: keys.server, nonce: nonce)
+    else {
       return XCTFail("not a message push")
     }
     XCTAssertEqual(

@@ -28,7 +28,8 @@ func identifier() -> [UInt8] { randomness.bytes(24) }
 extension Generator where Value == NotificationBundle.Entry {
   static var entry: Generator {
     all(
-      Generator<Int64>.number(0...Int64.max), Generator<[UInt8]>.bytes(16...NotificationBundle.maximumMetadataCount),
+      Generator<Int64>.number(0...NotificationBundle.latestSecond),
+      Generator<[UInt8]>.bytes(16...NotificationBundle.maximumMetadataCount),
       Generator<[UInt8]>.bytes(24...24)
     ).map { seconds, metadata, notifier in
       guard let nonce = BoxNonce(bytes: notifier.reversed()) else { preconditionFailure("24 bytes are a nonce") }

@@ -18,7 +18,7 @@ class MessagePushTests: XCTestCase {
     XCTAssertEqual(push.type, .alert)
     XCTAssertEqual(push.priority, 10)
     XCTAssertLessThanOrEqual(push.payload.utf8.count, 4_096)
-    guard case .message(let nonce, let ciphertext) = try PushPayload(decoding: push.payload.utf8) else {
+    guard case .message(let nonce, let ciphertext, _) = try PushPayload(decoding: push.payload.utf8) else {
       return XCTFail("not a message push")
     }
     let bundle = try NotificationBundle(opening: ciphertext, nonce: nonce, with: device.pushKey())

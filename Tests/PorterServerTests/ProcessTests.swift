@@ -77,7 +77,7 @@ final class ProcessTests: XCTestCase {
   }
 
   private func entries(of push: JSONValue?, _ key: BoxSharedKey) throws -> [[UInt8]] {
-    guard case .message(let nonce, let sealed) = try payload(of: push) else {
+    guard case .message(let nonce, let sealed, _) = try payload(of: push) else {
       XCTFail("not a message push")
       return []
     }

@@ -204,7 +204,9 @@ final class World {
   /// The message pushes since the last call, opened.
   func bundles(for device: Device, file: StaticString = #filePath, line: UInt = #line) throws -> [NotificationBundle] {
     try provider.take().compactMap { push in
-      guard case .message(let nonce, let ciphertext) = try PushPayload(decoding: push.payload.utf8) else { return nil }
+      guard case .message(let nonce, let ciphertext, _) = try PushPayload(decoding: push.payload.utf8) else {
+        return nil
+      }
       XCTAssertEqual(push.pushToken, device.pushToken, "pushed to another device", file: file, line: line)
       return try NotificationBundle(opening: ciphertext, nonce: nonce, with: device.pushKey())
     }

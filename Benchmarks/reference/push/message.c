@@ -81,7 +81,7 @@ static size_t length(struct span span) { return (size_t)(span.end - span.start);
 void read_payload(struct notice *notice, const char *text) {
   struct span whole = {text, text + strlen(text)};
   struct span data = member(whole, "notificationData", 0);
-  struct span nonce = string_member(data, "nonce", 2), ciphertext = string_member(data, "message", 2);
+  struct span nonce = string_member(data, "nonce", 3), ciphertext = string_member(data, "message", 3);
   decode_base64(notice->nonce, sizeof notice->nonce, nonce.start, length(nonce));
   decode_base64(notice->ciphertext, sizeof notice->ciphertext, ciphertext.start, length(ciphertext));
 }

@@ -26,7 +26,7 @@ struct PushDecoder {
         // An app asks the relay which mailboxes have something.
         if context.role == .app { return .decodedMessage }
         return take(try source.read(.everything, store), run)
-      case .message(let nonce, let ciphertext):
+      case .message(let nonce, let ciphertext, _):
         return take(try source.read(.sealed(nonce: nonce, ciphertext), store), run)
       }
     } catch {

@@ -128,7 +128,8 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  *             passphrase is refused with the code `storeKeyNotRaw`, since its 64 MB do not fit an extension: the app calls
  *             np_derive_key() and stores the answer where its extension finds it. An answer other than `ok` or
  *             `invalidConfirmation` has the member "notice": a notification as in np_receive_push() that says why messages
- *             cannot be shown and what to do. Show it for the push that the extension was started for. Its identifier is
+ *             cannot be shown and what to do. Show it for the push that the extension was started for, unless
+ *             np_push_is_silent() says that the push is about what the user has muted or hidden. Its identifier is
  *             "np:notice"; the next push that can read the store withdraws it.
  *
  * NP_ROLE_APP has the member "notice" as well. Show it if the system has launched the app for a message push; on screen, show a
@@ -295,7 +296,8 @@ int np_event_fd(chat_ctrl ctrl);
  * identifier and replaces the placeholder; if nothing is to be shown of it, the placeholder is withdrawn. If it is not even
  * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed"), there is one notice, with the
  * identifier "np:notice", that says what is wrong and what to do. The next push that can read the store withdraws it. What
- * is muted or hidden has no placeholder. The role `extension` gives placeholders and notices, and an app that is not on screen; an
+ * is muted or hidden has neither a placeholder nor a notice, and neither has a chat that notifies of mentions, of which it is not
+ * known whether there is one: of a push that cannot be opened, tags in it and the file `<path>_silent` say so. The role `extension` gives placeholders and notices, and an app that is not on screen; an
  * app on screen gives none. A wake push names nothing and has no placeholder, and a notice only if the store does not open, and
  * no notice is on screen yet: what is out of reach for a moment is no concern of the user's.
  *
@@ -345,6 +347,20 @@ char *np_receive_push_id(chat_ctrl ctrl, const char *push_id, const char *payloa
  * Like np_expire_push(), for the push that np_receive_push_id() was given under this name; others are not affected. Of several pushes with one name all end. NP_ERROR_NOTHING_PENDING when there is none.
  */
 np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id);
+
+/*
+ * For a push whose store did not open: 1 when the "notice" of chat_migrate_init_key() is not to be shown for it, because every
+ * mailbox that it is about is one that the user has muted or hidden, or whose chat notifies of mentions only. 0 otherwise,
+ * also if that is not known: the server is an earlier one, or the file `<path>_silent` cannot be read. `path` is that of
+ * chat_migrate_init_key(). From any thread; reads the one file. np_receive_push() heeds it by itself.
+ *
+ * The library writes that file whenever the user mutes, hides or shows something, in any process that has the store open. It is
+ * not sealed, and has no key and no identifier in it: 16 bytes for each such mailbox, derived from the token's key, among as many
+ * others that stand for none that there are 64 or another power of two. It has to be readable before the device is unlocked for the first time,
+ * when the store is not: on Darwin the library gives it NSFileProtectionNone. A host that gives the store's folder another protection
+ * class leaves this file's as it is. Without it such a push has its notice.
+ */
+int np_push_is_silent(const char *path, const char *payload_json);
 
 /*
  * Chooses the language of notifications, and replaces texts. {"result": {"type": "cmdOk"}} or an error.

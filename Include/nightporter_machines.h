@@ -1763,7 +1763,7 @@ enum np_subscription_effect {
   NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 2,
   /* Queue the request that the server forget it (SDEL). */
   NP_SUBSCRIPTION_EFFECT_QUEUE_RELEASE = 3,
-  /* Delete the notifier's id and its keys. */
+  /* Delete the notifier's keys. Its id stays until there is another, for a push that is still under way. */
   NP_SUBSCRIPTION_EFFECT_FORGET_NOTIFIER = 4,
   /* Delete the record. */
   NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 5,

@@ -181,6 +181,14 @@ public func np_expire_push_id(_ ctrl: chat_ctrl!, _ push_id: UnsafePointer<CChar
   }
 }
 
+@c @implementation
+public func np_push_is_silent(_ path: UnsafePointer<CChar>!, _ payload_json: UnsafePointer<CChar>!) -> Int32 {
+  guard let path = CStringArgument(path).text, !path.isEmpty, let payload = CStringArgument(payload_json).text else {
+    return 0
+  }
+  return SilentPush.isSilent(payload, at: path) ? 1 : 0
+}
+
 // MARK: Categories and responses
 
 @c @implementation

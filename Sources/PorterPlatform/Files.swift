@@ -20,11 +20,13 @@ package enum FileOpening: Sendable {
   case writingOrCreating
   /// For writing. Fails with `EEXIST` when there is anything of this name.
   case creating
+  /// The same; where the system protects files until the device is unlocked, this one is readable before.
+  case creatingForLockedDevice
 
   var creates: Bool {
     switch self {
     case .reading: false
-    case .readingOrCreating, .writingOrCreating, .creating: true
+    case .readingOrCreating, .writingOrCreating, .creating, .creatingForLockedDevice: true
     }
   }
 }

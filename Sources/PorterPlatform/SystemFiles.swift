@@ -18,13 +18,17 @@ package struct SystemFiles: Files {
       case .reading: O_RDONLY
       case .readingOrCreating: O_RDONLY | O_CREAT
       case .writingOrCreating: O_RDWR | O_CREAT
-      case .creating: O_WRONLY | O_CREAT | O_EXCL
+      case .creating, .creatingForLockedDevice: O_WRONLY | O_CREAT | O_EXCL
       }
     let descriptor = systemOpen(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw SystemError(errno) }
     let file = OpenFile(descriptor: descriptor)
     do throws(SystemError) {
       guard try status(of: file).kind == .regular else { throw SystemError(EINVAL) }
+      #if canImport(Darwin)
+        // Class D of data protection: NSFileProtectionNone.
+        if opening == .creatingForLockedDevice { _ = fcntl(descriptor, F_SETPROTECTIONCLASS, 4) }
+      #endif
     } catch {
       closeDescriptor(descriptor)
       throw error

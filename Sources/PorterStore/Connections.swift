@@ -111,16 +111,20 @@ extension Store {
     }
   }
 
-  /// Of which the user is not notified: the chat or the profile is muted, or the profile is hidden. What comes for a scope is
-  /// the host's own, and is the app's alone only for a hidden profile.
+  /// A condition on connections that are joined with their users and contacts, 0 or 1: the chat or the profile is muted, or the
+  /// profile is hidden. What comes for a scope is the host's own, and is the app's alone only for a hidden profile.
+  static let isSilenced = """
+    (users.view_hash IS NOT NULL OR coalesce(contacts.notifications, 'all') = 'none'
+      OR users.show_notifications = 0 AND connections.connection_id NOT IN (SELECT connection_id FROM scopes))
+    """
+
+  /// Of which the user is not notified.
   package func silencedConnectionIDs() throws(StoreError) -> Set<Int64> {
     Set(
       try rows(
         """
         SELECT connections.connection_id FROM connections JOIN users ON users.user_id = connections.user_id
-        LEFT JOIN contacts ON contacts.contact_id = connections.contact_id
-        WHERE users.view_hash IS NOT NULL OR contacts.notifications = 'none'
-          OR users.show_notifications = 0 AND connections.connection_id NOT IN (SELECT connection_id FROM scopes)
+        LEFT JOIN contacts ON contacts.contact_id = connections.contact_id WHERE \(Self.isSilenced)
         """
       ) { $0.integer(0) })
   }
@@ -221,16 +225,18 @@ extension Store {
       """
       UPDATE connections SET notifier_id = ?, notifier_secret = ?, notifier_box_key = NULL WHERE connection_id = ?
       """, [.blob(id), .blob(secret.exposeForStorage()), .integer(connectionID)])
+    if try isSilent(connectionID: connectionID) { noteSilence() }
   }
 
   package func setSubscription(connectionID: Int64, _ state: String) throws(StoreError) {
     try run("UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
   }
 
+  /// The id stays until there is another: a push that is still under way is recognised by it.
   package func clearNotifier(connectionID: Int64) throws(StoreError) {
     try run(
       """
-      UPDATE connections SET notifier_id = NULL, notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL
+      UPDATE connections SET notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL
       WHERE connection_id = ?
       """, [.integer(connectionID)])
   }

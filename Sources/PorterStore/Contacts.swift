@@ -131,6 +131,7 @@ extension Store {
         "UPDATE contacts SET notifications = ?, favorite = ?, sends_receipts = ? WHERE contact_id = ?",
         [.text(setting.rawValue), .flag(isFavorite), .optional(sendsReceipts.map { $0 ? Int64(1) : 0 }), .integer(id)])
       try addUnread(after.countedUnread - before.countedUnread, userID: before.userID)
+      if setting != before.notifications { noteSilence() }
     }
   }
 

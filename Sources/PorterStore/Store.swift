@@ -42,6 +42,8 @@ package final class Store {
   private var durability = Database.Durability.full
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
+  /// The running transaction changes which mailboxes are silent, or one did that failed after it had written so.
+  private var changesSilence = false
 
   private let stop: StopSignal?
   private let busyTimeout: Span
@@ -275,7 +277,19 @@ package final class Store {
     guard gate?.transactionBegins() ?? true else { throw .sqlite(SQLiteError(kind: .closed)) }
     defer { gate?.transactionEnded() }
     try require(durability)
-    return try database.transaction(.immediate, throwing: StoreError.self, body)
+    let result = try database.transaction(.immediate, throwing: StoreError.self) { () throws(StoreError) in
+      let result = try body()
+      if changesSilence { try writeSilentMailboxes() }
+      return result
+    }
+    changesSilence = false
+    return result
+  }
+
+  /// Has `SilentMailboxes` written anew before the running transaction is committed.
+  func noteSilence() {
+    assert(database.isInTransaction, "nothing is to be committed")
+    changesSilence = true
   }
 
   /// Sets the durability of the connection's commits from now on.

@@ -14,7 +14,8 @@ package struct StoreLocation: Hashable, Sendable {
     stem = prefix
   }
 
-  private init(file: String) {
+  /// Of a file that a resolved location has named.
+  init(file: String) {
     self.file = file
     // A link may lead to a file of any name.
     stem = file.hasSuffix(Self.suffix) ? String(file.dropLast(Self.suffix.count)) : file

@@ -29,6 +29,7 @@ extension Store {
 
   /// Part of the caller's transaction.
   package func save(_ token: StoredToken, at time: WallTime) throws(StoreError) {
+    if try overview().pushSecret != token.pushSecret { noteSilence() }
     try run(
       """
       INSERT OR REPLACE INTO token (token_id, provider, device_token, server, status, mode, server_token_id, signing_key,
@@ -54,6 +55,7 @@ extension Store {
       SELECT reply_recipient_id, reply_recipient_key FROM token WHERE reply_recipient_id IS NOT NULL
       """)
     try run("DELETE FROM token")
+    noteSilence()
   }
 
   // MARK: Requests in the background

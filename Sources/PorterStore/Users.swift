@@ -105,6 +105,7 @@ extension Store {
   package func setUserNotifications(_ id: Int64, shown: Bool) throws(StoreError) -> StoredUser {
     try transaction { () throws(StoreError) in
       try run("UPDATE users SET show_notifications = ? WHERE user_id = ?", [.flag(shown), .integer(id)])
+      noteSilence()
     }
     return try user(id)
   }
@@ -115,6 +116,7 @@ extension Store {
       try run(
         "UPDATE users SET view_hash = ?, view_salt = ?, show_notifications = ? WHERE user_id = ?",
         [.optional(password?.hash), .optional(password?.salt), .flag(password == nil), .integer(id)])
+      noteSilence()
     }
     return try user(id)
   }

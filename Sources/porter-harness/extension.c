@@ -90,11 +90,15 @@ static void take_push(chat_ctrl controller, const char *payload, const struct op
   if (expires) pthread_join(thread, NULL);
 }
 
-/* A store that does not open has a notice to show in place of the push. */
-static void answer_with_notice(const char *migration) {
+/* A store that does not open has a notice in place of the push, unless that is about what is muted or hidden. */
+static void answer_with_notice(const char *migration, const char *store) {
   struct json *json = migration == NULL ? NULL : json_parse(migration, strlen(migration));
   const char *code = json_string_at(json, "np.code");
-  const struct json *notice = json_at(json, "notice");
+  char *payload = NULL;
+  size_t capacity = 0;
+  bool is_silent = getline(&payload, &capacity, stdin) > 0 && np_push_is_silent(store, payload);
+  free(payload);
+  const struct json *notice = is_silent ? NULL : json_at(json, "notice");
   struct text line = {0};
   text_format(&line, "{\"migration\":%s,\"outcome\":\"%s\",\"notifications\":[", migration == NULL ? "null" : migration,
               code != NULL && strcmp(code, "storeKeyMissing") == 0 ? "locked" : "failed");
@@ -143,7 +147,7 @@ int extension_main(int argument_count, char **arguments) {
   char *migration = chat_migrate_init_key(options.store, given, 1, "error", 1, &controller);
   memset(key, 0, sizeof key);
   if (controller == NULL) {
-    answer_with_notice(migration);
+    answer_with_notice(migration, options.store);
     np_string_free(migration);
     return 1;
   }

@@ -72,6 +72,7 @@ const struct function interface_functions[] = {
     CALL2(OWNED_STRING, np_background_refresh, HANDLE, INTEGER),
     CALL4(OWNED_STRING, np_receive_push_id, HANDLE, STRING, STRING, INTEGER),
     CALL2(ERROR, np_expire_push_id, HANDLE, STRING),
+    CALL2(INTEGER, np_push_is_silent, STRING, STRING),
     CALL1(OWNED_STRING, np_categories, HANDLE),
     CALL2(OWNED_STRING, np_notification_response, HANDLE, STRING),
 

@@ -35,6 +35,22 @@ final class SealedStoreIncidentTests: XCTestCase {
     }
   }
 
+  /// An extension that has no key, as before the first unlock: what would not be shown gives no notice either, in a process
+  /// that has no controller to ask.
+  func testINC37AnExtensionWithoutTheKeyShowsNothingOfAMentionsChat() throws {
+    for (notifications, identifiers) in [("mentions", []), ("all", ["np:notice"])] as [(String, [JSONValue])] {
+      let night = try Night(key: Self.first)
+      defer { night.end() }
+      let settings = #"{"enableNtfs":"\#(notifications)","favorite":false}"#
+      _ = try night.alice.command("/_settings @\(night.aliceContact) \(settings)", "cmdOk")
+      try night.suspendAlice()
+      try night.bobSends("hello")
+      let answer = try night.answer(of: try night.startExtension(try night.nextPush()))
+      XCTAssertEqual(answer["migration"]?["type"], "errorNotADatabase", answer.text)
+      XCTAssertEqual(answer["notifications"]?.arrayValue?.compactMap { $0["identifier"] }, identifiers, answer.text)
+    }
+  }
+
   /// Messages that the app has received already may have led to pushes as well, or not.
   private func passOver(_ night: Night) throws { try night.remainingPushes() }
 

@@ -75,7 +75,9 @@ extension Controller {
   /// An answer without the engine: what the push names is not known.
   private func unanswered(_ reason: String, _ payload: String? = nil) -> String {
     var content = PushContent()
-    if !isOnScreen, let payload, case .message = try? PushPayload(decoding: payload) {
+    if !isOnScreen, let payload, let push = try? PushPayload(decoding: payload), case .message = push,
+      !SilentPush.isSilent(push, configuration)
+    {
       let strings = ProcessStrings.shared.table ?? .english
       content.notifications = [NotificationNotice.event.content.json(in: strings)]
       NoticeMark(configuration).set()

@@ -2,6 +2,7 @@ import PorterJSON
 import PorterMachines
 import PorterNotifications
 import PorterPlatform
+import PorterPush
 import PorterSchema
 import PorterStore
 
@@ -72,6 +73,24 @@ struct NoticeMark {
   }
 
   func remove() { try? files.remove(path) }
+}
+
+/// A push of which nothing could be read, and nothing may be shown: each mailbox that it is about is one that the user has muted
+/// or hidden, or whose chat notifies of mentions only. Read when a notice is due, and not before.
+package enum SilentPush {
+  /// False for a push that does not say so, such as one of an earlier server: then its notice is given.
+  static func isSilent(_ payload: PushPayload?, _ configuration: Configuration) -> Bool {
+    guard case .message(let nonce, _, let tags?) = payload, let tags = tags.all else { return false }
+    let file = SilentMailboxFile(configuration.location, configuration.ports.files)
+    return file.read()?.silences(tags, nonce: nonce) ?? false
+  }
+
+  /// For a host whose store did not open.
+  package static func isSilent(_ payload: String, at prefix: String, ports: Ports = .system) -> Bool {
+    let configuration = Configuration(prefix: prefix, role: .extension, confirmation: .error, ports: ports)
+    guard let location = try? configuration.location.resolved(ports.files) else { return false }
+    return isSilent(try? PushPayload(decoding: payload), configuration.at(location))
+  }
 }
 
 extension MigrationResult {

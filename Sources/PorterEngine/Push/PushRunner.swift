@@ -295,7 +295,8 @@ extension PushRunner: PushEffects {
   func composeNotice(_ run: PushRun) {
     let mark = NoticeMark(context.configuration)
     run.isOnScreen = engine.lifecycle.phase.isOnScreen
-    guard let notice = run.notice(isShown: mark.isSet) else { return }
+    guard let notice = run.notice(isShown: mark.isSet), !SilentPush.isSilent(run.payload, context.configuration)
+    else { return }
     run.content.notifications = [notice.content.json(in: engine.strings.current)]
     mark.set()
   }

@@ -66,9 +66,16 @@ final class Tokens {
 
   /// Takes up all work that a main run does by itself, but for the answers that wait (`takeReplies`).
   func takeUpWork() {
+    repairSilence()
     queued.send()
     subscriptions.takeUpWork()
     takeUp()
+  }
+
+  private func repairSilence() {
+    do throws(StoreError) { try context.store?.repairSilentMailboxes() } catch {
+      context.log(.warning, "what is silent could not be stored for a locked device", ["error": error.description])
+    }
   }
 
   func takeReplies() { requests.takeReplies() }

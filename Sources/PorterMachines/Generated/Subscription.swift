@@ -152,7 +152,7 @@ package enum Subscription: Machine {
     case saveStatus
     /// Queue the request that the server forget it (SDEL).
     case queueRelease
-    /// Delete the notifier's id and its keys.
+    /// Delete the notifier's keys. Its id stays until there is another, for a push that is still under way.
     case forgetNotifier
     /// Delete the record.
     case deleteRecord
@@ -590,7 +590,7 @@ package protocol SubscriptionRecord {
   func saveStatus(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Queue the request that the server forget it (SDEL).
   func queueRelease(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
-  /// Delete the notifier's id and its keys.
+  /// Delete the notifier's keys. Its id stays until there is another, for a push that is still under way.
   func forgetNotifier(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Delete the record.
   func deleteRecord(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)

@@ -242,7 +242,7 @@ package final class Night {
     let process = try ChildProcess(
       Places.harness, ["extension", "--store", alice.store] + options, environment: environment,
       log: directory.appendingPathComponent("extension.log"))
-    // An extension whose store does not open ends before it reads; how it ended says the rest.
+    // An extension that cannot begin ends before it reads; how it ended says the rest.
     try? process.send(push.text)
     let line = try? process.line(within: 35)
     return (try line.map { try JSONValue(parsing: $0) }, try process.end())

@@ -25,7 +25,7 @@ from .errors import (
 )
 from .keys import derive_key, set_cipher
 from .network import Relay
-from .notifications import categories
+from .notifications import categories, push_is_silent
 from .strings import set_strings
 from .synchronous import SyncController
 
@@ -55,6 +55,7 @@ __all__ = [
     "library_version",
     "machines",
     "protocol",
+    "push_is_silent",
     "set_cipher",
     "set_strings",
     "validation",

@@ -127,6 +127,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "np_background_refresh": (c_void_p, [c_void_p, c_int]),
     "np_receive_push_id": (c_void_p, [c_void_p, c_char_p, c_char_p, c_int]),
     "np_expire_push_id": (c_int, [c_void_p, c_char_p]),
+    "np_push_is_silent": (c_int, [c_char_p, c_char_p]),
     "np_set_strings": (c_void_p, [c_void_p, c_char_p]),
     "np_categories": (c_void_p, [c_void_p]),
     "np_notification_response": (c_void_p, [c_void_p, c_char_p]),

@@ -260,6 +260,10 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase) {
   return phase == NP_PHASE_BACKGROUND_REFRESH ? NP_ERROR_STATE : NP_OK;
 }
 
+int np_push_is_silent(const char *path, const char *payload_json) {
+  return strcmp(path, "store") == 0 && strstr(payload_json, "muted") != NULL;
+}
+
 char *np_derive_key(const char *path, const char *passphrase) {
   if (strcmp(passphrase, "open sesame") != 0)
     return strdup("{\"error\":{\"type\":\"errorDatabase\",\"databaseError\":{\"type\":\"errorOpen\",\"sqliteError\":"

@@ -52,7 +52,7 @@ class StandInCase(unittest.TestCase):
 
     def setUp(self) -> None:
         loaded = Library(build_stand_in())
-        for module in ("_calls", "_callbacks", "keys", "strings", "validation", "machines"):
+        for module in ("_calls", "_callbacks", "keys", "notifications", "strings", "validation", "machines"):
             patch = mock.patch(f"nightporter.{module}.library", lambda: loaded)
             patch.start()
             self.addCleanup(patch.stop)

@@ -34,6 +34,12 @@ class AnswerTests(StandInCase):
         self.assertEqual(caught.exception.kind, "commandError")
         self.assertEqual(caught.exception.error["type"], "error")
 
+    def test_a_host_without_a_controller_asks_whether_a_push_is_silent(self) -> None:
+        for payload in ({"about": "muted"}, '{"about": "muted"}', b'{"about": "muted"}'):
+            self.assertIs(nightporter.push_is_silent("store", payload), True)
+        self.assertIs(nightporter.push_is_silent("store", {}), False)
+        self.assertIs(nightporter.push_is_silent("another", {"about": "muted"}), False)
+
     def test_keys_are_derived_and_given_again(self) -> None:
         self.assertEqual(nightporter.derive_key("store", "open sesame"), "x'00ff'")
         with self.assertRaises(ChatError) as caught:

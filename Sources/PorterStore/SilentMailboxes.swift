@@ -1,0 +1,76 @@
+import PorterCrypto
+
+/// The mailboxes of which nothing may be shown unless their message was opened: those that the user has muted or hidden, and
+/// those of chats that notify of mentions only. By their handles, for a process that cannot read the store. A value.
+///
+/// It says neither how many they are nor which: handles of no mailbox fill it up to a power of two, in one order with the
+/// others. Without the key they cannot be told apart, and the same mailboxes make the same value.
+package struct SilentMailboxes: Equatable, Sendable {
+  private static let version: UInt8 = 1
+  private static let header = Array("NPsilent".utf8) + [version]
+  package static let leastCount = 64
+  /// More than this are not kept, so that the file fits an extension's memory.
+  package static let mostCount = 131_072
+  /// Bytes of the largest file.
+  static let largestFile = header.count + (1 + mostCount) * MailboxHandle.count
+  /// Of the mailboxes that are gone or have another notifier since; a push may still be about them.
+  static let mostPast = 1_024
+
+  let pad: MailboxHandle
+  /// In ascending order.
+  private let handles: [MailboxHandle]
+
+  /// `past`: handles that `past(under:)` of an earlier value named.
+  init(_ silent: Set<MailboxHandle>, past: Set<MailboxHandle> = [], under key: MailboxTagKey) {
+    pad = key.pad
+    let silent = silent.count > Self.mostCount ? Set(silent.sorted().prefix(Self.mostCount)) : silent
+    let past = past.subtracting(silent).sorted().prefix(min(Self.mostPast, Self.mostCount - silent.count))
+    var all = silent.union(past)
+    var count = Self.leastCount
+    while count < all.count { count *= 2 }
+    for index in 0..<(count - all.count) { all.insert(key.filler(index)) }
+    handles = all.sorted()
+  }
+
+  /// What it names beside `silent`: mailboxes that were silent and are not known any more, and such as are silent no longer.
+  /// Empty for a value of another token.
+  func past(beside silent: Set<MailboxHandle>, under key: MailboxTagKey) -> Set<MailboxHandle> {
+    guard pad == key.pad else { return [] }
+    var past = Set(handles).subtracting(silent)
+    for index in 0..<handles.count { past.remove(key.filler(index)) }
+    return past
+  }
+
+  /// Whether nothing may be shown for a push with these tags: each is of a silent mailbox or of none, and not all are of none.
+  package func silences(_ tags: [MailboxTag], nonce: BoxNonce) -> Bool {
+    var unknown = Set<MailboxTag>()
+    for (place, tag) in tags.enumerated() where tag != pad.tag(nonce, place: place) { unknown.insert(tag) }
+    guard !unknown.isEmpty else { return false }
+    for handle in handles {
+      unknown.remove(handle.tag(nonce))
+      if unknown.isEmpty { return true }
+    }
+    return false
+  }
+
+  // MARK: As a file
+
+  package var bytes: [UInt8] { Self.header + pad.bytes + handles.flatMap(\.bytes) }
+
+  /// Nil for what is not such a file.
+  package init?(bytes: [UInt8]) {
+    guard bytes.starts(with: Self.header) else { return nil }
+    let body = bytes[Self.header.count...]
+    guard body.count % MailboxHandle.count == 0 else { return nil }
+    let all = stride(from: body.startIndex, to: body.endIndex, by: MailboxHandle.count).compactMap {
+      MailboxHandle(bytes: body[$0..<$0 + MailboxHandle.count])
+    }
+    guard let pad = all.first else { return nil }
+    let handles = Array(all.dropFirst())
+    guard (Self.leastCount...Self.mostCount).contains(handles.count), handles.count & (handles.count - 1) == 0,
+      zip(handles, handles.dropFirst()).allSatisfy({ $0 < $1 })
+    else { return nil }
+    self.pad = pad
+    self.handles = handles
+  }
+}

@@ -15,7 +15,7 @@ final class ScriptTests: XCTestCase {
   func testEachCallIsAnsweredWithItsResultAndTime() throws {
     let (answers, ending) = try run("np_version\nnp_abi_version\nnp_error_name 2")
     XCTAssertEqual(answers.map { $0["call"]?.stringValue }, ["np_version", "np_abi_version", "np_error_name"])
-    XCTAssertEqual(answers.map { $0["result"] }, ["0.1.0", 2, "NP_ERROR_HANDLE"])
+    XCTAssertEqual(answers.map { $0["result"] }, ["0.1.0", 3, "NP_ERROR_HANDLE"])
     XCTAssertTrue(answers.allSatisfy { $0["us"]?.integerValue ?? -1 >= 0 })
     XCTAssertEqual(ending, .exited(0))
   }
@@ -63,7 +63,7 @@ final class ScriptTests: XCTestCase {
     for line in lines {
       let (answers, ending) = try run("\(line)\nnp_abi_version")
       XCTAssertEqual(errors(answers).count, 1, line)
-      XCTAssertEqual(answers.last?["result"], 2, line)
+      XCTAssertEqual(answers.last?["result"], 3, line)
       XCTAssertEqual(ending, .exited(2), line)
     }
   }

@@ -93,6 +93,8 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(try expired(station, muted).titles, [])
 
     station.wake(expecting: ["muted"])
+    // Otherwise the subscription that is watched below may be the one that is about to be released.
+    try station.awaitWatched(0)
     station.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false}"#).assert("cmdOk")
     station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
     try station.awaitWatched(1)

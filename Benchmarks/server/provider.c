@@ -1,7 +1,10 @@
-// A device simulator that takes pushes as fast as they come: `provider SOCKET`. It answers each with status 200.
+// A device simulator that takes pushes as fast as they come: `provider SOCKET [TIMES]`. It answers each with status 200.
 //
 // A line N on standard input is answered, once N pushes have come since the last such line, with the nanoseconds from the
 // first of them to the last, and with how many different tokens they were for. Ends with standard input.
+//
+// The file TIMES has a line for each push, when a line N is answered: the token's first 16 digits, and when it came, in
+// nanoseconds of CLOCK_MONOTONIC.
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -27,6 +30,7 @@ static struct connection connections[CONNECTIONS];
 static uint64_t tokens[TABLE];
 static long expected, come, different;
 static int64_t first, last;
+static FILE *arrivals;
 
 static int64_t now(void) {
   struct timespec time;
@@ -39,6 +43,7 @@ static void note_token(const char *line) {
   const char *start = strstr(line, "\"token\":\"");
   if (start == NULL) { return; }
   memcpy(digits, start + 9, 16);
+  if (arrivals != NULL) { fprintf(arrivals, "%s %lld\n", digits, (long long)last); }
   uint64_t value = strtoull(digits, NULL, 16) | 1;
   size_t place = (size_t)(value * 0x9e3779b97f4a7c15u >> 43);
   while (tokens[place] != 0 && tokens[place] != value) { place = (place + 1) % TABLE; }
@@ -48,6 +53,7 @@ static void note_token(const char *line) {
 
 static void report(void) {
   if (expected == 0 || come < expected) { return; }
+  if (arrivals != NULL) { fflush(arrivals); }
   printf("%lld %ld\n", (long long)(last - first), different);
   fflush(stdout);
   expected = come = different = 0;
@@ -90,8 +96,9 @@ static bool read_question(void) {
 
 int main(int count, char **words) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (count != 2 || strlen(words[1]) >= sizeof address.sun_path) { return 2; }
+  if (count < 2 || strlen(words[1]) >= sizeof address.sun_path) { return 2; }
   strcpy(address.sun_path, words[1]);
+  if (count > 2 && (arrivals = fopen(words[2], "a")) == NULL) { return 1; }
   int listener = socket(AF_UNIX, SOCK_STREAM, 0);
   if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0) { return 1; }
   puts("listening");

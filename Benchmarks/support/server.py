@@ -1,7 +1,9 @@
-"""The notification server with many tokens: how fast it pushes, and how long its loop notices nothing else.
+"""The notification server with many tokens: how fast it pushes, how long a message waits for its push, and how long the loop
+notices nothing else.
 
 Each size is measured in turn with the smallest one. Pushes go to a provider that takes every one (`server/provider.c`); a
-backlog is made in SQL, and one datagram wakes the server.
+backlog is made in SQL, and one datagram wakes the server. Delays are those of messages that come at half the rate that the
+backlogs had, from the commit that accepts them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from .curves import copy_rows
-from .figures import Row
+from .figures import Row, percentile
 from .world import PATIENCE, World
 
 # Pushes of one measurement.
@@ -26,6 +28,11 @@ BACKLOG = 1_000
 KINDS = {"wake": "wake-ups", "message": "messages"}
 SETTLE = 0.2
 RATE_BUDGET, GROWTH_BUDGET, TURN_BUDGET = 3_000, 1.2, 50.0
+# Of the median delay, and of the longest but one in a hundred, in milliseconds.
+DELAY_BUDGETS = {50: 5.0, 99: 50.0}
+# Messages that come at half the rate are accepted together for so long, in seconds.
+TICK = 0.004
+PACED = 4_000
 
 
 @dataclass
@@ -136,13 +143,54 @@ class ServerFiles:
             )
 
 
+    def mailboxes(self, number: int) -> dict[int, str]:
+        """`PACED` mailboxes, or as many as there are, with the first digits of their devices' tokens."""
+        step = max(1, self.tokens // PACED)
+        with closing(sqlite3.connect(self.state, timeout=PATIENCE)) as store:
+            rows = store.execute(
+                "SELECT number, lower(hex(substr(push_token, 1, 8))) FROM token WHERE number % ? = ? LIMIT ?",
+                (step, (number + 1) % step, PACED),
+            )
+            return dict(rows.fetchall())
+
+
+class Arrivals:
+    """Messages that come one after the other."""
+
+    def __init__(self, relay: Path) -> None:
+        self._store = sqlite3.connect(relay, timeout=PATIENCE, isolation_level=None)
+        self._store.execute("PRAGMA synchronous=FULL")
+        (self._last,) = self._store.execute("SELECT coalesce(max(number), 0) FROM message").fetchone()
+
+    def accept(self, mailboxes: list[int]) -> int:
+        """When they were accepted: nanoseconds of the monotonic clock."""
+        numbers = range(self._last + 1, self._last + 1 + len(mailboxes))
+        self._last += len(mailboxes)
+        self._store.execute("BEGIN IMMEDIATE")
+        self._store.executemany(
+            """INSERT INTO message (number, mailbox, identifier, attempt, sent_at, notify, body, stored_at)
+            VALUES (?, ?, randomblob(24), randomblob(24), 0, 1, x'00', 1 << 60)""",
+            list(zip(numbers, mailboxes, strict=True)),
+        )
+        self._store.executemany(
+            """INSERT INTO notification (message, mailbox, sent_at, nonce, metadata)
+            VALUES (?, ?, unixepoch() * 1000, randomblob(24), randomblob(144))""",
+            list(zip(numbers, mailboxes, strict=True)),
+        )
+        self._store.execute("COMMIT")
+        return time.monotonic_ns()
+
+    def close(self) -> None:
+        self._store.close()
+
+
 class Server:
     def __init__(self, programs: Path, references: Path, files: ServerFiles) -> None:
         self.files = files
         self.socket = files.folder / "push.socket"
         self.socket.unlink(missing_ok=True)
         # A socket's path must be short; the folder's may be long.
-        self.provider = Program([references.resolve() / "provider", "push.socket"], "listening", files.folder)
+        self.provider = Program([references.resolve() / "provider", "push.socket", "times"], "listening", files.folder)
         words = [programs.resolve() / "bench-server", "relay.db", "server.db", "push.socket"]
         self.server = Program(words, "serving", files.folder)
 
@@ -188,6 +236,28 @@ class Server:
             raise RuntimeError(f"{different} of {BACKLOG} tokens got a push")
         return Measured((BACKLOG - 1) / took * 1e9, (after - before) / 1e3 / BACKLOG, longest / 1e6, busiest / 1e6, turns)
 
+    def delays(self, rate: float, number: int) -> list[float]:
+        """Milliseconds from the acceptance of each message to its push at the provider, with so many messages a second."""
+        tokens = self.files.mailboxes(number)
+        (self.files.folder / "times").write_text("")
+        accepted: dict[str, int] = {}
+        left = list(tokens)
+        self.provider.ask(str(len(left)))
+        with closing(Arrivals(self.files.relay)) as arrivals:
+            begin = time.monotonic()
+            while left:
+                due = min(len(left), int((time.monotonic() - begin) * rate) - len(accepted))
+                if due > 0:
+                    (some, left) = (left[:due], left[due:])
+                    moment = arrivals.accept(some)
+                    self.wake()
+                    accepted |= {tokens[mailbox]: moment for mailbox in some}
+                time.sleep(TICK)
+        self.provider.answer()
+        self.finish()
+        came = (line.split() for line in (self.files.folder / "times").read_text().splitlines())
+        return [(int(moment) - accepted[token]) / 1e6 for token, moment in came if token in accepted]
+
     def finish(self) -> None:
         """Until all outcomes are recorded."""
         with closing(sqlite3.connect(self.files.state, timeout=PATIENCE)) as store:
@@ -214,7 +284,19 @@ def server(programs: Path, references: Path, folder: Path, runs: int, sizes: tup
             for kind in KINDS:
                 for size in sizes if number % 2 == 0 else reversed(sizes):
                     found[kind, size].append(servers[size].pushes(kind, number))
-    return rows(sizes, starts, found)
+        many = max(sizes)
+        half = percentile([measured.rate for measured in found["message", many]], 0.5) / 2
+        delays = [servers[many].delays(half, number) for number in range(max(2, runs // 4))]
+    return rows(sizes, starts, found) + delay_rows(many, half, delays)
+
+
+def delay_rows(tokens: int, rate: float, delays: list[list[float]]) -> list[Row]:
+    result = []
+    for share, budget in DELAY_BUDGETS.items():
+        text = f"from acceptance to the provider, {rate:,.0f} messages a second, {tokens:,} tokens: {share} %"
+        found = [percentile(some, share / 100) for some in delays]
+        result.append(Row(f"server-delay-{share}", text, "ms", found, limit=budget))
+    return result
 
 
 def rows(sizes: tuple[int, int], starts: dict[int, tuple[float, float]], found: dict[tuple[str, int], list[Measured]]) -> list[Row]:

@@ -279,7 +279,10 @@ package final class Store {
     try require(durability)
     let result = try database.transaction(.immediate, throwing: StoreError.self) { () throws(StoreError) in
       let result = try body()
-      if changesSilence { try writeSilentMailboxes() }
+      if changesSilence {
+        try writeSilentMailboxes()
+        gate?.silenceWritten()
+      }
       return result
     }
     changesSilence = false

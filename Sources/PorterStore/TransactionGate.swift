@@ -3,4 +3,10 @@ package protocol TransactionGate: AnyObject {
   /// False refuses it: the transaction fails with `closed`, and `transactionEnded` is not called.
   func transactionBegins() -> Bool
   func transactionEnded()
+  /// The file beside the store has what the running transaction is about to commit.
+  func silenceWritten()
+}
+
+extension TransactionGate {
+  package func silenceWritten() {}
 }

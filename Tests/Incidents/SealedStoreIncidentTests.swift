@@ -51,6 +51,39 @@ final class SealedStoreIncidentTests: XCTestCase {
     }
   }
 
+  /// An app is killed when the file beside the store says that a chat is muted, and before the store does: the file has what the
+  /// user asked for, until the next start.
+  func testINC37AKillBetweenTheFileAndTheCommitKeepsWhatTheUserAskedFor() throws {
+    let night = try Night()
+    defer { night.end() }
+    try night.suspendAlice()
+    try night.bobSends("hello")
+    let push = try night.nextPush()
+    XCTAssertEqual(try night.alice.call("chat_close_store $c"), "")
+    _ = try night.alice.process.end()
+    // Like one that may not be read: the store is plain, and this is a key.
+    let identifiers = { () throws -> [JSONValue?]? in
+      let answer = try night.runExtension(push, options: ["--key", Self.first]).answer
+      XCTAssertEqual(answer?["migration"]?["type"], "errorNotADatabase")
+      return answer?["notifications"]?.arrayValue?.map { $0["identifier"] }
+    }
+    XCTAssertEqual(try identifiers(), ["np:notice"])
+
+    let killed = try ScriptedHost(store: night.alice.store, environment: ["PORTER_HALT_AT": "silenceWritten"])
+    defer { killed.process.kill() }
+    try killed.command("/_start", "chatStarted")
+    _ = try? killed.answer(#"/_settings @\#(night.aliceContact) {"enableNtfs":"none","favorite":false}"#)
+    XCTAssertEqual(try killed.process.waitForEnd(), .killed(SIGKILL))
+    XCTAssertEqual(try night.count("contacts WHERE notifications = 'all'", in: "alice_chat.db"), 1)
+    XCTAssertEqual(try identifiers(), [])
+
+    let app = try ScriptedHost(store: night.alice.store)
+    defer { app.process.kill() }
+    try app.command("/_start", "chatStarted")
+    try app.command("/_app suspend 0", "cmdOk")
+    XCTAssertEqual(try identifiers(), ["np:notice"])
+  }
+
   /// Messages that the app has received already may have led to pushes as well, or not.
   private func passOver(_ night: Night) throws { try night.remainingPushes() }
 

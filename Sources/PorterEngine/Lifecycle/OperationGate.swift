@@ -121,4 +121,6 @@ extension OperationGate: TransactionGate {
     if let ticket = transactions.popLast() { counter.end(ticket) }
     context.board.end()
   }
+
+  package func silenceWritten() { FaultPoint.reach(.silenceWritten) }
 }

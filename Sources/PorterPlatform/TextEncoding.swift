@@ -26,8 +26,11 @@ package enum TextEncoding {
   }
 
   /// Accepts up to two trailing `=`; nil for any other character, or for a text whose unused bits are not zero.
-  package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? {
-    text.utf8.withContiguousStorageIfAvailable { decoded($0) } ?? base64URLDecoded(Array(text.utf8)[...])
+  package static func base64URLDecoded(_ text: some StringProtocol) -> [UInt8]? { decoded(String(text)) }
+
+  private static func decoded(_ text: String) -> [UInt8]? {
+    var text = text
+    return text.withUTF8 { decoded($0) }
   }
 
   package static func base64URLDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {

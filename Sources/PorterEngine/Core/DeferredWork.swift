@@ -12,10 +12,11 @@ final class DeferredWork {
   /// Runs `work` in a later turn: after the jobs that wait, the timers that are due, and what was deferred before.
   func add(_ work: @escaping () -> Void) { waiting.append(work) }
 
-  /// Runs one piece. Not while a job waits that has the engine release everything: that job comes first.
-  func runNext() {
-    guard !waiting.isEmpty, !stop.isStopRequested else { return }
+  /// Runs one piece, if it returns true. Not while a job waits that has the engine release everything: that job comes first.
+  func runNext() -> Bool {
+    guard !waiting.isEmpty, !stop.isStopRequested else { return false }
     waiting.removeFirst()()
+    return true
   }
 
   /// In the engine's last turn: each piece finds everything closed, and reports that to its caller.

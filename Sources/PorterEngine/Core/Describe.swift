@@ -43,7 +43,7 @@ extension Engine {
       push: pushes.state,
       refresh: configuration.role == .app ? refresh.state : nil,
       counter: lifecycle.operations.counter,
-      claims: claims.states.map { .init(connectionID: $0.connectionID, state: $0.state, epoch: $0.epoch) },
+      claims: claims.states,
       hasStore: store != nil, hasRelay: relay != nil, hasChannel: peers.channel != nil,
       holdsPhaseFile: phaseFile.isHeld,
       awaitedAnswers: tokens.awaitedAnswers)

@@ -120,7 +120,7 @@ package final class Engine {
   func channelHasNews() { peers.receive() }
 
   /// Called when everything that one job, timer or wake-up brought has been done.
-  func endTurn() { lifecycle.endTurn() }
+  func endTurn() -> Bool { lifecycle.endTurn() }
 
   /// Its last turn.
   func end() {

@@ -70,6 +70,8 @@ package final class EngineLoop {
 
   private let engine: Engine
   private let inbox: EngineInbox
+  /// Whether the status board has the state of this engine.
+  private var hasPublished = false
 
   package init(_ engine: Engine, inbox: EngineInbox) {
     self.engine = engine
@@ -89,10 +91,15 @@ package final class EngineLoop {
       engine.end()
       return .ended
     }
-    engine.timers.runDue()
-    engine.context.deferred.runNext()
-    engine.endTurn()
-    engine.statusBoard.endTurn(engine.snapshot)
+    let wasDue = engine.timers.runDue()
+    let wasDeferred = engine.context.deferred.runNext()
+    let hasEndedWork = engine.endTurn()
+    if news.isEmpty, mail.jobs.isEmpty, !wasDue, !wasDeferred, !hasEndedWork, hasPublished {
+      engine.statusBoard.endIdleTurn()
+    } else {
+      engine.statusBoard.endTurn(engine.snapshot)
+      hasPublished = true
+    }
     return mail.jobs.isEmpty ? .wait(wait) : .turn
   }
 

@@ -54,6 +54,9 @@ final class StatusBoard: Sendable {
     }
   }
 
+  /// Of a turn in which nothing happened: what was put up last is still so.
+  func endIdleTurn() { contents.withLock { $0.turnBegan = nil } }
+
   func begin(_ activity: Activity) {
     let now = clock.now()
     contents.withLock { contents in
@@ -96,14 +99,14 @@ struct EngineSnapshot: Sendable {
   /// Nil in a process that does no rounds in the background.
   let refresh: BackgroundRefresh.State?
   let counter: OperationCounter
-  let claims: [TenureState]
+  let claims: [ClaimState]
   let hasStore: Bool
   let hasRelay: Bool
   let hasChannel: Bool
   let holdsPhaseFile: Bool
   let awaitedAnswers: Int
 
-  struct TenureState: Sendable {
+  struct ClaimState: Sendable {
     let connectionID: Int64
     let state: PorterMachines.Ownership.State
     let epoch: Int64?

@@ -36,16 +36,24 @@ final class Timers {
   func cancel(_ name: String) { timers.removeAll { $0.name == name } }
 
   /// When the next timer is due; nil when none is set.
-  var nextDue: Moment? { timers.map(\.due).min() }
+  var nextDue: Moment? {
+    var next: Moment?
+    for timer in timers { next = min(next ?? timer.due, timer.due) }
+    return next
+  }
 
-  func runDue() {
+  /// Whether any was due.
+  @discardableResult
+  func runDue() -> Bool {
     let now = clock.now()
+    guard timers.contains(where: { $0.due <= now }) else { return false }
     let due = timers.filter { $0.due <= now }.sorted { ($0.due, $0.number) < ($1.due, $1.number) }
     for timer in due {
       // An earlier one of this round may have cancelled it, or set another under its name (INC-21).
       guard let index = timers.firstIndex(where: { $0.number == timer.number }) else { continue }
       timers.remove(at: index).action()
     }
+    return true
   }
 }
 

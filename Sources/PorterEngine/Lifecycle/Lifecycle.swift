@@ -237,11 +237,13 @@ final class Lifecycle {
     stopWaiters.append(then)
   }
 
-  private func reportStopped() {
-    guard chat.state != .stopping else { return }
+  /// Whether any caller waited for it.
+  private func reportStopped() -> Bool {
+    guard !stopWaiters.isEmpty, chat.state != .stopping else { return false }
     let waiting = stopWaiters
     stopWaiters = []
     for then in waiting { then() }
+    return true
   }
 
   /// `/_app suspend`: within `delay`, and right now without one.
@@ -286,7 +288,7 @@ final class Lifecycle {
   /// The last act of a controller.
   func end() {
     phase.suspendNow(.final(at: context.clock.now()))
-    reportStopped()
+    _ = reportStopped()
   }
 
   /// An app came to the foreground, and no push is in progress.
@@ -303,11 +305,12 @@ final class Lifecycle {
     return holder?.description ?? "another process"
   }
 
-  /// Called at the end of each turn.
-  func endTurn() {
-    operations.endTurn()
-    reportStopped()
+  /// Called at the end of each turn. Whether anything happened.
+  func endTurn() -> Bool {
+    let cameToRest = operations.endTurn()
+    let wasStopped = reportStopped()
     assert(isConsistent, "chat_lifecycle says \(chat.state.name), the store is \(store == nil ? "closed" : "open")")
+    return cameToRest || wasStopped
   }
 
   /// What `chat_lifecycle` promises.

@@ -47,10 +47,11 @@ final class OperationGate {
   // MARK: Coming to rest
 
   /// Called when everything that one job, timer or wake-up brought has been done. The end of work is noticed here and not
-  /// where it ended, so the store is never closed while a caller further up the stack still uses it.
-  func endTurn() {
-    guard let kind = drainingKind, counter.count(kind) == 0 else { return }
+  /// where it ended, so the store is never closed while a caller further up the stack still uses it. Whether any ended.
+  func endTurn() -> Bool {
+    guard let kind = drainingKind, counter.count(kind) == 0 else { return false }
     driver.post(kind.idle, .none)
+    return true
   }
 
   private var drainingKind: OperationKind? {

@@ -116,8 +116,13 @@ final class PushRunner {
   private func limitWork() {
     guard context.role == .extension else { return }
     let now = context.clock.now()
-    let inTime = running.filter { !$0.isOver(at: now) }
-    context.stop.set(.push, (inTime.isEmpty ? running : inTime).map(end).min())
+    var (first, firstInTime): (Moment?, Moment?)
+    for run in running {
+      let end = end(of: run)
+      first = min(first ?? end, end)
+      if !run.isOver(at: now) { firstInTime = min(firstInTime ?? end, end) }
+    }
+    context.stop.set(.push, firstInTime ?? first)
   }
 
   private func end(of run: PushRun) -> Moment {

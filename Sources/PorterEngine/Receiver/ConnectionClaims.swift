@@ -104,11 +104,17 @@ final class ConnectionClaims {
     for (_, then) in waiting { context.steps.post { then(.failure(.sqlite(SQLiteError(kind: .closed)))) } }
   }
 
-  /// For people: connection, state and epoch, by connection.
-  var states: [(connectionID: Int64, state: Ownership.State, epoch: Int64?)] {
-    tracked.values.sorted { $0.connectionID < $1.connectionID }.map {
-      ($0.connectionID, $0.driver?.state ?? Ownership.initial, $0.claimed?.claim.epoch)
+  /// For people, by connection. Asked for in each turn, in most of which there is none or one.
+  var states: [EngineSnapshot.ClaimState] {
+    var states: [EngineSnapshot.ClaimState] = []
+    for tracked in tracked.values {
+      states.append(
+        .init(
+          connectionID: tracked.connectionID, state: tracked.driver?.state ?? Ownership.initial,
+          epoch: tracked.claimed?.claim.epoch))
     }
+    if states.count > 1 { states.sort { $0.connectionID < $1.connectionID } }
+    return states
   }
 
   private func post(_ event: Ownership.Event, about claim: Claim) {

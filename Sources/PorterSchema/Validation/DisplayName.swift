@@ -27,12 +27,15 @@ package enum DisplayName {
 
   /// Letters, symbols and marks that fonts draw as nothing, although Unicode does not call them ignorable: the empty
   /// Braille pattern, the object replacement, two blank hieroglyphs, the Khitan filler, the null notehead.
-  private static let blanks: Set<Unicode.Scalar> = [
-    "\u{2800}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
-  ]
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "\u{2800}", "\u{FFFC}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}": true
+    default: false
+    }
+  }
 
   package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isDefaultIgnorableCodePoint || blanks.contains(scalar)
+    scalar.properties.isDefaultIgnorableCodePoint || isBlank(scalar)
   }
 
   private enum Kind {

@@ -93,16 +93,23 @@ package struct Ratchet: Sendable, Redacted {
   /// the bounds, and `.authenticationFailed` for anything that was changed; when it throws, the state is unchanged.
   /// `randomness` provides the next own ratchet key when the message brings a new one of the other side.
   package mutating func decrypt(
-    _ message: [UInt8], associatedData: [UInt8], randomness: some Randomness
+    _ message: ArraySlice<UInt8>, associatedData: [UInt8], randomness: some Randomness
   ) throws(CryptoError) -> [UInt8] {
     let header = try RatchetHeader(message)
     var next = self
     let messageKey = try next.messageKey(for: header, randomness: randomness)
     let plaintext = try MessageCipher.open(
-      message[RatchetHeader.count...], key: messageKey,
-      associatedData: associatedData + message[..<RatchetHeader.count])
+      message.dropFirst(RatchetHeader.count), key: messageKey,
+      associatedData: associatedData + message.prefix(RatchetHeader.count))
     self = next
     return plaintext
+  }
+
+  /// The same for a whole array.
+  package mutating func decrypt(
+    _ message: [UInt8], associatedData: [UInt8], randomness: some Randomness
+  ) throws(CryptoError) -> [UInt8] {
+    try decrypt(message[...], associatedData: associatedData, randomness: randomness)
   }
 
   private mutating func messageKey(

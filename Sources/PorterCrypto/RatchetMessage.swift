@@ -16,11 +16,11 @@ struct RatchetHeader: Equatable {
     self.number = number
   }
 
-  init(_ message: [UInt8]) throws(CryptoError) {
+  init(_ message: ArraySlice<UInt8>) throws(CryptoError) {
     guard let version = message.first else { throw .malformed(.message) }
     guard version == Self.version else { throw .unsupportedVersion(version) }
     guard message.count >= Ratchet.overhead else { throw .malformed(.message) }
-    var reader = ByteReader(message[1...])
+    var reader = ByteReader(message.dropFirst())
     guard let ratchetKey = reader.take(BoxPublicKey.count).flatMap({ BoxPublicKey(bytes: $0) }),
       let previousCount = reader.takeUInt32(), let number = reader.takeUInt32()
     else { throw .malformed(.message) }

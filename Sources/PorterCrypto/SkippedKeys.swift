@@ -28,7 +28,7 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
   package static let nameCount = BoxPublicKey.count + 4
 
   /// The name of the key that would open `message`, if the message was skipped; nil for what is not a message.
-  package static func name(opening message: [UInt8]) -> [UInt8]? {
+  package static func name(opening message: ArraySlice<UInt8>) -> [UInt8]? {
     guard let header = try? RatchetHeader(message) else { return nil }
     var name = header.ratchetKey.bytes
     name.append(bigEndian: header.number)

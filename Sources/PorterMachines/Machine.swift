@@ -58,6 +58,8 @@ extension MachineCode {
 }
 
 /// The result of an event.
+///
+/// Whether it is one that has no reason is cheaper to tell by its pattern than by `==`, which has the type of a pair made.
 package enum MachineAnswer<Reason: MachineCode>: Hashable, Sendable {
   /// The state has changed.
   case moved

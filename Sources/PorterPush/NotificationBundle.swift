@@ -80,10 +80,14 @@ extension NotificationBundle {
       self.init(entries: [], damagedEntries: 0)
       return
     }
-    let parts = Array(text.utf8).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-    guard parts.count <= Self.maximumEntries else { throw .malformed(.bundle) }
-    let entries = parts.compactMap { Entry(text: $0) }
-    self.init(entries: entries, damagedEntries: parts.count - entries.count)
+    var parts = TextFields(text, separator: UInt8(ascii: ";"))
+    var (entries, count): ([Entry], Int) = ([], 0)
+    while let part = parts.next() {
+      count += 1
+      guard count <= Self.maximumEntries else { throw .malformed(.bundle) }
+      if let entry = Entry(text: part) { entries.append(entry) }
+    }
+    self.init(entries: entries, damagedEntries: count - entries.count)
   }
 }
 
@@ -101,12 +105,12 @@ extension NotificationBundle.Entry {
     return fields.joined(separator: " ")
   }
 
-  fileprivate init?(text: ArraySlice<UInt8>) {
-    let fields = text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    guard fields.count == 4, let notifier = TextEncoding.base64URLDecoded(fields[0]),
-      let seconds = Int64(String(decoding: fields[1], as: UTF8.self)),
-      let nonce = TextEncoding.base64URLDecoded(fields[2]).flatMap({ BoxNonce(bytes: $0) }),
-      let metadata = TextEncoding.base64URLDecoded(fields[3])
+  fileprivate init?(text: String) {
+    var fields = TextFields(text, separator: UInt8(ascii: " "))
+    guard let notifier = fields.next().flatMap(TextEncoding.base64URLDecoded),
+      let seconds = fields.next().flatMap({ Int64($0) }),
+      let nonce = fields.next().flatMap(TextEncoding.base64URLDecoded).flatMap({ BoxNonce(bytes: $0) }),
+      let metadata = fields.next().flatMap(TextEncoding.base64URLDecoded), fields.isAtEnd
     else { return nil }
     self.init(notifier: notifier, seconds: seconds, metadataNonce: nonce, sealedMetadata: metadata)
     guard isWellFormed else { return nil }

@@ -29,7 +29,7 @@ extension Store {
 
   /// To open `message` with, and to send afterwards, as the running transaction has read it.
   package func ratchet(
-    of connection: StoredConnection, opening message: [UInt8]
+    of connection: StoredConnection, opening message: ArraySlice<UInt8>
   ) throws(StoreError) -> StoredRatchet? {
     guard let reading = connection.reading, reading.newestSkippedKey == nil else {
       return try ratchet(connectionID: connection.id, opening: message)
@@ -42,7 +42,7 @@ extension Store {
   }
 
   /// Of the skipped keys only the message's own is read.
-  package func ratchet(connectionID: Int64, opening message: [UInt8]) throws(StoreError) -> StoredRatchet? {
+  package func ratchet(connectionID: Int64, opening message: ArraySlice<UInt8>) throws(StoreError) -> StoredRatchet? {
     let core = try first(
       """
       SELECT ratchet, associated_data, sequence, stored,

@@ -143,7 +143,7 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     guard var ratchet = try change.store.ratchet(connectionID: connection.id) else { return }
     let sealed = try ratchet.seal(.left)
     try change.store.insertServerRequest(
-      mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed).bytes,
+      mailbox: peer, key: connection.peerKey, body: Envelope.message(sealed[...]).bytes,
       deduplication: context.randomness.bytes(24))
   }
 

@@ -9,7 +9,8 @@ import PorterPush
 /// sealed request. `A` is a push of the host's own, which is opened as a whole. Padded before it is encrypted, so that all of a kind have one size.
 enum Envelope: Equatable, Sendable {
   case confirmation(publicKeys: [UInt8], signingKey: SigningPublicKey, message: [UInt8])
-  case message([UInt8])
+  /// Not copied: with its padding it has 16 KB.
+  case message(ArraySlice<UInt8>)
   case request(BoxPublicKey, BoxNonce, [UInt8])
   /// With its first byte.
   case application([UInt8])
@@ -46,7 +47,7 @@ enum Envelope: Equatable, Sendable {
       guard bytes.count > signingEnd, let key = SigningPublicKey(bytes: bytes[keysEnd..<signingEnd]) else { return nil }
       self = .confirmation(
         publicKeys: Array(bytes[1..<keysEnd]), signingKey: key, message: Array(bytes[signingEnd...]))
-    case Self.messageTag: self = .message(Array(bytes.dropFirst()))
+    case Self.messageTag: self = .message(bytes.dropFirst())
     case Self.requestTag:
       let keyEnd = 1 + BoxPublicKey.count
       let nonceEnd = keyEnd + BoxNonce.count

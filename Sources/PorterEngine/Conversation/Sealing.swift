@@ -25,6 +25,6 @@ extension Store {
     _ = try insertOutbox(
       connectionID: connectionID, itemID: itemID, purpose: "message", isSigned: true,
       notifies: notifies ?? message.notifies,
-      body: Envelope.message(sealed).bytes, deduplication: attempt)
+      body: Envelope.message(sealed[...]).bytes, deduplication: attempt)
   }
 }

@@ -8,18 +8,13 @@ import PorterMachines
 /// Threads: the engine's. Ownership: the part that the rows belong to owns the driver; `perform` must not keep that part
 /// alive.
 package final class RecordedMachineDriver<M: Machine, Argument> {
-  /// A step that was taken, and whose other effects wait for the commit. By reference: where there may be one and mostly is none, a
-  /// value would have its type made when it is copied.
-  package final class Taken {
+  /// A step that was taken, and whose other effects wait for the commit.
+  package struct Taken {
     package let step: MachineStep<M>
     fileprivate let subject: String
     fileprivate let before: M.State
     fileprivate let event: M.Event
     fileprivate let argument: Argument
-
-    fileprivate init(step: MachineStep<M>, subject: String, before: M.State, event: M.Event, argument: Argument) {
-      (self.step, self.subject, self.before, self.event, self.argument) = (step, subject, before, event, argument)
-    }
   }
 
   private let surroundings: MachineSurroundings

@@ -33,12 +33,14 @@ final class OperationGate {
   // MARK: Work
 
   /// Whether work of this kind may begin now.
-  func admits(_ kind: OperationKind) -> Bool { driver.answer(to: kind.begin) == .stayed }
+  func admits(_ kind: OperationKind) -> Bool {
+    if case .stayed = driver.answer(to: kind.begin) { true } else { false }
+  }
 
   /// Nil when the machine refuses: then the work stays where it is, in the store or at the relay, and is taken up when
   /// the chat is next activated.
   func begin(_ kind: OperationKind) -> Operation? {
-    guard driver.decide(kind.begin, .work(kind)) == .stayed else { return nil }
+    guard case .stayed = driver.decide(kind.begin, .work(kind)) else { return nil }
     return Operation(counter.ticket(for: kind), of: self)
   }
 
@@ -112,7 +114,7 @@ extension OperationGate: OperationsEffects {
 /// The store asks before each of its transactions.
 extension OperationGate: TransactionGate {
   package func transactionBegins() -> Bool {
-    guard driver.decide(.beginDatabase, .work(.database)) == .stayed else { return false }
+    guard case .stayed = driver.decide(.beginDatabase, .work(.database)) else { return false }
     transactions.append(counter.ticket(for: .database))
     context.board.begin(.transaction)
     return true

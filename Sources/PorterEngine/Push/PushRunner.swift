@@ -98,7 +98,9 @@ final class PushRunner {
   /// An extension that works on a push sends nothing before it is settled what the push shows.
   var admitsSending: Bool { context.role != .extension || running.allSatisfy(isSending) }
 
-  private func isSending(_ run: PushRun) -> Bool { run.driver?.answer(to: .sent) == .moved }
+  private func isSending(_ run: PushRun) -> Bool {
+    if case .moved? = run.driver?.answer(to: .sent) { true } else { false }
+  }
 
   // MARK: Time
 

@@ -94,7 +94,7 @@ struct MailboxOpening {
   }
 
   /// Fails with a reason for the quarantine; then the ratchet is as it was.
-  private func decrypt(_ sealed: [UInt8], _ stored: inout StoredRatchet) -> OpenResult {
+  private func decrypt(_ sealed: ArraySlice<UInt8>, _ stored: inout StoredRatchet) -> OpenResult {
     do throws(CryptoError) {
       let padded = try stored.ratchet.decrypt(
         sealed, associatedData: stored.associatedData, randomness: context.randomness)
@@ -129,7 +129,7 @@ struct MailboxOpening {
     } catch {
       return OpenedMessage(.quarantined(error.description))
     }
-    guard case .success(.information(let profile, let reply?)) = decrypt(sealed, &stored) else {
+    guard case .success(.information(let profile, let reply?)) = decrypt(sealed[...], &stored) else {
       return OpenedMessage(.quarantined("the confirmation does not open"))
     }
     let user = try store.user(connection.userID)

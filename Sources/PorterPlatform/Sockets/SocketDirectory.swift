@@ -20,7 +20,7 @@ package struct SocketDirectory: Sendable {
   package init(path: String, ports: Ports, isName: @escaping @Sendable (String) -> Bool) {
     self.path = path
     self.ports = ports
-    isOurs = { !$0.contains("/") && $0 != "." && $0 != ".." && isName($0) }
+    isOurs = { !$0.utf8.contains(UInt8(ascii: "/")) && $0 != "." && $0 != ".." && isName($0) }
   }
 
   package func isName(_ name: String) -> Bool { isOurs(name) }

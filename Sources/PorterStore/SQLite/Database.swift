@@ -100,7 +100,8 @@ package final class Database {
   let ports: Ports
   let waiter: BusyWaiter
   private var writeLock: FairWriteLock
-  private var statements: [StatementText: Statement] = [:]
+  /// With room for those of a push.
+  private var statements = [StatementText: Statement](minimumCapacity: 24)
   #if DEBUG
     /// Called for each statement that is run, on the thread that runs it. For tests that count them.
     package var observer: ((String) -> Void)?

@@ -61,6 +61,23 @@ extension [UInt8]: JSONText {
   }
 }
 
+extension ArraySlice<UInt8> {
+  fileprivate var isASCII: Bool {
+    withUnsafeBytes { text in
+      var (place, seen): (Int, UInt64) = (0, 0)
+      while place &+ 8 <= text.count {
+        seen |= text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        place &+= 8
+      }
+      while place < text.count {
+        seen |= UInt64(text[place])
+        place &+= 1
+      }
+      return seen & 0x8080_8080_8080_8080 == 0
+    }
+  }
+}
+
 struct JSONParser<Text: JSONText> {
   private let text: Text
   private var position = 0
@@ -214,7 +231,11 @@ struct JSONParser<Text: JSONText> {
     throw failure(.unexpectedEnd)
   }
 
+  /// Most texts are ASCII, which needs no look at each byte.
   private func decoded(_ slice: ArraySlice<UInt8>) throws(JSONError) -> String {
+    if slice.isASCII {
+      return String(unsafeUninitializedCapacity: slice.count) { $0.initialize(fromContentsOf: slice) }
+    }
     guard let text = String(validating: slice, as: UTF8.self) else { throw failure(.invalidUTF8) }
     return text
   }

@@ -85,6 +85,35 @@ final class SharedStateTests: XCTestCase {
     XCTAssertEqual(try pushed(world, device).map { $0.entries.map(\.notifier) }, [[mailbox.notifier.bytes]])
   }
 
+  func testASubscriptionThatTookLongToStoreIsWatched() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try store(of: world))
+    try device.activate()
+    let mailbox = try device.newMailbox()
+    try device.send(.subscribe(token: device.token, [mailbox.credentials]))
+    before(store) {
+      // So long that another server takes it for one that has ended.
+      world.clock.advance(by: .seconds(61))
+      try device.receive("early", in: mailbox)
+      try XCTUnwrap(world.servers[1] as? SharedServer).takeNotifications()
+    }
+    try world.servers[0].serve()
+    try device.receive("later", in: mailbox)
+    XCTAssertEqual(try pushed(world, device).map { $0.entries.map(\.notifier) }, [[mailbox.notifier.bytes]])
+  }
+
+  func testWhatDoesNotWatchAnyMoreIsForgotten() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try store(of: world))
+    try device.activate()
+    let mailboxes = try device.subscribedMailboxes(2)
+    _ = try device.ask(.unsubscribe(token: device.token, [mailboxes[0].notifier.bytes]))
+    world.clock.advance(by: .seconds(61))
+    for mailbox in mailboxes { try device.receive("hello", in: mailbox) }
+    XCTAssertEqual(try pushed(world, device).map { $0.entries.map(\.notifier) }, [[mailboxes[1].notifier.bytes]])
+    XCTAssertEqual(store.count(.subscriptions), 1)
+  }
+
   func testMessagesThatTwoServersTakeAreBothInTheLastPush() throws {
     let world = try World()
     let (device, store) = (try Device(world), try store(of: world))
@@ -132,6 +161,51 @@ final class SharedStateTests: XCTestCase {
     }
     try world.servers[0].finish(push, .accepted)
     XCTAssertEqual(try store(of: world).waiting("push-apns_test"), 0)
+  }
+
+  func testAnEarlierAnswerIsGivenAgain() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 19)).result, .refused(.quota))
+    let recorded = try XCTUnwrap(device.sent.last)
+    // More than a document remembers.
+    for _ in 0...TokenDocument.mostAnswers { _ = try device.status() }
+    try device.deliver(recorded)
+    try world.run()
+    XCTAssertEqual(try device.answer()?.result, .refused(.quota))
+  }
+
+  func testAWakeUpComesWhereverTheClusterFails() throws {
+    var number = 1
+    var isOver = false
+    while !isOver {
+      let world = try World()
+      let (device, store) = (try Device(world), try store(of: world))
+      try device.activate()
+      XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 20)).result, .done)
+      try world.run()
+      world.clock.advance(by: .seconds(20 * 60))
+      store.fail(call: number, .requestLost)
+      var pushes: [OutgoingPush] = []
+      for _ in 0..<10 where pushes.isEmpty {
+        do { try world.run() } catch ServerError.cluster {}
+        pushes = world.provider.take()
+        world.clock.advance(by: .seconds(7))
+      }
+      XCTAssertFalse(pushes.isEmpty, "call \(number)")
+      // The next one follows, too.
+      world.clock.advance(by: .seconds(20 * 60))
+      pushes = []
+      for _ in 0..<10 where pushes.isEmpty {
+        do { try world.run() } catch ServerError.cluster {}
+        pushes = world.provider.take()
+        world.clock.advance(by: .seconds(7))
+      }
+      XCTAssertFalse(pushes.isEmpty, "after call \(number)")
+      isOver = number > 12 || !store.hasFailed
+      number += 1
+    }
   }
 
   /// In a story of everything one call to the cluster fails: each third before it was carried out, each other third afterwards.

@@ -99,11 +99,13 @@ struct TokenDocument: Equatable, Sendable {
 
   /// Remembers the answers that `before` did not have.
   mutating func remember(after before: TokenDocument?) {
-    let known = Set(before?.answers.map(\.correlation) ?? [])
-    past = before?.past ?? []
-    for answer in answers where !known.contains(answer.correlation) { past += Self.digest(answer.correlation) }
+    let earlier = before?.answers ?? []
+    let known = Set(earlier.map(\.correlation))
+    let new = answers.filter { !known.contains($0.correlation) }
+    past = (before?.past ?? []) + new.flatMap { Self.digest($0.correlation) }
     past.removeFirst(max(0, past.count - Self.mostPast * Self.pastCount))
-    answers = Array(answers.suffix(Self.mostAnswers))
+    // Not in the order of their times: the clock may have been set back.
+    answers = Array((earlier + new).suffix(Self.mostAnswers))
   }
 
   private static func digest(_ correlation: [UInt8]) -> ArraySlice<UInt8> {

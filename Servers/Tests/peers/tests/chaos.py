@@ -320,12 +320,12 @@ class Night:
             lines += ["relay: " + relay.operator("/health")[1], *relay.lines().splitlines()[-6:]]
         for node in self.cluster.nodes:
             lines.append(f"{node.name}: {'healthy' if node.is_healthy() else 'not healthy'}")
-            log = node.folder.with_suffix(".log").read_text().splitlines()
-            lines += [line for line in log if "[WRN]" in line or "[ERR]" in line][-8:]
+            lines += node.complaints()
         return "\n".join(lines)
 
     @property
     def summary(self) -> str:
         sent = sum(len(each.accepted) for each in self.all)
         slowest = max(client.slowest for client in self.clients)
-        return f"{sent} messages, {len(self.notified)} pushes, slowest answer {slowest:.2f} s; " + "; ".join(self.log)
+        return f"{sent} messages, {len(self.notified)} pushes, slowest answer {slowest:.2f} s; " + "; ".join(
+            self.log + [f"turned JetStream off: {each}" for each in self.cluster.turned_off])

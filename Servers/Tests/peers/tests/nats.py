@@ -108,6 +108,7 @@ class Node:
     def start(self) -> None:
         self.folder.mkdir(exist_ok=True)
         with open(self.folder.with_suffix(".log"), "a") as log:
+            self.begin = log.tell()
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
 
     def is_healthy(self) -> bool:
@@ -120,6 +121,18 @@ class Node:
     def send(self, number: int) -> None:
         assert self.process is not None
         self.process.send_signal(number)
+
+    def has_turned_off(self) -> bool:
+        """Since it was started."""
+        with open(self.folder.with_suffix(".log"), "rb") as log:
+            log.seek(self.begin)
+            return b"will be DISABLED" in log.read()
+
+    def complaints(self, count: int = 25) -> list[str]:
+        """The last lines of its log that say what was wrong, without those that only answer a question for its health."""
+        lines = self.folder.with_suffix(".log").read_text(errors="replace").splitlines()
+        found = [line for line in lines if any(level in line for level in ("[WRN]", "[ERR]", "[FTL]", "DISABLED"))]
+        return [line for line in found if "Healthcheck" not in line][-count:] + lines[-1:]
 
     def kill(self) -> None:
         if self.process and self.process.poll() is None:
@@ -135,6 +148,8 @@ class Cluster:
         # Writes are synced seldom, and a disk would only be noise.
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.TemporaryDirectory(prefix="porter-nats-", dir=place)
+        # What nodes said that have turned JetStream off.
+        self.turned_off: list[list[str]] = []
         ports = free_ports(3 * count)
         # From each node to each other one.
         self.links = {
@@ -152,14 +167,21 @@ class Cluster:
         return "nats://" + ",".join(f"127.0.0.1:{node.client}" for node in self.nodes)
 
     def wait(self) -> None:
-        """Until all nodes say that they are healthy."""
+        """Until all nodes say that they are healthy. A node that has turned JetStream off by itself is started again, as whatever
+        watches over nodes does: it stays so otherwise."""
         deadline = time.monotonic() + PATIENCE
         while not all(node.is_healthy() for node in self.nodes):
             assert time.monotonic() < deadline, "no cluster: " + self.lines()
+            for node in self.nodes:
+                if node.has_turned_off():
+                    self.turned_off.append([node.name, *node.complaints(4)])
+                    node.kill()
+                    node.start()
             time.sleep(0.05)
 
     def lines(self) -> str:
-        return "".join(path.read_text()[-2_000:] for path in Path(self.folder.name).glob("*.log"))
+        return "\n".join(
+            line for node in self.nodes for line in [f"{node.name}: {node.is_healthy()}", *node.complaints()])
 
     def leader(self, stream: str) -> Node | None:
         """The node that leads the stream, as the others say."""

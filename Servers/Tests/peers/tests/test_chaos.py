@@ -32,7 +32,8 @@ class ChaosTests(ClusterTestCase):
             print(f"\nchaos, seed {seed}: {night.summary}\n{night.condition}")
             raise
         print(f"\nchaos, seed {seed}: {night.summary}")
-        self.assertEqual(night.account(), [], f"seed {seed}: {night.log}\n{night.condition}")
+        if problems := night.account():
+            self.fail("\n".join([f"seed {seed}", *problems, *night.log, night.condition]))
         self.assertGreater(sum(len(each.accepted) for each in night.all), 0)
 
 

@@ -31,6 +31,7 @@ from support import plot, sealed, server
 from support.counts import CountedRun
 from support.curves import Curve, Curves, curves_picture, curves_table
 from support.figures import Row, percentile, report, table
+from support.hanging import hanging_pushes
 from support.programs import Answerer, Committer, Measure, Run
 from support.pushes import DOZING, EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, RunningCounts, Taken
 from support.pushes import counted, counted_running, counts_table, phases, running_table, shares_table
@@ -307,6 +308,13 @@ class Bench:
             beside = f"the same push into a store of {sizes[0]} messages"
             self.add(Row(f"growth-{size}", f"push at {size} messages", "ms", times[size], times[sizes[0]], beside, 1.2))
 
+    # (j): many pushes at a transport that does not answer
+
+    def hanging(self) -> None:
+        harness, rounds = self.programs / "porter-harness", 1 if self.quick else 3
+        for row in hanging_pushes(self.world, self.references / "measure", harness, self.folder, rounds):
+            self.add(row)
+
     def run(self) -> None:
         with World(self.folder, self.programs / "porter-server") as self.world:
             taken = Taken(self.world.device("device"))
@@ -317,6 +325,7 @@ class Bench:
             self.counts(taken)
             taken.check_store()
             self.growth()
+            self.hanging()
         if MEMORY.is_dir():
             with (
                 tempfile.TemporaryDirectory(prefix="bench-", dir=MEMORY) as folder,

@@ -21,16 +21,20 @@
 
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
-    "                         [--relay NAME|URL] [--doze] [--log]\n"
+    "                         [--together COUNT] [--relay NAME|URL] [--doze] [--log]\n"
     "  The notification extension as a process: one push per line in, one answer per line out.\n"
     "  --key KEY           the store's key; omit for a plain store. Visible in the list of processes\n"
     "  --key-file FILE     a file with the raw key, x'…'\n"
     "  --deadline MS       the platform's time limit for a push (default 30000)\n"
     "  --expire-after MS   signal the platform's \"time is up\" after MS, from another thread\n"
+    "  --together COUNT    hand over so many pushes at a time, each on a thread of its own, 64 at most\n"
     "  --relay NAME        a transport that behaves like offline, silent, empty or garbage\n"
     "  --relay URL         a relay on the network, https://HOST[:PORT][#FINGERPRINT]\n"
     "  --doze              keep the store's files open between two pushes, without a lock\n"
     "  --log               write the library's log to standard error, each line after its time in microseconds\n";
+
+/* As many as the library has in progress at a time. */
+enum { MOST_TOGETHER = 64 };
 
 struct options {
   const char *store;
@@ -39,12 +43,13 @@ struct options {
   const char *relay;
   int deadline;
   int expire_after;
+  int together;
   bool doze;
   bool log;
 };
 
 static bool read_options(int count, char **words, struct options *options) {
-  *options = (struct options){.deadline = 30000, .key = ""};
+  *options = (struct options){.deadline = 30000, .together = 1, .key = ""};
   for (int index = 0; index < count; index++) {
     bool more = index + 1 < count;
     if (strcmp(words[index], "--store") == 0 && more) options->store = words[++index];
@@ -53,17 +58,12 @@ static bool read_options(int count, char **words, struct options *options) {
     else if (strcmp(words[index], "--deadline") == 0 && more) options->deadline = atoi(words[++index]);
     else if (strcmp(words[index], "--expire-after") == 0 && more) options->expire_after = atoi(words[++index]);
     else if (strcmp(words[index], "--relay") == 0 && more) options->relay = words[++index];
+    else if (strcmp(words[index], "--together") == 0 && more) options->together = atoi(words[++index]);
     else if (strcmp(words[index], "--doze") == 0) options->doze = true;
     else if (strcmp(words[index], "--log") == 0) options->log = true;
     else return false;
   }
-  return options->store != NULL;
-}
-
-static void answer(const char *line) {
-  fputs(line, stdout);
-  putc('\n', stdout);
-  fflush(stdout);
+  return options->store != NULL && options->together >= 1 && options->together <= MOST_TOGETHER;
 }
 
 /* The platform's clock: signals that time is up, unless the push ended before. */
@@ -85,9 +85,55 @@ static void take_push(chat_ctrl controller, const char *payload, const struct op
   pthread_t thread;
   bool expires = options->expire_after > 0 && pthread_create(&thread, NULL, expire, &expiry) == 0;
   char *content = np_receive_push(controller, payload, options->deadline);
-  answer(content == NULL ? "{\"outcome\":\"failed\",\"reason\":\"out of memory\"}" : content);
+  write_line(content == NULL ? "{\"outcome\":\"failed\",\"reason\":\"out of memory\"}" : content);
   np_string_free(content);
   if (expires) pthread_join(thread, NULL);
+}
+
+/* One push per line. */
+static bool read_payload(char **line, size_t *capacity) {
+  ssize_t length = getline(line, capacity, stdin);
+  if (length > 0 && (*line)[length - 1] == '\n') (*line)[length - 1] = '\0';
+  return length > 0;
+}
+
+struct handed_over {
+  pthread_t thread;
+  chat_ctrl controller;
+  const struct options *options;
+  char *payload;
+  size_t capacity;
+};
+
+static void *take_handed_over(void *context) {
+  const struct handed_over *push = context;
+  take_push(push->controller, push->payload, push->options);
+  return NULL;
+}
+
+/* As a platform does whose host takes the next push while the last one is in progress. */
+static void take_together(chat_ctrl controller, const struct options *options) {
+  struct handed_over pushes[MOST_TOGETHER] = {0};
+  int count = 0;
+  do {
+    count = 0;
+    while (count < options->together && read_payload(&pushes[count].payload, &pushes[count].capacity)) count++;
+    for (int index = 0; index < count; index++) {
+      struct handed_over *push = &pushes[index];
+      push->controller = controller;
+      push->options = options;
+      if (pthread_create(&push->thread, NULL, take_handed_over, push) != 0) abort();
+    }
+    for (int index = 0; index < count; index++) pthread_join(pushes[index].thread, NULL);
+  } while (count > 0);
+  for (int index = 0; index < MOST_TOGETHER; index++) free(pushes[index].payload);
+}
+
+static void take_in_turn(chat_ctrl controller, const struct options *options) {
+  char *line = NULL;
+  size_t capacity = 0;
+  while (read_payload(&line, &capacity)) take_push(controller, line, options);
+  free(line);
 }
 
 /* A store that does not open has a notice in place of the push, unless that is about what is muted or hidden. */
@@ -104,7 +150,7 @@ static void answer_with_notice(const char *migration, const char *store) {
               code != NULL && strcmp(code, "storeKeyMissing") == 0 ? "locked" : "failed");
   if (notice != NULL) json_write(&line, notice);
   text_add_string(&line, "]}");
-  answer(text_string(&line));
+  write_line(text_string(&line));
   text_free(&line);
   json_free(json);
 }
@@ -158,13 +204,8 @@ int extension_main(int argument_count, char **arguments) {
     return 2;
   }
   if (options.doze) np_string_free(chat_send_cmd(controller, "/_app doze on"));
-  char *line = NULL;
-  size_t capacity = 0;
-  for (ssize_t length = getline(&line, &capacity, stdin); length > 0; length = getline(&line, &capacity, stdin)) {
-    if (line[length - 1] == '\n') line[length - 1] = '\0';
-    take_push(controller, line, &options);
-  }
-  free(line);
+  if (options.together > 1) take_together(controller, &options);
+  else take_in_turn(controller, &options);
   np_ctrl_free(controller);
   return 0;
 }

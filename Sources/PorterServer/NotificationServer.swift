@@ -117,9 +117,7 @@ package final class NotificationServer {
   /// What is wrong now.
   package var problems: [ServerProblem] {
     var problems: [ServerProblem] = []
-    if let failure = times.failure {
-      problems.append(ServerProblem(part: failure.isAboutRelay ? .relay : .state, reason: "\(failure)"))
-    }
+    if let failure = times.failure { problems.append(ServerProblem(failure)) }
     for name in times.providerPauses.keys.sorted() {
       problems.append(ServerProblem(part: .provider(name), reason: "cannot be reached"))
     }

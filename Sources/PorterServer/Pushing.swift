@@ -33,11 +33,25 @@ extension NotificationServer {
     if let pause = times.providerPauses[provider], clock.now() < pause.until { return [] }
     // A provider that has just failed is tried with one.
     let count = times.providerPauses[provider] == nil ? count : min(count, underWay.isEmpty ? 1 : 0)
+    return try pushes { () throws(ServerError) in
+      let due = try state.duePushes(provider: provider, limit: underWay.count + count)
+      return due.filter { !underWay.contains($0.sequence) }.prefix(count)
+    }
+  }
+
+  /// Those of these sequences that are to be sent, whether or not the provider is paused. There are `most` pushes, at the most.
+  func pushes(
+    for provider: String, among sequences: Set<Int64>, outOf most: Int
+  ) throws(ServerError) -> [PendingPush] {
+    try pushes { () throws(ServerError) in
+      try state.duePushes(provider: provider, limit: most).filter { sequences.contains($0.sequence) }[...]
+    }
+  }
+
+  private func pushes(_ due: () throws(ServerError) -> ArraySlice<DuePush>) throws(ServerError) -> [PendingPush] {
     while true {
       // As of one point in time; and SQLite's locks are taken once, not for each question.
-      let (pushes, dropped) = try state.reading { () throws(ServerError) in
-        try pushesWaiting(for: provider, count, underWay: underWay)
-      }
+      let (pushes, dropped) = try state.reading { () throws(ServerError) in try pending(try due()) }
       if !dropped.isEmpty {
         try state.transaction { () throws(ServerError) in for push in dropped { try state.remove(push) } }
       }
@@ -46,12 +60,11 @@ extension NotificationServer {
   }
 
   /// Beside them those that cannot be sent, or need not.
-  private func pushesWaiting(
-    for provider: String, _ count: Int, underWay: Set<Int64>
+  private func pending(
+    _ due: ArraySlice<DuePush>
   ) throws(ServerError) -> (pushes: [PendingPush], dropped: [DuePush]) {
     var (pushes, dropped): ([PendingPush], [DuePush]) = ([], [])
-    let due = try state.duePushes(provider: provider, limit: underWay.count + count)
-    for push in due.filter({ !underWay.contains($0.sequence) }).prefix(count) {
+    for push in due {
       do throws(ServerError) {
         if let pending = try pendingPush(push) {
           pushes.append(pending)

@@ -62,14 +62,6 @@ extension ServerError {
     if case .push(.malformed) = self { true } else { false }
   }
 
-  /// Otherwise it is about the server's own file.
-  var isAboutRelay: Bool {
-    switch self {
-    case .relay, .mailboxUnknown: true
-    default: false
-    }
-  }
-
   /// Whether the same request may succeed later without any change.
   var isTemporary: Bool {
     switch self {

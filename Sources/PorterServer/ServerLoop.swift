@@ -19,11 +19,15 @@ protocol LoopedServer: AnyObject {
   var nextProviderAttempt: Moment? { get }
   func serve(isWoken: Bool) throws(ServerError)
   func nextDeadline() throws(ServerError) -> Moment
+  /// Instead of `serve` once the server is to end.
+  func drain()
   func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
   func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
 }
 
-extension NotificationServer: LoopedServer {}
+extension NotificationServer: LoopedServer {
+  func drain() {}
+}
 
 /// Runs a notification server: waits for the relay, for deadlines, and for the outcomes of pushes.
 ///
@@ -136,6 +140,7 @@ package final class ServerLoop {
     status.update(server.problems, isServing: false)
     server.log(.info, "draining")
     while true {
+      server.drain()
       try storeOutcomes()
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       guard workers.values.contains(where: { !$0.underWay.isEmpty }) else { return }
@@ -168,7 +173,7 @@ package final class ServerLoop {
 
   private func report() {
     if clock.now() >= pausedUntil { stateFailure = nil }
-    let state = stateFailure.map { ServerProblem(part: .state, reason: "\($0)") }
+    let state = stateFailure.map { ServerProblem($0) }
     status.update(server.problems + (state.map { [$0] } ?? []), isServing: true)
   }
 

@@ -5,6 +5,8 @@ package struct ServerProblem: Hashable, Sendable, CustomStringConvertible {
   package enum Part: Hashable, Sendable {
     case relay
     case state
+    /// What the state is shared in.
+    case cluster
     case provider(String)
   }
 
@@ -14,8 +16,22 @@ package struct ServerProblem: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch part {
     case .relay: "relay: \(reason)"
-    case .state: "state: \(reason)"
+    case .state, .cluster: "state: \(reason)"
     case .provider(let name): "provider \(name): \(reason)"
+    }
+  }
+}
+
+extension ServerProblem {
+  init(_ error: ServerError) { self.init(part: error.part, reason: "\(error)") }
+}
+
+extension ServerError {
+  fileprivate var part: ServerProblem.Part {
+    switch self {
+    case .relay, .mailboxUnknown: .relay
+    case .cluster: .cluster
+    default: .state
     }
   }
 }
@@ -41,9 +57,9 @@ package final class ServerStatus: Sendable {
 
   package var problems: [ServerProblem] { state.withLock { $0.problems } }
 
-  /// The server runs, and reaches its relay.
+  /// The server runs, and reaches its relay and the cluster, if it shares its state.
   package var isReady: Bool {
-    state.withLock { state in state.isServing && !state.problems.contains { $0.part == .relay } }
+    state.withLock { state in state.isServing && !state.problems.contains { $0.part == .relay || $0.part == .cluster } }
   }
 
   package var outcomes: [PushCount: Int] { state.withLock { $0.outcomes } }

@@ -197,6 +197,17 @@ final class World {
     }
   }
 
+  /// As a loop does that nothing wakes.
+  func runAtDeadlines(for span: Span) throws {
+    let end = clock.now() + span
+    while true {
+      let next = try server.nextDeadline()
+      guard next <= end else { return }
+      clock.advance(by: next - clock.now())
+      try run()
+    }
+  }
+
   func newPort() -> EmbeddedRelay {
     EmbeddedRelay(path: relayPath, ports: ports, log: .silent)
   }

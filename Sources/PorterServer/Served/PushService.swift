@@ -132,7 +132,7 @@ public final class PushService {
         return (server, server.link)
       } catch {
         guard error.mayPass(at: relay) else { throw error }
-        status.update([ServerProblem(part: error.isAboutRelay ? .relay : .state, reason: "\(error)")])
+        status.update([ServerProblem(error)])
         let pause = backoff.next()
         log(.warning, "cannot start yet", ["reason": "\(error)", "retryInMs": "\(pause.milliseconds)"])
         if stop.waits(atMost: pause) { return nil }

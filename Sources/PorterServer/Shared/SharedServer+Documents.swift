@@ -85,7 +85,7 @@ extension SharedServer {
     var work: [SharedWork] = []
     for document in documents {
       let before = before(document)
-      for push in document.pushes where push.dueAt == 0 && before?.pushes.contains(push) != true {
+      for push in document.pushes where push.dueAt == 0 && before?.has(push) != true {
         work.append(SharedWork(Self.queue(push.provider), document.id + Array(push.kind.utf8)))
       }
       if let wake = document.wake, before?.wake != wake {
@@ -157,6 +157,11 @@ extension TokenDocument {
   /// The notifiers whose notifications are pushed.
   var active: [[UInt8]] {
     subscriptions.filter { $0.status == SubscriptionStatus.active.rawValue }.map(\.notifier)
+  }
+
+  /// Now or later.
+  fileprivate func has(_ push: Push) -> Bool {
+    pushes.contains { $0.kind == push.kind && $0.version == push.version && $0.provider == push.provider }
   }
 
   func watches(_ notifier: [UInt8]) -> Bool {

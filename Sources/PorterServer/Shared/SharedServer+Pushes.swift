@@ -10,6 +10,8 @@ extension SharedServer {
   private static let patience = Span.seconds(60)
   /// One of each kind.
   private static let pushesOfAToken = 3
+  /// After how many milliseconds to look again at a push that is being sent, or whose token is being changed.
+  private static let lookAgain: Int64 = 250
 
   // MARK: Notifications
 
@@ -148,6 +150,7 @@ extension SharedServer {
   package func nextPushes(
     for provider: String, count: Int, underWay sequences: Set<Int64>
   ) throws(ServerError) -> [PendingPush] {
+    guard !isDraining else { return [] }
     let pause = server.times.providerPauses[provider]
     if let pause, clock.now() < pause.until { return [] }
     let count = pause == nil ? min(count, ServerTimes.slice) : min(count, sequences.isEmpty ? 1 : 0)
@@ -157,15 +160,20 @@ extension SharedServer {
     try load(taken.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
     if taken.contains(where: { $0.times > 1 }) { try ensureWakes(taken) }
     let (due, over) = sort(taken, provider, sequences)
-    _ = try state.releaseDeferredPushes(at: clock.wall(), limit: ServerTimes.slice)
-    let pushes = try server.nextPushes(for: provider, count: loaded.count * Self.pushesOfAToken, underWay: [])
-      .filter { due[$0.sequence] != nil }
+    try state.transaction { () throws(ServerError) in try state.makeDue(due.keys) }
+    let pushes = try server.pushes(
+      for: provider, among: Set(due.keys), outOf: loaded.count * Self.pushesOfAToken)
     let isSent = Set(pushes.map(\.sequence))
-    // What is not to be sent any more is not in the document, either. If another server was faster, that its work ends suffices.
-    if isSent.count < due.count { _ = try commit() }
-    for sequence in isSent { underWay[sequence] = due[sequence] }
-    let ended = over + due.filter { !isSent.contains($0.key) }.map(\.value)
+    // What is not to be sent any more is not in the document, either, unless another server was faster: it may have found that the
+    // push is due already, and has added no work.
+    let unsent = due.filter { !isSent.contains($0.key) }.map(\.value)
+    let changed = unsent.isEmpty ? [] : try commit()
+    let isChanged = { (work: TakenWork) in changed.contains(Array(work.bytes.prefix(RelayIdentifier.count))) }
+    for work in unsent where isChanged(work) { postpone(work, milliseconds: Self.lookAgain) }
+    let ended = over + unsent.filter { !isChanged($0) }
     if !ended.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(ended) } }
+    // Last: if anything fails before, no worker gets them, and their leases must end.
+    for sequence in isSent { underWay[sequence] = due[sequence] }
     return pushes
   }
 
@@ -199,7 +207,7 @@ extension SharedServer {
         continue
       }
       if sequences.contains(sequence) {
-        postpone(work, milliseconds: 250)
+        postpone(work, milliseconds: Self.lookAgain)
       } else if push.dueAt > wall.milliseconds, !state.isBeyond(push.dueAt, wall) {
         postpone(work, milliseconds: push.dueAt - wall.milliseconds)
       } else {

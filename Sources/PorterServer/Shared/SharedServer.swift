@@ -13,6 +13,7 @@ package final class SharedServer: LoopedServer {
   static let mostTries = 32
   /// A fraction of the lease.
   static let extensionInterval = Span.milliseconds(1_500)
+  private static let lookInterval = Span.seconds(1)
   private static let identityKey = SharedKey(.settings, "identity")
 
   let store: any SharedStore
@@ -26,6 +27,7 @@ package final class SharedServer: LoopedServer {
   /// When the first of the work that this server has put off is due.
   private var nextPostponed: Moment?
   private var nextExtension: Moment
+  private(set) var isDraining = false
 
   /// `state` is opened for `work`.
   package init(
@@ -94,11 +96,13 @@ package final class SharedServer: LoopedServer {
 
   package var hasMoreToDo: Bool { server.hasMoreToDo }
 
-  /// Work that another server left is found by looking, which the loop does each second.
+  /// Work that another server left or added is found by looking: nothing raises a wake-up for it.
   package func nextDeadline() -> Moment {
-    if server.hasMoreToDo { return clock.now() }
+    let now = clock.now()
+    if server.hasMoreToDo { return now }
     let held = min(server.times.listenCheck, server.times.heldNotification ?? server.times.listenCheck)
-    let next = max(held, server.times.relayRetry)
+    var next = min(max(held, server.times.relayRetry), now + Self.lookInterval)
+    if !underWay.isEmpty { next = min(next, nextExtension) }
     return min(next, nextPostponed ?? next)
   }
 
@@ -131,6 +135,12 @@ package final class SharedServer: LoopedServer {
     store.postpone(work, milliseconds: milliseconds)
     let time = clock.now() + .milliseconds(milliseconds)
     nextPostponed = min(nextPostponed ?? time, time)
+  }
+
+  /// Another server gets what this one has not taken yet, however much is added meanwhile.
+  package func drain() {
+    isDraining = true
+    extendLeases()
   }
 
   private func extendLeases() {

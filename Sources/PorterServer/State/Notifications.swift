@@ -134,8 +134,19 @@ extension ServerState {
         ORDER BY due_at LIMIT ?3
         """, [.integer(time.milliseconds), .integer(beyond), .integer(Int64(limit))]
       ) { $0.integer(0) }
-      for sequence in due { try database.run("UPDATE push SET due_at = 0 WHERE sequence = ?1", [.integer(sequence)]) }
+      try release(due)
       return due.count
+    }
+  }
+
+  /// Makes these due now, whatever they were put off to.
+  func makeDue(_ sequences: some Sequence<Int64>) throws(ServerError) {
+    try storage { () throws(SQLiteError) in try release(sequences) }
+  }
+
+  private func release(_ sequences: some Sequence<Int64>) throws(SQLiteError) {
+    for sequence in sequences {
+      try database.run("UPDATE push SET due_at = 0 WHERE sequence = ?1", [.integer(sequence)])
     }
   }
 

@@ -146,6 +146,12 @@ extension NotificationServer {
     }
   }
 
+  /// Whether it may have so many subscriptions more.
+  func admits(_ count: Int, _ token: TokenRecord) throws(ServerError) -> Bool {
+    guard ServerToken.step(token.state, .subscribe).effects.contains(.admitSubscription) else { return false }
+    return try state.subscriptionCount(token: token.number) + count <= maximumSubscriptions
+  }
+
   private func statuses(of notifiers: [[UInt8]], _ token: TokenRecord) throws(ServerError) -> ServerAnswer.Result {
     var subscriptions: [ServerAnswer.Subscription] = []
     for notifier in notifiers {

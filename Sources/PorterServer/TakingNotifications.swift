@@ -21,14 +21,14 @@ extension NotificationServer {
     times.hasMoreAtRelay = true
   }
 
-  /// For each verified token that watches the notifier.
-  func take(_ notification: RelayNotification) throws(ServerError) {
+  /// For each verified token that watches the notifier, except tokens that have it already.
+  func take(_ notification: RelayNotification, except known: Set<Int64> = []) throws(ServerError) {
     let sizes = Box.overhead...NotificationBundle.maximumMetadataCount
     guard sizes ~= notification.metadata.count else {
       log(.warning, "a notification has the wrong size", ["bytes": "\(notification.metadata.count)"])
       return
     }
-    for (subscription, token) in try state.watchers(of: notification.notifier) {
+    for (subscription, token) in try state.watchers(of: notification.notifier) where !known.contains(token.number) {
       let next = try raise(.message, of: token)
       guard next == .active else {
         log(.info, "a notification for a token that receives none", ["token": "\(token.number)", "state": next.name])

@@ -25,8 +25,8 @@ final class MemoryStore: SharedStore {
     var calls = 0
     var failing = Int.max
     var failure = Failure.requestLost
-    /// Called before a replacement, in which another server may be faster.
-    var interlude: (@Sendable () -> Void)?
+    /// Called before a replacement in this bucket, in which another server may be faster.
+    var interlude: (bucket: SharedKey.Bucket, body: @Sendable () -> Void)?
   }
 
   static let lease = Span.seconds(6)
@@ -42,8 +42,10 @@ final class MemoryStore: SharedStore {
   /// Whether the call that was to fail has come.
   var hasFailed: Bool { state.withLock { $0.calls >= $0.failing } }
 
-  /// Runs once, before the next replacement of a token.
-  func beforeReplacement(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.interlude = body } }
+  /// Runs once, before the next replacement of a token or of another record.
+  func beforeReplacement(of bucket: SharedKey.Bucket = .tokens, _ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.interlude = (bucket, body) }
+  }
 
   func count(_ bucket: SharedKey.Bucket) -> Int {
     state.withLock { state in state.records.keys.count { $0.bucket == bucket } }
@@ -80,13 +82,14 @@ final class MemoryStore: SharedStore {
   }
 
   func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?] {
-    if changes.contains(where: { $0.key.bucket == .tokens }) {
-      let interlude = state.withLock { state in
-        defer { state.interlude = nil }
-        return state.interlude
+    let interlude = state.withLock { state -> (@Sendable () -> Void)? in
+      guard let (bucket, body) = state.interlude, changes.contains(where: { $0.key.bucket == bucket }) else {
+        return nil
       }
-      interlude?()
+      state.interlude = nil
+      return body
     }
+    interlude?()
     let wall = clock.wall().milliseconds
     return try call { state in
       changes.map { change in

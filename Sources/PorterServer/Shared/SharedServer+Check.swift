@@ -68,11 +68,12 @@ extension SharedServer {
   private func check(_ id: [UInt8]) throws(ServerError) {
     for _ in 0..<Self.mostTries {
       try load([id])
+      try ensureWatching(loaded.values.map(\.document))
+      // Of a token that gets no messages nothing else does.
+      try state.transaction { () throws(ServerError) in try sweepLoaded() }
       let records = try state.subscriptions(after: 0, limit: Self.maximumSubscriptions)
-      guard !records.isEmpty else { return }
       let statuses = try server.subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
       let changed = zip(records, statuses).filter { $0.status != $1 }
-      guard !changed.isEmpty else { return }
       try noteWatching(id, changed.filter { $1 == .active }.map(\.0.notifier.bytes))
       try state.transaction { () throws(ServerError) in
         for (record, status) in changed { try state.save(status, ofSubscription: record.number) }

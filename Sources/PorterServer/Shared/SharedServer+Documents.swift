@@ -14,6 +14,7 @@ extension SharedServer {
       ids.isEmpty
       ? [] : try asking { (store) throws(SharedStoreFailure) in try store.records(ids.map(TokenDocument.key)) }
     for (id, record) in zip(ids, records) {
+      unreadable.remove(id)
       guard let record else { continue }
       do throws(ServerError) {
         var document = try TokenDocument(decoding: record.bytes)
@@ -22,6 +23,7 @@ extension SharedServer {
         loaded[id] = (document, record.revision)
       } catch {
         // It concerns one token only (INC-44).
+        unreadable.insert(id)
         log(.error, "a token does not read", ["reason": "\(error)"])
       }
     }
@@ -51,10 +53,8 @@ extension SharedServer {
       let before = loaded[document.id]?.document
       return before?.pushToken != document.pushToken || before?.provider != document.provider
     }
-    try note(
-      moved.map {
-        (TokenDocument.device($0.provider, $0.pushToken), SharedIndex.entry($0.id, key: $0.signingKey))
-      })
+    conflicts = try noteDevices(moved)
+    guard conflicts.isEmpty else { return conflicts }
     conflicts = try replace(changed.map { ($0.id, $0.encoded(), loaded[$0.id]?.revision ?? 0) })
     let stored = changed.filter { !conflicts.contains($0.id) }
     try confirmWatching(stored)
@@ -75,11 +75,11 @@ extension SharedServer {
   /// For what a server may have left undone when it ended: adds all work that follows from what is loaded.
   func ensureWork() throws(ServerError) {
     let documents = loaded.values.map(\.document)
-    try confirmWatching(documents, since: { _ in nil })
+    try ensureWatching(documents)
     try addWork(documents) { _ in nil }
   }
 
-  private func addWork(_ documents: [TokenDocument], since before: (TokenDocument) -> TokenDocument?)
+  func addWork(_ documents: [TokenDocument], since before: (TokenDocument) -> TokenDocument?)
     throws(ServerError)
   {
     var work: [SharedWork] = []
@@ -88,13 +88,16 @@ extension SharedServer {
       for push in document.pushes where push.dueAt == 0 && before?.has(push) != true {
         work.append(SharedWork(Self.queue(push.provider), document.id + Array(push.kind.utf8)))
       }
-      if let wake = document.wake, before?.wake != wake {
-        var bytes = document.id
-        bytes.append(signed64: wake.dueAt)
-        work.append(SharedWork(Self.wakes, bytes))
-      }
+      if let wake = document.wake, before?.wake != wake { work.append(Self.work(wake, of: document.id)) }
     }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+  }
+
+  /// Has a name, so that what two servers add for one wake-up becomes one.
+  static func work(_ wake: TokenDocument.Wake, of id: [UInt8]) -> SharedWork {
+    var bytes = id
+    bytes.append(signed64: wake.dueAt)
+    return SharedWork(Self.wakes, bytes, identifier: TextEncoding.base64URL(bytes))
   }
 
   static let requests = "requests"
@@ -102,6 +105,23 @@ extension SharedServer {
   static func queue(_ provider: String) -> String { "push-" + provider }
 
   // MARK: Who watches a notifier, and which tokens a device has
+
+  /// Returns tokens of which nothing is to be stored, since another server has given a device a token after this one had looked.
+  private func noteDevices(_ documents: [TokenDocument]) throws(ServerError) -> Set<[UInt8]> {
+    for document in documents {
+      let key = TokenDocument.device(document.provider, document.pushToken)
+      let entry = SharedIndex.entry(document.id, key: document.signingKey)
+      guard let found = devices[key] else {
+        try note([(key, entry)])
+        continue
+      }
+      let change = SharedChange(
+        key, SharedIndex.adding(entry, to: found?.bytes ?? []), revision: found?.revision ?? 0)
+      let revision = try asking { (store) throws(SharedStoreFailure) in try store.replace([change])[0] }
+      if revision == nil { return [document.id] }
+    }
+    return []
+  }
 
   /// Always writes, so that what another server removes because of what it read before is not removed.
   func note(_ entries: [(key: SharedKey, entry: [UInt8])]) throws(ServerError) {
@@ -128,28 +148,47 @@ extension SharedServer {
     try note(Set(notifiers).map { (TokenDocument.watchers(of: $0), entry) })
   }
 
+  /// What was noted may be gone again, if that took long; or it is about to go, by a server that has read the record and an earlier
+  /// document. So this writes: what that server does then is refused.
   private func confirmWatching(_ documents: [TokenDocument]) throws(ServerError) {
-    try confirmWatching(documents) { loaded[$0.id]?.document }
+    for document in documents {
+      let (before, after) = (loaded[document.id]?.document, Set(document.active))
+      let new = after.subtracting(before?.active ?? [])
+      if !new.isEmpty { try noteWatching(document.id, Array(new)) }
+    }
   }
 
-  /// What was noted may be gone again, if that took long.
-  private func confirmWatching(
-    _ documents: [TokenDocument], since before: (TokenDocument) -> TokenDocument?
-  ) throws(ServerError) {
-    var watching: [(id: [UInt8], notifier: [UInt8])] = []
+  /// Notes what is missing: for what a server may have left undone when it ended.
+  func ensureWatching(_ documents: [TokenDocument]) throws(ServerError) {
     for document in documents {
-      let before = Set(before(document)?.active ?? [])
-      watching += document.active.filter { !before.contains($0) }.map { (document.id, $0) }
+      let notifiers = document.active
+      guard !notifiers.isEmpty else { continue }
+      let records = try asking { (store) throws(SharedStoreFailure) in
+        try store.records(notifiers.map(TokenDocument.watchers))
+      }
+      let missing = zip(notifiers, records).filter { _, record in
+        !SharedIndex.entries(record?.bytes ?? []).contains { $0.id == document.id }
+      }
+      if !missing.isEmpty { try noteWatching(document.id, missing.map(\.0)) }
     }
-    guard !watching.isEmpty else { return }
-    let keys = watching.map { TokenDocument.watchers(of: $0.notifier) }
+  }
+
+  /// Removes the token from the records of notifiers that it does not watch any more. What fails here costs a record, which goes with
+  /// the notifier's next notification.
+  func forgetWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
+    let keys = notifiers.map(TokenDocument.watchers)
     let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
-    let missing = zip(watching, records).filter { watching, record in
-      !SharedIndex.entries(record?.bytes ?? []).contains { $0.id == watching.id }
+    // After the records: a server that subscribes again notes that once more after the document is stored.
+    try load([id])
+    guard !unreadable.contains(id) else { return }
+    let document = loaded[id]?.document
+    let changes = zip(notifiers, records).compactMap { notifier, record -> SharedChange? in
+      guard let record, document?.watches(notifier) != true else { return nil }
+      let left = SharedIndex.removing([id], from: record.bytes)
+      guard left != record.bytes else { return nil }
+      return SharedChange(TokenDocument.watchers(of: notifier), left, revision: record.revision)
     }
-    for (id, notifiers) in Dictionary(grouping: missing.map(\.0), by: \.id) {
-      try noteWatching(id, notifiers.map(\.notifier))
-    }
+    if !changes.isEmpty { _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes) } }
   }
 }
 
@@ -162,6 +201,12 @@ extension TokenDocument {
   /// Now or later.
   fileprivate func has(_ push: Push) -> Bool {
     pushes.contains { $0.kind == push.kind && $0.version == push.version && $0.provider == push.provider }
+  }
+
+  var notifiers: Set<[UInt8]> { Set(subscriptions.map(\.notifier)) }
+
+  func knows(_ notification: RelayNotification) -> Bool {
+    notifications.contains { $0.nonce == notification.nonce.bytes && $0.notifier == notification.notifier.bytes }
   }
 
   func watches(_ notifier: [UInt8]) -> Bool {

@@ -12,6 +12,8 @@ extension SharedServer {
   private static let pushesOfAToken = 3
   /// After how many milliseconds to look again at a push that is being sent, or whose token is being changed.
   private static let lookAgain: Int64 = 250
+  /// The same for one whose token does not read, which an operator has to mend.
+  private static let damagedWait: Int64 = 3_600_000
 
   // MARK: Notifications
 
@@ -31,16 +33,26 @@ extension SharedServer {
     let ids = Set(watched.flatMap { SharedIndex.entries($0.1.bytes).map(\.id) })
     try change(ids, atFirst: {}) { () throws(ServerError) in
       try self.state.transaction { () throws(ServerError) in
-        for notification in pending { try self.server.take(notification) }
+        for notification in pending {
+          try self.server.take(notification, except: self.knowing(notification))
+        }
         try self.sweepLoaded()
       }
     }
+    // It was stored by a server that may have ended before it had added the work; or it waits for another token.
+    let known = loaded.values.map(\.document).filter { document in pending.contains { document.knows($0) } }
+    try addWork(known) { _ in nil }
     let waiting = try dropOutdated(watched)
     let finished = pending.filter { !waiting.contains($0.notifier.bytes) }
     try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
       try server.notifiers.acknowledge(finished)
     }
     if !finished.isEmpty { server.times.hasMoreAtRelay = true }
+  }
+
+  /// The tokens that have the notification already.
+  private func knowing(_ notification: RelayNotification) -> Set<Int64> {
+    Set(loaded.values.map(\.document).filter { $0.knows(notification) }.map { TokenDocument.number($0.id) })
   }
 
   /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile.
@@ -78,7 +90,9 @@ extension SharedServer {
     let past = (clock.wall() - Self.patience).milliseconds
     var (changes, waiting): ([SharedChange], Set<[UInt8]>) = ([], [])
     for (notifier, record) in watched {
-      let idle = SharedIndex.entries(record.bytes).filter { loaded[$0.id]?.document.watches(notifier) != true }
+      let idle = SharedIndex.entries(record.bytes).filter {
+        !unreadable.contains($0.id) && loaded[$0.id]?.document.watches(notifier) != true
+      }
       if idle.contains(where: { $0.time > past }) { waiting.insert(notifier) }
       let outdated = Set(idle.filter { $0.time <= past }.map(\.id))
       guard !outdated.isEmpty else { continue }
@@ -111,9 +125,17 @@ extension SharedServer {
     } _: { () throws(ServerError) in
       try self.server.wakeDevices()
     }
+    // The server that stored the token's next wake-up may have ended before it had added that, or the push.
+    let others = due.compactMap { wake in
+      loaded[wake.id].flatMap { $0.document.wake?.dueAt == wake.dueAt ? nil : $0.document }
+    }
+    try addWork(others) { _ in nil }
     let early = try waiting(due)
     for wake in due where early.contains(wake.work.handle) { postpone(wake) }
-    let over = due.map(\.work).filter { !early.contains($0.handle) }
+    let damaged = due.filter { unreadable.contains($0.id) }
+    for wake in damaged { postpone(wake.work, milliseconds: Self.damagedWait) }
+    let kept = early.union(damaged.map(\.work.handle))
+    let over = due.map(\.work).filter { !kept.contains($0.handle) }
     if !over.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(over) } }
     if taken.count == ServerTimes.slice { server.times.hasMoreToDo = true }
   }
@@ -181,11 +203,7 @@ extension SharedServer {
   private func ensureWakes(_ taken: [TakenWork]) throws(ServerError) {
     let again = Set(taken.filter { $0.times > 1 }.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
     let work = loaded.values.map(\.document).filter { again.contains($0.id) }.compactMap { document in
-      document.wake.map { wake in
-        var bytes = document.id
-        bytes.append(signed64: wake.dueAt)
-        return SharedWork(Self.wakes, bytes, identifier: TextEncoding.base64URL(bytes))
-      }
+      document.wake.map { Self.work($0, of: document.id) }
     }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
@@ -200,6 +218,10 @@ extension SharedServer {
       let id = Array(work.bytes.prefix(RelayIdentifier.count))
       let kind = String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
       let sequence = TokenDocument.sequence(kind, of: id)
+      guard !unreadable.contains(id) else {
+        postpone(work, milliseconds: Self.damagedWait)
+        continue
+      }
       guard let push = loaded[id]?.document.pushes.first(where: { $0.kind == kind }), push.provider == provider,
         due[sequence] == nil
       else {

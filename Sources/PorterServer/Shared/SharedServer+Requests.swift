@@ -58,7 +58,9 @@ extension SharedServer {
     for _ in 0..<Self.mostTries {
       let recorded = try asking { (store) throws(SharedStoreFailure) in try store.records([name])[0] }
       try load(try concerned(by: request))
-      if let id = server.proposedIdentifier, loaded[id] != nil { server.proposedIdentifier = nil }
+      if let id = server.proposedIdentifier, loaded[id] != nil || unreadable.contains(id) {
+        server.proposedIdentifier = nil
+      }
       let isRepeat = try noteRepeat(request, recorded?.bytes)
       if !isRepeat {
         try state.transaction { () throws(ServerError) in try sweepLoaded() }
@@ -68,6 +70,7 @@ extension SharedServer {
       // What is carried out before its answer is stored is not carried out again, but may lack what follows from it.
       if isRepeat { try ensureWork() } else if try !commit().isEmpty { continue }
       if recorded == nil, let answer { try store(answer, of: request, as: name) }
+      if !isRepeat { try forgetWatching(of: request) }
       return answer
     }
     throw .cluster("too many changes of one token at the same time")
@@ -76,6 +79,7 @@ extension SharedServer {
   /// The tokens that the request may change or depend on.
   private func concerned(by request: SignedRequest) throws(ServerError) -> [[UInt8]] {
     server.proposedIdentifier = nil
+    devices = [:]
     guard case .success(let understood) = request.request else { return [] }
     switch understood.command {
     case .newToken(let pushToken, let signingKey, _):
@@ -97,6 +101,7 @@ extension SharedServer {
 
   private func tokens(of device: SharedKey) throws(ServerError) -> [SharedIndex.Entry] {
     let record = try asking { (store) throws(SharedStoreFailure) in try store.records([device])[0] }
+    devices.updateValue(record, forKey: device)
     return SharedIndex.entries(record?.bytes ?? [])
   }
 
@@ -115,12 +120,28 @@ extension SharedServer {
     return true
   }
 
+  /// Only what is going to be admitted leaves something in the cluster.
   private func prepare(_ request: SignedRequest) throws(ServerError) {
     guard case .success(let understood) = request.request,
       case .subscribe(let id, let credentials) = understood.command,
-      let token = loaded[id]?.document, let key = SigningPublicKey(bytes: token.signingKey), request.isSigned(by: key)
+      let token = try state.token(id: id), request.isSigned(by: token.signingKey),
+      try server.admits(credentials.count, token)
     else { return }
     try noteWatching(id, credentials.map(\.notifier))
+  }
+
+  /// For what the request has ended.
+  private func forgetWatching(of request: SignedRequest) throws(ServerError) {
+    guard case .success(let understood) = request.request else { return }
+    switch understood.command {
+    case .unsubscribe, .delete, .verify, .replace: break
+    case .newToken, .check, .setPeriod, .subscribe, .checkSubscriptions: return
+    }
+    let left = Dictionary(try state.documents().map { ($0.id, $0.notifiers) }, uniquingKeysWith: { first, _ in first })
+    for (id, notifiers) in loaded.mapValues(\.document.notifiers) {
+      let ended = notifiers.subtracting(left[id] ?? [])
+      if !ended.isEmpty { try forgetWatching(id, Array(ended)) }
+    }
   }
 
   /// One that was not recorded can be given anew.

@@ -21,6 +21,10 @@ package final class SharedServer: LoopedServer {
   let server: NotificationServer
   /// What the file was given, by the tokens' identifiers.
   var loaded: [[UInt8]: Loaded] = [:]
+  /// Tokens that are stored, and whose documents did not read when they were last wanted.
+  var unreadable: Set<[UInt8]> = []
+  /// Records of devices on which the request being carried out depends, as it has found them.
+  var devices: [SharedKey: SharedRecord?] = [:]
   /// Work whose pushes are under way, by their sequences.
   var underWay: [Int64: TakenWork] = [:]
   var nextCheck: Moment

@@ -69,6 +69,10 @@ func end(of signals: SignalWaiter) -> PushService.End {
 func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedStore)? {
   let place = try settings.require("store")
   guard place != "file" else { return nil }
+  // A file gives each notification to every server that reads it.
+  guard try settings.require("relay").contains("://") else {
+    throw SettingsError("relay: servers with a shared store need a relay on the network, https://HOST[:PORT]")
+  }
   #if JetStream
     guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
       throw SettingsError("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")

@@ -39,6 +39,8 @@ package struct MailboxTagKey: Sendable, Redacted {
 /// Stands for a mailbox under one token's key.
 package struct MailboxHandle: Hashable, Comparable, Sendable {
   package static let count = 16
+  /// Of no mailbox and no token.
+  package static let none = MailboxHandle((0, 0))
   private let high, low: UInt64
 
   fileprivate init(_ halves: (UInt64, UInt64)) {

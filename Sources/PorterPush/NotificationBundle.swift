@@ -30,7 +30,7 @@ package struct NotificationBundle: Hashable, Sendable {
   /// The last second of the year 9999: the time of an entry has at most twelve digits.
   package static let latestSecond: Int64 = 253_402_300_799
   /// Each bundle is padded to this, so that every message push has the same size whatever it contains. Six of the
-  /// largest entries take 2,657 bytes and fit; the whole JSON comes to about 3,870 bytes, of which APNs takes 4,096 (INC-69)
+  /// largest entries take 2,657 bytes and fit; the whole JSON comes to about 3,881 bytes, of which APNs takes 4,096 (INC-69)
   /// and Web Push 3,993.
   package static let paddedCount = 2_688
   /// What servers pad to that send no tags.

@@ -1,12 +1,12 @@
 import PorterCrypto
 import PorterPlatform
 
-/// The tags of a message push, one at each of six places: of a mailbox that it is about, or of none. To the provider all
-/// are random.
+/// The tags of a message push, one at each of seven places: of a mailbox that it is about, or of none. The last one is of none
+/// in every push, and so says which token the push is for. To the provider all are random.
 package struct PushTags: Hashable, Sendable {
-  package static let count = NotificationBundle.maximumEntries
+  package static let count = NotificationBundle.maximumEntries + 1
   /// In base64url.
-  private static let textCount = count * MailboxTag.count * 4 / 3
+  private static let textCount = (count * MailboxTag.count * 4 + 2) / 3
 
   /// As the push carries it; decoded only by a process that cannot open the push.
   let text: String
@@ -18,7 +18,7 @@ package struct PushTags: Hashable, Sendable {
     text = TextEncoding.base64URL(tags.flatMap(\.bytes))
   }
 
-  /// Nil if it has not the length of six tags.
+  /// Nil if it has not the length of seven tags.
   init?(text: String) {
     guard text.utf8.count == Self.textCount else { return nil }
     self.text = text

@@ -74,9 +74,9 @@ extension Store {
     try lightTransaction { () throws(StoreError) in noteSilence() }
   }
 
-  /// Nil without a token: no push has tags that could be recognised.
+  /// Nil before the first token: no push has tags that could be recognised.
   private func silentMailboxes(after found: SilentMailboxes?) throws(StoreError) -> SilentMailboxes? {
-    guard let secret = try overview().pushSecret else { return nil }
+    guard let secret = try overview().pushSecret else { return found.map { _ in .ofNoToken } }
     let key = MailboxTagKey(of: secret)
     let silent = Set(try notifiers(silent: true).map { key.handle(of: $0) })
     var past = found?.past(beside: silent, under: key) ?? []

@@ -41,8 +41,19 @@ package struct SilentMailboxes: Equatable, Sendable {
     return past
   }
 
+  /// Without a token: no push can be opened any more.
+  static let ofNoToken = SilentMailboxes()
+
+  private init() {
+    pad = .none
+    handles = []
+  }
+
   /// Whether nothing may be shown for a push with these tags: each is of a silent mailbox or of none, and not all are of none.
+  /// Nothing is shown either of a push to an earlier token. With the store it is one that does not open.
   package func silences(_ tags: [MailboxTag], nonce: BoxNonce) -> Bool {
+    guard let last = tags.last else { return false }
+    guard last == pad.tag(nonce, place: tags.count - 1) else { return true }
     var unknown = Set<MailboxTag>()
     for (place, tag) in tags.enumerated() where tag != pad.tag(nonce, place: place) { unknown.insert(tag) }
     guard !unknown.isEmpty else { return false }
@@ -67,8 +78,8 @@ package struct SilentMailboxes: Equatable, Sendable {
     }
     guard let pad = all.first else { return nil }
     let handles = Array(all.dropFirst())
-    guard (Self.leastCount...Self.mostCount).contains(handles.count), handles.count & (handles.count - 1) == 0,
-      zip(handles, handles.dropFirst()).allSatisfy({ $0 < $1 })
+    guard handles.isEmpty ? pad == .none : (Self.leastCount...Self.mostCount).contains(handles.count),
+      handles.count & (handles.count - 1) == 0, zip(handles, handles.dropFirst()).allSatisfy({ $0 < $1 })
     else { return nil }
     self.pad = pad
     self.handles = handles

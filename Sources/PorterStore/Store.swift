@@ -42,8 +42,7 @@ package final class Store {
   private var durability = Database.Durability.full
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
-  /// The running transaction changes which mailboxes are silent, or one did that failed after it had written so.
-  private var changesSilence = false
+  private var silence = SilentFile.isRight
 
   private let stop: StopSignal?
   private let busyTimeout: Span
@@ -277,22 +276,46 @@ package final class Store {
     guard gate?.transactionBegins() ?? true else { throw .sqlite(SQLiteError(kind: .closed)) }
     defer { gate?.transactionEnded() }
     try require(durability)
-    let result = try database.transaction(.immediate, throwing: StoreError.self) { () throws(StoreError) in
-      let result = try body()
-      if changesSilence {
-        try writeSilentMailboxes()
-        gate?.silenceWritten()
+    do throws(StoreError) {
+      let result = try database.transaction(.immediate, throwing: StoreError.self) { () throws(StoreError) in
+        let result = try body()
+        try settleSilence()
+        return result
       }
+      if silence == .isToBeChanged { silence = .isRight }
       return result
+    } catch {
+      // It may have been written for what was not committed.
+      if silence == .isToBeChanged, !database.isInTransaction { silence = .isToBeRepaired }
+      throw error
     }
-    changesSilence = false
-    return result
+  }
+
+  /// What is to be done about the file of silent mailboxes before the next commit.
+  private enum SilentFile {
+    case isRight
+    /// By the running transaction, which is not committed without it.
+    case isToBeChanged
+    /// By whichever transaction can: nothing else depends on the file.
+    case isToBeRepaired
+  }
+
+  private func settleSilence() throws(StoreError) {
+    switch silence {
+    case .isRight: break
+    case .isToBeChanged:
+      try writeSilentMailboxes()
+      gate?.silenceWritten()
+    case .isToBeRepaired:
+      do throws(StoreError) { try writeSilentMailboxes() } catch { return }
+      silence = .isRight
+    }
   }
 
   /// Has `SilentMailboxes` written anew before the running transaction is committed.
   func noteSilence() {
     assert(database.isInTransaction, "nothing is to be committed")
-    changesSilence = true
+    silence = .isToBeChanged
   }
 
   /// Sets the durability of the connection's commits from now on.

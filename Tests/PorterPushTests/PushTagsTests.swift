@@ -47,7 +47,7 @@ final class PushTagsTests: XCTestCase {
     forAll(Generator<NotificationBundle.Entry>.entry.array(0...6), runs: 100) { entries in
       let nonce = try nonce()
       let all = try XCTUnwrap(try tags(entries, keys.server, nonce).all)
-      try expectEqual(all.count, 6)
+      try expectEqual(all.count, 7)
       for (place, tag) in all.enumerated() {
         let expected =
           place < entries.count
@@ -69,7 +69,7 @@ final class PushTagsTests: XCTestCase {
         seen.formUnion(try XCTUnwrap(try tags([entry], keys.server, try nonce()).all))
       }
     }
-    XCTAssertEqual(seen.count, 4 * 4 * 6)
+    XCTAssertEqual(seen.count, 4 * 4 * 7)
   }
 
   /// A push of an earlier server, with the size that it pads to, and one whose tags are no tags: each opens as ever.
@@ -77,7 +77,7 @@ final class PushTagsTests: XCTestCase {
     let keys = try TokenKeys()
     let nonce = try nonce()
     let text = try NotificationBundle([]).push(sealedWith: keys.server, nonce: nonce).encoded()
-    for tags in [nil, JSONValue(7), "", "AAAA", .string(String(repeating: "*", count: 64))] as [JSONValue?] {
+    for tags in [nil, JSONValue(7), "", "AAAA", .string(String(repeating: "*", count: 75))] as [JSONValue?] {
       let data = JSONValue.compact([
         "nonce": text["notificationData"]?["nonce"], "message": text["notificationData"]?["message"], "tags": tags,
       ])
@@ -105,6 +105,6 @@ final class PushTagsTests: XCTestCase {
       sealedMetadata: randomness.bytes(NotificationBundle.maximumMetadataCount))
     let bundle = try NotificationBundle(Array(repeating: largest, count: 6))
     XCTAssertEqual(bundle.text.utf8.count, 2_657)
-    XCTAssertEqual(try bundle.push(sealedWith: keys.server, nonce: nonce()).encoded().utf8.count, 3_870)
+    XCTAssertEqual(try bundle.push(sealedWith: keys.server, nonce: nonce()).encoded().utf8.count, 3_881)
   }
 }

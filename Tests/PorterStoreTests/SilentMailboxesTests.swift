@@ -19,7 +19,7 @@ final class SilentMailboxesTests: XCTestCase {
   /// The tags of a push that is about these mailboxes.
   private func tags(_ notifiers: [UInt8], _ key: MailboxTagKey, _ nonce: BoxNonce) -> [MailboxTag] {
     notifiers.map { key.handle(of: Self.notifier($0)).tag(nonce) }
-      + (notifiers.count..<6).map { key.pad.tag(nonce, place: $0) }
+      + (notifiers.count..<7).map { key.pad.tag(nonce, place: $0) }
   }
 
   func testWhichPushesAreSilent() throws {
@@ -35,8 +35,11 @@ final class SilentMailboxesTests: XCTestCase {
       }
     }
     let nonce = try Self.nonce(7)
-    XCTAssertFalse(silent.silences(tags([1], key, nonce), nonce: try Self.nonce(8)), "of another push")
-    XCTAssertFalse(silent.silences(tags([1], try Self.key(2), nonce), nonce: nonce), "of another token")
+    for notifiers in [[], [1], [3]] as [[UInt8]] {
+      XCTAssertTrue(silent.silences(tags(notifiers, key, nonce), nonce: try Self.nonce(8)), "of another push")
+      XCTAssertTrue(silent.silences(tags(notifiers, try Self.key(2), nonce), nonce: nonce), "of another token")
+      XCTAssertTrue(SilentMailboxes.ofNoToken.silences(tags(notifiers, key, nonce), nonce: nonce))
+    }
     XCTAssertFalse(silent.silences([], nonce: nonce))
     var moved = tags([1], key, nonce)
     moved.swapAt(1, 2)
@@ -96,6 +99,8 @@ final class SilentMailboxesTests: XCTestCase {
   }
 
   func testWhatIsNoSuchFileIsNotRead() throws {
+    let ofNoToken = SilentMailboxes.ofNoToken
+    XCTAssertEqual(SilentMailboxes(bytes: ofNoToken.bytes), ofNoToken)
     let good = SilentMailboxes([], under: try Self.key(1)).bytes
     XCTAssertNotNil(SilentMailboxes(bytes: good))
     for length in 0..<good.count { XCTAssertNil(SilentMailboxes(bytes: Array(good.prefix(length))), "\(length)") }

@@ -30,7 +30,7 @@ def tags(payload: dict, box: Box) -> tuple[int, bytes]:
     key = keyed(box.shared_key(), b"Nightporter mailbox tags v1", 32)
     found = [keyed(keyed(key, notifier, 16), nonce, 16)[:8] for notifier in notifiers]
     pad = keyed(key, b"pad", 16)
-    found += [keyed(pad, nonce + bytes([place]), 16)[:8] for place in range(len(notifiers), 6)]
+    found += [keyed(pad, nonce + bytes([place]), 16)[:8] for place in range(len(notifiers), 7)]
     return len(notifiers), b"".join(found)
 
 

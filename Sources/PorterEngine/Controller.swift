@@ -69,7 +69,7 @@ package final class Controller: Sendable {
     signal.raise()
     turns.stop()
     signal.lower()
-    for push in unanswered { push.answerWithoutEngine(PushRun.unanswered("expired", "the controller was freed")) }
+    for push in unanswered { answerWithoutEngine(push, "the controller was freed") }
   }
 
   /// Runs `work` on the engine's thread and waits for it; nil when the engine has ended.

@@ -220,9 +220,11 @@ final class SilentPushTests: XCTestCase {
   /// Pushes under another token's key have tags of their own; those under the old one say nothing any more.
   func testATokenThatIsRegisteredAnewHasItsOwnTags() throws {
     let station = try Station()
+    station.suspend()
+    let old = try station.push(for: "still under way")
+    station.alice.send("/_app activate").assert("cmdOk")
     station.alice.send(Self.settings("mentions")).assert("cmdOk")
     station.alice.send("/_ntf delete apns_test \(station.token)").assert("cmdOk")
-    XCTAssertFalse(FileManager.default.fileExists(atPath: station.alice.prefix + "_silent"))
     try station.awaitWatched(0)
     let token = TextEncoding.hex(SystemRandomness().bytes(32))
     try station.activate(token, of: station.alice)
@@ -230,6 +232,19 @@ final class SilentPushTests: XCTestCase {
     station.suspend()
     station.pair.send("hello", from: station.bob)
     let push = try station.nextPush(to: token)
+    try seal(station)
+    XCTAssertEqual(try locked(station, push), [])
+    XCTAssertEqual(try locked(station, old), [], "it would not open")
+  }
+
+  /// The user wants no notifications, and the server has not heard of it.
+  func testAPushToATokenThatWasDeletedGivesNoNotice() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "still under way")
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_ntf delete apns_test \(station.token)").assert("cmdOk")
+    station.suspend()
     try seal(station)
     XCTAssertEqual(try locked(station, push), [])
   }
@@ -303,6 +318,44 @@ final class SilentPushTests: XCTestCase {
     service.free()
     transport.hang(false)
     for answer in answers { XCTAssertNotNil(answer.wait(atMost: .seconds(20)), "each is answered") }
+  }
+
+  private final class StuckTransport: Sendable {
+    let state = Monitor((isInside: false, isFree: false))
+  }
+
+  /// The engine hangs in the host, which says that time is up: the push is answered without the engine, and honestly.
+  func testAPushThatEndsWhileTheEngineHangsHasItsNotice() throws {
+    let station = try Station()
+    for setting in ["all", "mentions"] {
+      station.alice.send(Self.settings(setting)).assert("cmdOk")
+      station.suspend()
+      let push = try station.push(for: "hello")
+      let service = try station.makeExtension()
+      let stuck = StuckTransport()
+      var relay = np_relay()
+      relay.size = MemoryLayout<np_relay>.size
+      relay.context = Unmanaged.passUnretained(stuck).toOpaque()
+      relay.exchange = { _, _, _, _, _, _ in NP_ERROR_SYSTEM }
+      relay.resume = { context in
+        let stuck = Unmanaged<StuckTransport>.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+        stuck.state.signal { $0.isInside = true }
+        _ = stuck.state.wait(atMost: .seconds(60)) { $0.isFree ? true : nil }
+      }
+      XCTAssertEqual(np_set_relay(service.handle, &relay), NP_OK)
+      let waiting = service.inBackground { $0.push(push, deadline: 30_000).description }
+      XCTAssertNotNil(stuck.state.wait(atMost: .seconds(30)) { $0.isInside ? true : nil })
+      XCTAssertEqual(np_expire_push(service.handle), NP_OK)
+      let answer = JSON(try XCTUnwrap(waiting.wait(atMost: .seconds(20))))
+      XCTAssertEqual(answer["reason"].text, "time was up while the engine was at work", answer.description)
+      XCTAssertEqual(answer.titles, setting == "all" ? ["Encrypted message or another app event"] : [])
+      stuck.state.signal { $0.isFree = true }
+      service.free()
+      XCTAssertEqual(
+        FileManager.default.fileExists(atPath: station.alice.prefix + "_notice"), setting == "all", "to be withdrawn")
+      try? FileManager.default.removeItem(atPath: station.alice.prefix + "_notice")
+      station.alice.send("/_app activate").assert("cmdOk")
+    }
   }
 
   /// A host whose store did not open, and which has no controller, asks.

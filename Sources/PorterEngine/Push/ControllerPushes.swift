@@ -12,25 +12,28 @@ extension Controller {
   /// `identifier` is what the caller calls the push, to expire it by.
   package func receivePush(_ payload: String, identifier: String? = nil, deadline: Span) -> String {
     let started = configuration.clock.now()
-    let admission = pushes.add(identifier) { push in
+    let admission = pushes.add(payload, identifier) { push in
       turns.enqueue { $0.pushes.arrive(payload, push, started: started, deadline: deadline) }
     }
     switch admission {
-    case .full: return unanswered("\(PushQueue.bound) pushes are waiting", payload)
+    case .full:
+      let content = content(without: payload)
+      if !content.isEmpty { NoticeMark(configuration).set() }
+      return PushRun.unanswered("expired", "\(PushQueue.bound) pushes are waiting", content)
     case .refused: return PushRun.unanswered("failed", "the controller was freed")
     case .admitted(let push):
       defer { pushes.remove(push) }
-      return answer(to: push, payload, PushTimes(started: started, deadline: deadline))
+      return answer(to: push, PushTimes(started: started, deadline: deadline))
     }
   }
 
-  private func answer(to push: PendingPush, _ payload: String, _ times: PushTimes) -> String {
+  private func answer(to push: PendingPush, _ times: PushTimes) -> String {
     let patience = times.untilExpiry(from: configuration.clock.now())
     if let text = turns.wait(for: push.answer, atMost: patience) { return text }
     // The engine's own timer has fired by now, unless the engine waits for the disk or another process.
     expire(push)
     let left = times.untilHandover(from: configuration.clock.now())
-    awaitAnswer(to: push, within: left, unanswered("the engine did not end in time", payload))
+    awaitAnswer(to: push, within: left, "the engine did not end in time")
     return turns.wait(for: push.answer, atMost: nil) ?? ""
   }
 
@@ -38,7 +41,7 @@ extension Controller {
   package func expirePush() -> Bool {
     guard let push = pushes.running else { return false }
     expire(push)
-    awaitAnswer(to: push, within: PushTimes.reserve, unanswered("time was up while the engine was at work"))
+    awaitAnswer(to: push, within: PushTimes.reserve, "time was up while the engine was at work")
     return true
   }
 
@@ -46,9 +49,7 @@ extension Controller {
   package func expirePush(_ identifier: String) -> Bool {
     let named = pushes.named(identifier)
     for push in named { expire(push) }
-    for push in named {
-      awaitAnswer(to: push, within: PushTimes.reserve, unanswered("time was up while the engine was at work"))
-    }
+    for push in named { awaitAnswer(to: push, within: PushTimes.reserve, "time was up while the engine was at work") }
     return !named.isEmpty
   }
 
@@ -68,20 +69,28 @@ extension Controller {
   }
 
   /// The engine gives its best now; if it does not, the push is answered without it.
-  private func awaitAnswer(to push: PendingPush, within span: Span, _ text: String) {
-    if turns.wait(for: push.answer, atMost: span) == nil { push.answerWithoutEngine(text) }
+  private func awaitAnswer(to push: PendingPush, within span: Span, _ reason: String) {
+    if turns.wait(for: push.answer, atMost: span) == nil { answerWithoutEngine(push, reason) }
   }
 
-  /// An answer without the engine: what the push names is not known.
-  private func unanswered(_ reason: String, _ payload: String? = nil) -> String {
+  /// What the push names is not known then.
+  func answerWithoutEngine(_ push: PendingPush, _ reason: String) {
+    let content = content(without: push.payload)
+    let text = PushRun.unanswered("expired", reason, content)
+    push.answerWithoutEngine(text)
+    // The engine may have staged something, or answered meanwhile.
+    if !content.isEmpty, push.answer.wait(atMost: .zero) == text { NoticeMark(configuration).set() }
+  }
+
+  /// What is shown for a payload that the engine has not looked into.
+  private func content(without payload: String) -> PushContent {
     var content = PushContent()
-    if !isOnScreen, let payload, let push = try? PushPayload(decoding: payload), case .message = push,
+    if !isOnScreen, let push = try? PushPayload(decoding: payload), case .message = push,
       !SilentPush.isSilent(push, configuration)
     {
       let strings = ProcessStrings.shared.table ?? .english
       content.notifications = [NotificationNotice.event.content.json(in: strings)]
-      NoticeMark(configuration).set()
     }
-    return PushRun.unanswered("expired", reason, content)
+    return content
   }
 }

@@ -9,12 +9,15 @@ import Synchronization
 package final class PendingPush: Sendable {
   /// What the caller calls the push, if anything.
   let identifier: String?
+  /// As it was given.
+  let payload: String
   let answer = Promise<String>()
 
   private let life: Mutex<Life>
 
-  init(identifier: String?) {
+  init(identifier: String?, payload: String) {
     self.identifier = identifier
+    self.payload = payload
     life = Mutex(Life(runner: StepRecord.newRunner()))
   }
 
@@ -121,10 +124,10 @@ final class PushQueue: Sendable {
   }
 
   /// `deliver` hands the push to the engine, in the same order as it is put into the queue.
-  func add(_ identifier: String?, deliver: (PendingPush) -> Bool) -> Admission {
+  func add(_ payload: String, _ identifier: String?, deliver: (PendingPush) -> Bool) -> Admission {
     pushes.withLock { pushes in
       guard pushes.count < Self.bound else { return .full }
-      let push = PendingPush(identifier: identifier)
+      let push = PendingPush(identifier: identifier, payload: payload)
       guard deliver(push) else { return .refused }
       pushes.append(push)
       return .admitted(push)

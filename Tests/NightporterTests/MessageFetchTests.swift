@@ -2,7 +2,9 @@ import Foundation
 import PorterPlatform
 import XCTest
 
+@testable import Nightporter
 @testable import PorterEngine
+@testable import PorterStore
 
 /// One message for a command (`/_ntf conn messages`), whatever the relay says, or does not say, of it and of what waits after it.
 final class MessageFetchTests: XCTestCase {
@@ -34,9 +36,9 @@ final class MessageFetchTests: XCTestCase {
     func fetch() -> JSON { service.send(command)["result"]["receivedMsgs"][0] }
 
     /// The result of a fetch whose time is up while the relay does not answer.
-    func fetchInVain(_ isHanging: () -> Void) throws -> JSON {
+    func fetchInVain(_ isHanging: () throws -> Void) throws -> JSON {
       let result = service.inBackground { [command] in $0.send(command).description }
-      isHanging()
+      try isHanging()
       XCTAssertNil(result.wait(atMost: .zero), "it waits")
       clock.move(.seconds(10))
       awaitThat("its time is up") {
@@ -45,6 +47,18 @@ final class MessageFetchTests: XCTestCase {
         return result.wait(atMost: .milliseconds(10)) != nil
       }
       return JSON(try XCTUnwrap(result.wait(atMost: .zero)))["result"]["receivedMsgs"][0]
+    }
+
+    /// Another process claims the connections, and says so.
+    func displace() throws {
+      let database = try Database(path: station.alice.prefix + "_chat.db")
+      try database.execute("UPDATE connections SET epoch = epoch + 1")
+      try database.close()
+      let left = try XCTUnwrap(Handles.find(service.handle)).call { engine -> Int in
+        engine.claims.suspectAll()
+        return engine.claims.states.count
+      }
+      XCTAssertEqual(left, 0, "no claim is left")
     }
 
     func assertTaken(_ result: JSON, more: Bool?, file: StaticString = #filePath, line: UInt = #line) {
@@ -114,6 +128,37 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertTaken(try waiting.fetchInVain { waiting.transport.waitUntilAcknowledging() }, more: nil)
     XCTAssertEqual(waiting.service.state["operations"]["delivery"].number, 0, "nothing waits for the request")
     // It may have been carried out.
+    waiting.service.event("ntfMessage")
+    waiting.transport.hang(onlyAcknowledgement: nil)
+    waiting.transport.waitUntilOutside()
+    waiting.assertBothArrive()
+  }
+
+  /// The connection is another process's meanwhile: the command has its result all the same.
+  func testINC39TheWaitOfAFetchThatWasDisplacedEnds() throws {
+    let waiting = try Waiting()
+    waiting.transport.hang(onlyGet: 1)
+    let early = try waiting.fetchInVain {
+      waiting.transport.waitUntilInside()
+      try waiting.displace()
+    }
+    XCTAssertEqual(early["ntfMsgError"]["brokerErr"]["type"].text, "TIMEOUT", early.description)
+    XCTAssertEqual(waiting.service.state["operations"]["receiving"].number, 0, "nothing waits for the request")
+    waiting.transport.hang(onlyGet: nil)
+    waiting.transport.waitUntilOutside()
+    waiting.assertBothArrive()
+  }
+
+  /// The same for one that has committed its message, which is the result, and has its marker.
+  func testINC39TheWaitOfAnAcknowledgementThatWasDisplacedEnds() throws {
+    let waiting = try Waiting()
+    waiting.transport.hang(onlyAcknowledgement: 1)
+    let taken = try waiting.fetchInVain {
+      waiting.transport.waitUntilAcknowledging()
+      try waiting.displace()
+    }
+    waiting.assertTaken(taken, more: nil)
+    XCTAssertEqual(waiting.service.state["operations"]["delivery"].number, 0, "nothing waits for the request")
     waiting.service.event("ntfMessage")
     waiting.transport.hang(onlyAcknowledgement: nil)
     waiting.transport.waitUntilOutside()

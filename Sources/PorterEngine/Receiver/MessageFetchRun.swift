@@ -3,8 +3,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// One message that a command asks for: carries out the effects of `message_fetch`. What it waits for keeps it until the command has its
-/// result.
+/// One message that a command asks for: carries out the effects of `message_fetch`.
 final class MessageFetchRun: MessageFetchEffects {
   /// What comes with an event of the machine.
   enum Finding {
@@ -43,6 +42,9 @@ final class MessageFetchRun: MessageFetchEffects {
   /// What the relay is being asked for, and since when.
   private var request: (finding: Finding, asked: Moment)?
   private let then: (ReceivedNotification) -> Void
+  /// Itself, until the command has its result: another process may displace the claim, and a push may give the request up, so that
+  /// neither keeps it.
+  private var unanswered: MessageFetchRun?
 
   init(_ engine: Engine, _ connection: StoredConnection, then: @escaping (ReceivedNotification) -> Void) {
     self.engine = engine
@@ -56,6 +58,7 @@ final class MessageFetchRun: MessageFetchEffects {
   }
 
   func begin() {
+    unanswered = self
     let holder = ConnectionClaims.Holder(
       rank: 0, asked: { self.request?.asked },
       giveBack: { if let request = self.request { self.post(.timeout, request.finding) } })
@@ -128,6 +131,7 @@ final class MessageFetchRun: MessageFetchEffects {
   }
 
   func answer(_ finding: Finding) {
+    unanswered = nil
     switch driver?.state {
     case .nothing: then(.information(nil))
     case .taken: then(committed(finding, more: nil))

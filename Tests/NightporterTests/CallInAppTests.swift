@@ -1,8 +1,11 @@
 import CNightporter
 import Foundation
+import PorterMachines
 import PorterPlatform
 import XCTest
 
+@testable import Nightporter
+@testable import PorterEngine
 @testable import PorterStore
 
 /// A call's push in an app that is not on screen, which looks into all mailboxes side by side: the call comes first there, too
@@ -24,19 +27,43 @@ final class CallInAppTests: XCTestCase {
       JSON(try XCTUnwrap(promise.wait(atMost: .seconds(40)), "no answer"))
     }
 
+    func begin() { app.send("/_start main=off snd_files=off").assert("chatStarted") }
+
+    /// Asks for a message of bob's, in the background.
+    func takeOneOfBobs() throws -> Promise<String> {
+      let contacts = app.send("/_contacts 1")["result"]["contacts"].elements
+      let bob = try XCTUnwrap(contacts.first { $0["localDisplayName"].text == "bob" })
+      let command = "/_ntf conn messages \(bob["activeConn"]["agentConnId"].text):1:2026-01-01T00:00:00.000Z"
+      return app.inBackground { $0.send(command).description }
+    }
+
+    func controller() throws -> Controller { try XCTUnwrap(Handles.find(app.handle)) }
+
+    /// The number of the connection whose mailbox this is.
+    func connection(_ name: String) throws -> Int64 {
+      let database = try Database(path: station.alice.prefix + "_chat.db")
+      defer { try? database.close() }
+      var found: Int64?
+      try database.query("SELECT local_name, connection_id FROM connections JOIN contacts USING (contact_id)") {
+        if $0.text(0) == name { found = $0.integer(1) }
+      }
+      return try XCTUnwrap(found)
+    }
+
     func refresh() -> Promise<String> { app.inBackground { take(np_background_refresh($0.handle, 30_000)) } }
   }
 
   /// Carol has written, then bob has called; or the other way around. Without friends bob has done both.
   private func launch(
-    friends: [String] = ["carol"], isCarols: Bool = false
+    friends: [String] = ["carol"], isCarols: Bool = false, clock: any Clock = SystemClock()
   ) throws -> Launched {
     let waiting = try CallStation(friends: friends, isFriends: isCarols)
     let prefix = waiting.station.alice.prefix
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
     waiting.service.free()
     waiting.station.alice.free()
-    let app = try XCTUnwrap(Host.open(prefix).host)
+    let configuration = Configuration(prefix: prefix, role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    let app = Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), prefix)
     let transport = HostTransport(relay: waiting.station.pair.folder.file("relay.db"))
     transport.install(in: app)
     return Launched(
@@ -129,12 +156,9 @@ final class CallInAppTests: XCTestCase {
   /// A command of the host has bob's mailbox, and its request was lost.
   func testACallsOwnMailboxIsAskedAgainAfterACommandThatHangs() throws {
     let launched = try launch()
-    launched.app.send("/_start main=off snd_files=off").assert("chatStarted")
-    let contacts = launched.app.send("/_contacts 1")["result"]["contacts"].elements
-    let connection = try XCTUnwrap(contacts.first { $0["localDisplayName"].text == "bob" })["activeConn"]["agentConnId"]
+    launched.begin()
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
-    let command = "/_ntf conn messages \(connection.text):1:2026-01-01T00:00:00.000Z"
-    let taking = launched.app.inBackground { $0.send(command).description }
+    let taking = try launched.takeOneOfBobs()
     launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
     let call = launched.push(launched.call)
     awaitThat("it waits for the mailbox") { launched.app.state["machines"]["push"].text == "claiming" }
@@ -147,6 +171,93 @@ final class CallInAppTests: XCTestCase {
     let result = try launched.answer(taking)["result"]["receivedMsgs"][0]
     XCTAssertEqual(result["ntfMsgError"]["brokerErr"]["type"].text, "TIMEOUT", result.description)
     launched.transport.hang(gets: [])
+  }
+
+  /// A command of the host takes the call in, which a push is about that waits in carol's mailbox as well. The clock stands, so that
+  /// no other wait ends.
+  func testACallThatACommandTakesInHurriesThePush() throws {
+    let clock = MovedClock()
+    let launched = try launch(clock: clock)
+    launched.begin()
+    launched.transport.hang(mailboxes: [launched.mailboxes["bob"], launched.mailboxes["carol"]])
+    let taking = try launched.takeOneOfBobs()
+    launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
+    clock.stop()
+    let call = launched.push(launched.call)
+    launched.transport.waitUntilAsked(for: launched.mailboxes["carol"])
+    launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
+    let taken = try launched.answer(taking)["result"]["receivedMsgs"][0]
+    XCTAssertTrue(taken["ntfMsgInfo"]["msgId"].exists, taken.description)
+    clock.move(Durations.callPatience)
+    awaitThat("the push has its answer") {
+      // Any call makes the engine look at its timers.
+      _ = launched.app.state
+      return call.wait(atMost: .milliseconds(10)) != nil
+    }
+    let answer = try launched.answer(call)
+    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.waits" }, answer.description)
+    launched.app.event("callInvitation")
+    clock.start()
+    launched.transport.hang(mailboxes: [])
+  }
+
+  /// A command of the host has bob's mailbox, and its request was lost. The app's own fetch comes next, and its request is lost too.
+  /// The clock stands, so that no other wait ends.
+  func testACallsOwnMailboxIsAskedAgainAfterEachRequestThatHangs() throws {
+    let clock = MovedClock()
+    let launched = try launch(clock: clock)
+    launched.begin()
+    let (controller, bob) = (try launched.controller(), try launched.connection("bob"))
+    /// Which work asks for bob's messages.
+    func rank() -> Int? {
+      let rank = controller.call { engine -> Int? in
+        guard let holder = engine.claims.holder(of: bob), holder.asked() != nil else { return nil }
+        return holder.rank
+      }
+      return rank ?? nil
+    }
+    launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
+    let taking = try launched.takeOneOfBobs()
+    launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
+    clock.stop()
+    _ = controller.call { $0.receiver.fetch(bob) { _ in } }
+    awaitThat("the fetch waits for the claim") { controller.call { $0.context.deferred.isEmpty } == true }
+    let call = launched.push(launched.call)
+    awaitThat("the push waits for the mailbox") { launched.app.state["machines"]["push"].text == "claiming" }
+    clock.move(Durations.mailboxPatience)
+    awaitThat("the command has its result") {
+      _ = launched.app.state
+      return taking.wait(atMost: .milliseconds(10)) != nil
+    }
+    awaitThat("the app's own fetch asks") { rank() == 0 }
+    clock.move(Durations.mailboxPatience + Durations.mailboxPatience)
+    awaitThat("the push asks") { (rank() ?? 0) > 0 }
+    launched.transport.hang(mailboxes: [])
+    clock.start()
+    let answer = try launched.answer(call)
+    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.came" }, answer.description)
+    XCTAssertEqual(answer.placeholders, [], answer.description)
+    launched.app.event("callInvitation")
+  }
+
+  /// What a push in progress names does not wait behind what the app has deferred: neither what it asks for by itself, nor what was
+  /// deferred about the same mailboxes before.
+  func testTheMailboxesOfAPushComeBeforeWhatIsDeferred() throws {
+    let launched = try launch()
+    launched.begin()
+    let (bob, carol) = (try launched.connection("bob"), try launched.connection("carol"))
+    launched.transport.hang(mailboxes: [launched.mailboxes["bob"], launched.mailboxes["carol"]])
+    let (claimed, push) = (Promise<[Bool]>(), PendingPush(identifier: nil, payload: launched.call))
+    _ = try launched.controller().call { [call = launched.call] engine in
+      engine.later { claimed.fulfil([bob, carol].map { engine.claims.holder(of: $0) != nil }) }
+      engine.receiver.fetch(bob) { _ in }
+      engine.pushes.arrive(call, push, started: engine.context.clock.now(), deadline: .seconds(30))
+      XCTAssertEqual(engine.pushes.running.map(\.state), [.claiming])
+    }
+    XCTAssertEqual(claimed.wait(atMost: .seconds(30)), [true, true])
+    launched.transport.hang(mailboxes: [])
+    let answer = JSON(try XCTUnwrap(push.answer.wait(atMost: .seconds(40))))
+    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.came" }, answer.description)
   }
 
   /// Of two rounds at the same time, one that began later and looked into everything plans the next, though the other one, which

@@ -155,7 +155,7 @@ final class PushRunner {
     for run in running { post(.expire, run) }
   }
 
-  /// An app has committed a call, which must not wait as long as a message may for what else the pushes look into.
+  /// A call was committed beside the pushes, and must not wait as long as a message may for what else they look into.
   func callCommitted() {
     for run in running { post(.callCame, run) }
   }

@@ -70,9 +70,11 @@ final class MailboxFetchRun: MailboxFetchEffects {
     }
   }
 
-  /// The next message is taken in a later turn.
+  /// The next message is taken in a later turn; that of a push in progress does not wait behind what else is deferred (INC-43).
   func continueLater(under claimed: ClaimedConnection? = nil) {
-    context.later { [weak self] in self?.next(under: claimed) }
+    context.deferred.add(about: connectionID, isUrgent: parts.isNamedByPush(connectionID)) { [weak self] in
+      self?.next(under: claimed)
+    }
   }
 
   private func next(under claimed: ClaimedConnection?) {

@@ -38,7 +38,11 @@ final class MailboxWatch {
   }
 
   func begin(_ connectionID: Int64, _ waiter: MailboxWaiter) {
-    let due = patience(connectionID, waiter)
+    arm(connectionID, waiter, asked: claims.holder(of: connectionID)?.asked())
+  }
+
+  private func arm(_ connectionID: Int64, _ waiter: MailboxWaiter, asked: Moment?) {
+    let due = patience(connectionID, waiter, asked)
     context.timers.set(Self.timer(connectionID, waiter), after: max(.zero, due - context.clock.now())) { [weak self] in
       self?.look(connectionID, waiter)
     }
@@ -50,20 +54,24 @@ final class MailboxWatch {
   func forget() { givenUp.removeAll() }
 
   /// When what is asked now is given up.
-  private func patience(_ connectionID: Int64, _ waiter: MailboxWaiter) -> Moment {
+  private func patience(_ connectionID: Int64, _ waiter: MailboxWaiter, _ asked: Moment?) -> Moment {
     MailboxPatience.end(
-      asked: claims.holder(of: connectionID)?.asked(), since: waiter.since, givenUp: givenUp[connectionID] ?? 0,
-      now: context.clock.now())
+      asked: asked, since: waiter.since, givenUp: givenUp[connectionID] ?? 0, now: context.clock.now())
   }
 
   private func look(_ connectionID: Int64, _ waiter: MailboxWaiter) {
+    guard waiter.isWaiting() else { return }
     // An earlier push is not asked to wait for a later one's request: of two, each would give up the other's.
-    guard waiter.isWaiting(), let holder = claims.holder(of: connectionID), holder.rank < waiter.rank else { return }
-    guard holder.asked() != nil, context.clock.now() >= patience(connectionID, waiter) else {
-      return begin(connectionID, waiter)
+    guard let holder = claims.holder(of: connectionID), holder.rank < waiter.rank, let asked = holder.asked() else {
+      return arm(connectionID, waiter, asked: nil)
+    }
+    guard context.clock.now() >= patience(connectionID, waiter, asked) else {
+      return arm(connectionID, waiter, asked: asked)
     }
     context.log(.info, "a request for messages is given up for a push", ["connection": String(connectionID)])
     givenUp[connectionID, default: 0] += 1
+    // Other work may come before the push, and hang as well. Giving back may give the push its answer, which ends the watch.
+    arm(connectionID, waiter, asked: nil)
     holder.giveBack()
   }
 

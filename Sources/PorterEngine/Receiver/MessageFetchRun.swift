@@ -99,7 +99,11 @@ final class MessageFetchRun: MessageFetchEffects {
     case .failed(let error):
       delivery.end()
       post(.abandoned, .abandoned(error.description, claimed))
-    case .committed(let committed), .repeated(let committed), .quarantined(let committed):
+    case .committed(let committed):
+      engine.sender.offerNew(alsoFor: connection.id)
+      if committed.rings { engine.pushes.callCommitted() }
+      post(.committed, .committed(message, committed, claimed, delivery))
+    case .repeated(let committed), .quarantined(let committed):
       post(.committed, .committed(message, committed, claimed, delivery))
     }
   }

@@ -15,6 +15,8 @@ final class Receiver {
     let sender: Sender
     /// A call was committed that waits for its user.
     let rang: () -> Void
+    /// Whether a push in progress is about this connection, and says so.
+    let isNamedByPush: (Int64) -> Bool
   }
 
   /// A fetch that is under way, and the callers that want another look when it ends.
@@ -61,6 +63,7 @@ final class Receiver {
   /// when there is no answer for long.
   func fetch(_ connectionID: Int64, for waiter: MailboxWaiter, then: @escaping (FetchResult) -> Void) {
     parts.source.hasten(connectionID)
+    if parts.isNamedByPush(connectionID) { context.deferred.hasten(connectionID) }
     parts.watch.begin(connectionID, waiter)
     fetch(connectionID, rank: waiter.rank) { [watch = parts.watch] result in
       watch.end(connectionID, waiter)

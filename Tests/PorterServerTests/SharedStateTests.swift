@@ -25,7 +25,7 @@ final class SharedStateTests: XCTestCase {
     store.beforeReplacement { interlude.run() }
   }
 
-  /// A push is there, whoever sent it, and no further one is due.
+  /// A push is there, from whichever server, and no further one is due.
   private func pushed(_ world: World, _ device: Device) throws -> [NotificationBundle] {
     for _ in 0..<10 {
       world.clock.advance(by: .seconds(7))

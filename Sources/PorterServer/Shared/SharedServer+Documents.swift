@@ -142,7 +142,7 @@ extension SharedServer {
     throw .cluster("too many changes of one record at the same time")
   }
 
-  /// Before the relay is asked: whoever gets a notification earlier than the subscription is stored then lets it wait.
+  /// Before the relay is asked: a server that gets a notification before the subscription is stored then lets it wait.
   func noteWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
     let entry = SharedIndex.entry(id, at: clock.wall())
     try note(Set(notifiers).map { (TokenDocument.watchers(of: $0), entry) })

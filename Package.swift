@@ -131,6 +131,8 @@ let package = Package(
 
     // Tests.
     .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyVFS"),
+    .target(
+      name: "WatchedFiles", dependencies: ["PorterPlatform"], path: "Tests/Support/WatchedFiles", swiftSettings: swift),
     .target(name: "CMemoryScan", path: "Tests/Support/CMemoryScan"),
     .target(name: "PythonPeer", path: "Tests/Support/PythonPeer", swiftSettings: swift),
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
@@ -185,6 +187,7 @@ let package = Package(
       name: "PorterStoreTests",
       dependencies: [
         "PorterStore", "PorterCrypto", "PorterPlatform", "PropertyTesting", "CFaultyVFS", "CSealedVFS", "CSQLite",
+        "WatchedFiles",
       ],
       swiftSettings: swift),
     .executableTarget(
@@ -210,7 +213,7 @@ let package = Package(
       ],
       exclude: ["golden"], swiftSettings: swift),
     .testTarget(
-      name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting"],
+      name: "PorterServerTests", dependencies: ["PorterServer", "porter-server", "PropertyTesting", "WatchedFiles"],
       swiftSettings: swift),
     // A source of messages that is no relay, and a host that has it.
     .target(

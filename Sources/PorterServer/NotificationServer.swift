@@ -31,6 +31,14 @@ package final class NotificationServer {
 
   /// Pending times, none of which is worth keeping over a restart.
   var times: ServerTimes
+  /// What `settle` has to do; nil if the turn has failed.
+  var unsettled: UnsettledTurn?
+
+  struct UnsettledTurn {
+    var asksRelay = false
+    /// Stored, and not acknowledged yet.
+    var notifications: [RelayNotification] = []
+  }
 
   /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything stored.
   package init(
@@ -73,22 +81,45 @@ package final class NotificationServer {
   ///
   /// `isWoken`: whether the relay has something, as far as its wake-ups say. If not, it is asked when that is due.
   package func serve(isWoken: Bool = true) throws(ServerError) {
-    do throws(ServerError) {
+    try takePushes(isWoken: isWoken)
+    try settle()
+  }
+
+  /// The first half of `serve`: all that pushes to devices wait for, and nothing that waits for the disk.
+  package func takePushes(isWoken: Bool) throws(ServerError) {
+    unsettled = nil
+    try tryingAgainLater { () throws(ServerError) in
       times.hasMoreToDo = false
       try wakeDevices()
       try releaseDeferredPushes()
-      try sweepIfDue()
+      unsettled = UnsettledTurn()
       let now = clock.now()
       // Whether it succeeds or is tried again later.
       if port.takeReset() { times.listenCheck = now }
       guard now >= times.relayRetry, isWoken || times.isRelayDue(now: now) else { return }
       times.hasMoreAtRelay = false
+      unsettled = nil
       try listenIfDue()
+      unsettled = UnsettledTurn(asksRelay: true, notifications: try takeNotifications())
+    }
+  }
+
+  /// The second half, which pushes need not wait for.
+  package func settle() throws(ServerError) {
+    guard let turn = unsettled else { return }
+    unsettled = nil
+    try tryingAgainLater { () throws(ServerError) in
+      try sweepIfDue()
+      guard turn.asksRelay else { return }
+      try acknowledge(turn.notifications)
       try serveRequests()
-      try takeNotifications()
       try checkSubscriptions()
       times.relayWorked()
-    } catch {
+    }
+  }
+
+  private func tryingAgainLater(_ body: () throws(ServerError) -> Void) throws(ServerError) {
+    do throws(ServerError) { try body() } catch {
       guard error.mayPass(at: port) else { throw error }
       times.relayFailed(error, now: clock.now())
       // It is asked anew then.

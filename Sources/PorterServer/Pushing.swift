@@ -3,6 +3,7 @@ import PorterMachines
 import PorterPlatform
 import PorterPush
 import PorterRelay
+import PorterStore
 
 /// A push that is to be carried to its provider now.
 package struct PendingPush: Sendable {
@@ -118,7 +119,8 @@ extension NotificationServer {
     try finish([(pending, outcome)])
   }
 
-  /// Records the outcomes of several pushes in one transaction, so that they share its wait for the disk.
+  /// Records the outcomes of several pushes in one transaction. It waits for no disk: a push whose outcome a power failure undoes
+  /// is sent once more.
   package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
     for (pending, outcome) in ended {
       log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
@@ -137,7 +139,7 @@ extension NotificationServer {
     }
     let answered = ended.filter { $0.outcome != .unreachable }
     guard !answered.isEmpty else { return }
-    try state.transaction { () throws(ServerError) in
+    try state.transaction(.normal) { () throws(ServerError) in
       for (pending, outcome) in answered { try record(outcome, of: pending) }
     }
   }

@@ -17,9 +17,11 @@ protocol LoopedServer: AnyObject {
   var log: Log { get }
   var problems: [ServerProblem] { get }
   var nextProviderAttempt: Moment? { get }
-  func serve(isWoken: Bool) throws(ServerError)
+  /// All that pushes wait for. `settle` follows, after they have been handed over.
+  func takePushes(isWoken: Bool) throws(ServerError)
+  func settle() throws(ServerError)
   func nextDeadline() throws(ServerError) -> Moment
-  /// Instead of `serve` once the server is to end.
+  /// Instead of both once the server is to end.
   func drain()
   func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
   func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
@@ -118,8 +120,9 @@ package final class ServerLoop {
     var isWoken = true
     var began = (clock.now(), processorTime())
     while true {
-      try server.serve(isWoken: isWoken)
+      try server.takePushes(isWoken: isWoken)
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
+      try server.settle()
       let deadline = try nextDeadline()
       report()
       note(clock.now() - began.0, processorTime() - began.1)

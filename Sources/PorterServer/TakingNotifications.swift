@@ -3,22 +3,32 @@ import PorterMachines
 import PorterPlatform
 import PorterPush
 import PorterRelay
+import PorterStore
 
 extension NotificationServer {
-  /// Takes a slice of the notifications that are due, and remembers when to ask for the others. They are acknowledged after they
-  /// are stored: a crash in between repeats a hint, and loses none.
-  func takeNotifications() throws(ServerError) {
+  /// Stores a slice of the notifications that are due, and remembers when to ask for the others. Returns them, to be acknowledged.
+  func takeNotifications() throws(ServerError) -> [RelayNotification] {
     let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
       try notifiers.dueNotifications(limit: ServerTimes.slice)
     }
     times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
     let pending = due.notifications
-    guard !pending.isEmpty else { return }
-    try state.transaction { () throws(ServerError) in
+    guard !pending.isEmpty else { return [] }
+    try state.transaction(.normal) { () throws(ServerError) in
       for notification in pending { try take(notification) }
     }
-    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(pending) }
-    times.hasMoreAtRelay = true
+    return pending
+  }
+
+  /// After they are on the disk: a failure before this point repeats a hint, and loses none. Their pushes are on their way meanwhile.
+  func acknowledge(_ notifications: [RelayNotification]) throws(ServerError) {
+    guard !notifications.isEmpty else { return }
+    try state.synchronize()
+    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try notifiers.acknowledge(notifications)
+    }
+    // A relay on the network may have given fewer than it has.
+    if notifications.count == ServerTimes.slice || !port.isLocal { times.hasMoreAtRelay = true }
   }
 
   /// For each verified token that watches the notifier, except tokens that have it already.
@@ -43,7 +53,8 @@ extension NotificationServer {
     let wall = clock.wall()
     let due = try state.dueWakes(at: wall, limit: ServerTimes.slice)
     guard !due.isEmpty else { return }
-    try state.transaction { () throws(ServerError) in
+    // What a power failure undoes is due again.
+    try state.transaction(.normal) { () throws(ServerError) in
       for wake in due {
         try state.drop(wake)
         if let token = wake.token { _ = try raise(.wakeDue, of: token) }

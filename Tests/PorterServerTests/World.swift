@@ -139,10 +139,13 @@ final class World {
   var state: ServerState { states[0] }
 
   let ports: Ports
+  private let files: any Files
   var relayPath: String { directory.appendingPathComponent("relay.db").path }
   var statePath: String { directory.appendingPathComponent("server.db").path }
 
-  init() throws {
+  /// `files` are those of the server's state.
+  init(files: any Files = SystemFiles()) throws {
+    self.files = files
     ports = Ports(clock: clock, randomness: randomness)
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -155,7 +158,7 @@ final class World {
 
   private func start() throws {
     guard let store else {
-      states = [try ServerState(path: statePath, access: .serve)]
+      states = [try ServerState(path: statePath, access: .serve, ports: Ports(files: files))]
       servers = [
         try NotificationServer(
           state: states[0], relay: port, providers: ["apns_test"], ports: ports, log: lines.log)

@@ -2,6 +2,7 @@ import Foundation
 import PorterCrypto
 import PorterPlatform
 import Synchronization
+import WatchedFiles
 import XCTest
 
 @testable import PorterStore
@@ -272,61 +273,4 @@ final class SilentMailboxFileTests: XCTestCase {
     let permissions = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
     XCTAssertEqual(permissions, 0o600)
   }
-}
-
-/// The system's files, which can fail and be watched.
-private final class WatchedFiles: Files {
-  private struct State {
-    var renamed = 0
-    var synchronized: [String] = []
-    var atRename: @Sendable () throws(SystemError) -> Void = { () throws(SystemError) in }
-    var atSync: @Sendable (String) throws(SystemError) -> Void = { (_) throws(SystemError) in }
-  }
-
-  private let system = SystemFiles()
-  private let state = Mutex(State())
-
-  var renamed: Int { state.withLock { $0.renamed } }
-  var synchronized: [String] { state.withLock { $0.synchronized } }
-  func atRename(_ body: @escaping @Sendable () throws(SystemError) -> Void) { state.withLock { $0.atRename = body } }
-  func atSync(_ body: @escaping @Sendable (String) throws(SystemError) -> Void) { state.withLock { $0.atSync = body } }
-
-  func rename(_ path: String, to destination: String) throws(SystemError) {
-    let body = state.withLock {
-      $0.renamed += 1
-      return $0.atRename
-    }
-    try body()
-    try system.rename(path, to: destination)
-  }
-
-  func synchronize(_ path: String) throws(SystemError) {
-    let body = state.withLock {
-      $0.synchronized.append(path)
-      return $0.atSync
-    }
-    try body(path)
-    try system.synchronize(path)
-  }
-
-  func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {
-    try system.open(path, for: opening)
-  }
-  func close(_ file: OpenFile) { system.close(file) }
-  func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool { try system.lock(file, kind) }
-  func unlock(_ file: OpenFile) { system.unlock(file) }
-  func status(of file: OpenFile) throws(SystemError) -> FileStatus { try system.status(of: file) }
-  func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus {
-    try system.status(at: path, followingLinks: followingLinks)
-  }
-  func absolutePath(_ path: String) -> String { system.absolutePath(path) }
-  func canonicalPath(_ path: String) throws(SystemError) -> String { try system.canonicalPath(path) }
-  func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8] { try system.read(file, limit: limit) }
-  func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) { try system.write(bytes, to: file) }
-  func copyAttributes(of path: String, to file: OpenFile) throws(SystemError) {
-    try system.copyAttributes(of: path, to: file)
-  }
-  func remove(_ path: String) throws(SystemError) { try system.remove(path) }
-  func makeDirectory(_ path: String) throws(SystemError) { try system.makeDirectory(path) }
-  func forEachEntry(of directory: String, _ body: (String) -> Bool) { system.forEachEntry(of: directory, body) }
 }

@@ -110,6 +110,11 @@ package final class SharedServer: LoopedServer {
     return min(next, nextPostponed ?? next)
   }
 
+  package func takePushes(isWoken: Bool) throws(ServerError) { try serve(isWoken: isWoken) }
+
+  /// Pushes that follow from something are work, which is added after what it is about, and taken by any server.
+  package func settle() {}
+
   package func serve(isWoken: Bool = true) throws(ServerError) {
     extendLeases()
     do throws(ServerError) {

@@ -3,7 +3,7 @@ import PorterStore
 
 /// A notification server's state, in one SQLite file that only its owner can read: it holds keys.
 ///
-/// One thread; changes that belong together are one transaction, and durable when it returns.
+/// One thread; changes that belong together are one transaction, and durable when it returns unless it is a `normal` one.
 package final class ServerState {
   package enum Access: Sendable {
     /// Creates the file if it is missing, and keeps other servers out.
@@ -24,9 +24,11 @@ package final class ServerState {
   let database: Database
   /// On a file of its own: SQLite loses its locks whenever the process closes any descriptor of the database.
   private var lock: FileLock?
+  private let access: Access
 
   package init(path: String, access: Access, ports: Ports = .system) throws(ServerError) {
     let path = try Self.canonical(path, ports.files)
+    self.access = access
     switch access {
     case .serve, .work:
       lock = try FileLock(path + ".lock", ports.files)
@@ -66,8 +68,27 @@ package final class ServerState {
     try storage { () throws(SQLiteError) in try database.close() }
   }
 
-  func transaction<Result>(_ body: () throws(ServerError) -> Result) throws(ServerError) -> Result {
-    try database.transaction(.immediate, throwing: ServerError.self, body)
+  /// After a `normal` one, a power failure leaves the file as it was before or after it. What follows from it must not be durable
+  /// before `synchronize`, or any transaction after it, has returned.
+  func transaction<Result>(
+    _ durability: Database.Durability = .full, _ body: () throws(ServerError) -> Result
+  ) throws(ServerError) -> Result {
+    guard durability != .full else { return try database.transaction(.immediate, throwing: ServerError.self, body) }
+    try storage { () throws(SQLiteError) in try database.choose(durability) }
+    let outcome: Swift.Result<Result, ServerError>
+    do throws(ServerError) {
+      outcome = .success(try database.transaction(.immediate, throwing: ServerError.self, body))
+    } catch {
+      outcome = .failure(error)
+    }
+    try storage { () throws(SQLiteError) in try database.choose(.full) }
+    return try outcome.get()
+  }
+
+  /// Waits until all that was committed is on the disk.
+  func synchronize() throws(ServerError) {
+    if access == .work { return }
+    try storage { () throws(SQLiteError) in try database.synchronize() }
   }
 
   /// Several questions about one point in time.

@@ -27,6 +27,14 @@ extension Database {
     guard code == SQLITE_OK || code == SQLITE_NOTFOUND else { throw SQLiteError(code: code, in: handle) }
   }
 
+  /// Waits until all that was committed is on the disk.
+  package func synchronize() throws(SQLiteError) {
+    guard isOpen else { throw SQLiteError(kind: .closed) }
+    do throws(SystemError) { try ports.files.synchronize(path + "-wal") } catch {
+      throw SQLiteError(kind: .ioError, systemError: error.code, detail: "the log cannot be synced")
+    }
+  }
+
   /// The rowid of the last insert through this connection.
   package var lastInsertedRow: Int64 { handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 

@@ -1362,7 +1362,8 @@ enum np_push_event {
   NP_PUSH_EVENT_COMMIT_DONE = 31,
   /* The same, and a call is waiting for its user. */
   NP_PUSH_EVENT_COMMIT_CALL = 32,
-  /* The app has committed a call, which is waiting for its user. */
+  /* A call that this push did not commit is waiting for its user: the app or a command has committed it, or it was
+  recorded before and not shown. */
   NP_PUSH_EVENT_CALL_CAME = 33,
   /* A call has waited long enough; the other mailboxes are looked into afterwards. */
   NP_PUSH_EVENT_CALL_WAITS = 34,

@@ -90,15 +90,22 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
     let first = launched.push(launched.message)
     launched.transport.waitUntilAsked(for: launched.mailboxes["carol"])
+    try assertCallOvertakes(launched, first, "from carol")
+  }
+
+  /// The call is shown while the other push or round waits, which has its own time and its own answer.
+  private func assertCallOvertakes(
+    _ launched: Launched, _ other: Promise<String>, _ body: String, file: StaticString = #filePath, line: UInt = #line
+  ) throws {
     let call = try launched.answer(launched.push(launched.call))
-    let other = try launched.answer(first)
-    XCTAssertEqual(call.bodies + other.bodies, ["Incoming audio call"], "\(call)\n\(other)")
-    for answer in [call, other] {
-      XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.waits" }, answer.description)
-    }
-    XCTAssertTrue(launched.app.state["quiescent"].flag)
+    XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description, file: file, line: line)
+    XCTAssertTrue(
+      call["trace"].elements.contains { $0["event"].text == "call.waits" }, call.description, file: file, line: line)
+    XCTAssertNil(other.wait(atMost: .zero), "it still waits", file: file, line: line)
     launched.transport.hang(mailboxes: [])
-    XCTAssertEqual(try launched.answer(launched.push(launched.message)).bodies, ["from carol"], "nothing is lost")
+    let late = try launched.answer(other)
+    XCTAssertEqual(late.bodies, [body], late.description, file: file, line: line)
+    XCTAssertTrue(launched.app.state["quiescent"].flag, file: file, line: line)
   }
 
   /// A round asks one mailbox after the other, and the first one hangs. The call's own is not left in the queue.
@@ -107,14 +114,7 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
     let round = launched.refresh()
     launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
-    let call = try launched.answer(launched.push(launched.call))
-    let other = try launched.answer(round)
-    XCTAssertEqual(call.bodies + other.bodies, ["Incoming audio call"], "\(call)\n\(other)")
-    for answer in [call, other] {
-      XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.waits" }, answer.description)
-    }
-    launched.transport.hang(mailboxes: [])
-    XCTAssertEqual(try launched.answer(launched.push(launched.message)).bodies, ["from bob"], "nothing is lost")
+    try assertCallOvertakes(launched, round, "from bob")
   }
 
   /// The round's own request for the call's mailbox was lost: it is asked again.

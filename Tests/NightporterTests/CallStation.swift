@@ -41,6 +41,14 @@ struct CallStation {
     transport.install(in: service)
   }
 
+  /// The same, in the next process.
+  init(_ earlier: CallStation, service: Host) throws {
+    (station, messages, call) = (earlier.station, earlier.messages, earlier.call)
+    transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    self.service = service
+    transport.install(in: service)
+  }
+
   func push(_ payload: String, deadline: Int32 = 30_000) -> Promise<String> {
     service.inBackground { $0.push(payload, deadline: deadline).description }
   }

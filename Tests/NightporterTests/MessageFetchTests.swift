@@ -14,19 +14,22 @@ final class MessageFetchTests: XCTestCase {
     let clock = MovedClock()
     let transport: HostTransport
     let service: Host
+    /// For both.
+    let push: String
     let command: String
     let identifier: String
 
-    init() throws {
+    init(receipts: Bool = false) throws {
       station = try Station()
+      if receipts { station.alice.send("/_set receipts contacts 1 on").assert("cmdOk") }
       station.suspend()
-      let push = JSON(try station.push(for: "one"))["notificationData"]
-      station.pair.send("two", from: station.bob)
+      let data = JSON(try station.push(for: "one"))["notificationData"]
+      push = try station.push(for: "two")
       service = try station.makeExtension(clock: clock)
       transport = HostTransport(relay: station.pair.folder.file("relay.db"))
       transport.install(in: service)
       service.send("/_start main=off snd_files=off").assert("chatStarted")
-      let named = service.send("/_ntf conns \(push["nonce"].text) \(push["message"].text)")["result"]["ntfConns"][0]
+      let named = service.send("/_ntf conns \(data["nonce"].text) \(data["message"].text)")["result"]["ntfConns"][0]
       let expected = named["expectedMsg_"]
       identifier = expected["msgId"].text
       command =
@@ -59,6 +62,24 @@ final class MessageFetchTests: XCTestCase {
         return engine.claims.states.count
       }
       XCTAssertEqual(left, 0, "no claim is left")
+    }
+
+    func begin(deadline: Int32 = 30_000) -> Promise<String> {
+      service.inBackground { [push] in $0.push(push, deadline: deadline).description }
+    }
+
+    /// The push has what it asked for as soon as the relay answers, and has asked once.
+    func assertShows(_ push: Promise<String>, file: StaticString = #filePath, line: UInt = #line) throws {
+      XCTAssertNil(push.wait(atMost: .zero), "it waits", file: file, line: line)
+      transport.hang(mailboxes: [])
+      let answer = JSON(try XCTUnwrap(push.wait(atMost: .seconds(40)), "no answer", file: file, line: line))
+      XCTAssertEqual(answer.bodies, ["one", "two"], answer.description, file: file, line: line)
+      XCTAssertEqual(answer.placeholders, [], answer.description, file: file, line: line)
+      XCTAssertFalse(
+        answer["trace"].elements.contains { $0["event"].text == "fetch.offline" }, answer.description, file: file,
+        line: line)
+      transport.hang(onlyGet: nil)
+      transport.hang(onlyAcknowledgement: nil)
     }
 
     func assertTaken(_ result: JSON, more: Bool?, file: StaticString = #filePath, line: UInt = #line) {
@@ -179,5 +200,62 @@ final class MessageFetchTests: XCTestCase {
     waiting.transport.hang(onlyGet: nil)
     waiting.transport.waitUntilOutside()
     waiting.assertBothArrive()
+  }
+
+  /// Its sender asks for a receipt, which waits neither for a push nor for the app.
+  func testWhatAMessageAsksForIsSentThoughACommandTookItIn() throws {
+    let waiting = try Waiting(receipts: true)
+    waiting.assertTaken(waiting.fetch(), more: true)
+    awaitThat("bob has the receipt") {
+      let items = waiting.station.bob.send("/_get chat @1 count=10")["result"]["chat"]["chatItems"].elements
+      return items.contains { $0["meta"]["itemStatus"]["type"].text == "sndRcvd" }
+    }
+    waiting.assertBothArrive()
+  }
+
+  // MARK: What other work asks since
+
+  /// A push has claimed the mailbox since, and asks by itself: the end of the command's time concerns only what the command asked.
+  func testAPushKeepsItsRequestWhenThatOfADisplacedCommandIsGivenUp() throws {
+    for isAcknowledging in [false, true] {
+      let waiting = try Waiting()
+      let mailbox = try CallStation.mailboxes(of: waiting.station)["bob"]
+      if isAcknowledging { waiting.transport.hang(onlyAcknowledgement: 1) } else { waiting.transport.hang(onlyGet: 1) }
+      var push: Promise<String>?
+      let result = try waiting.fetchInVain {
+        if isAcknowledging { waiting.transport.waitUntilAcknowledging() } else { waiting.transport.waitUntilInside() }
+        try waiting.displace()
+        waiting.transport.hang(mailboxes: [mailbox])
+        push = waiting.begin()
+        waiting.transport.waitUntilInside(2)
+      }
+      if isAcknowledging {
+        waiting.assertTaken(result, more: nil)
+      } else {
+        XCTAssertEqual(result["ntfMsgError"]["brokerErr"]["type"].text, "TIMEOUT", result.description)
+      }
+      XCTAssertEqual(waiting.service.state["machines"]["push"].text, "fetching")
+      try waiting.assertShows(try XCTUnwrap(push))
+    }
+  }
+
+  /// The same for a push whose time is up, and a later one.
+  func testAPushKeepsItsRequestWhenThatOfADisplacedPushIsGivenUp() throws {
+    let waiting = try Waiting()
+    let mailbox = try CallStation.mailboxes(of: waiting.station)["bob"]
+    waiting.transport.hang(mailboxes: [mailbox])
+    let first = waiting.begin(deadline: 10_000)
+    waiting.transport.waitUntilInside()
+    try waiting.displace()
+    let second = waiting.begin()
+    waiting.transport.waitUntilInside(2)
+    waiting.clock.move(.seconds(10))
+    awaitThat("its time is up") {
+      _ = waiting.service.state
+      return first.wait(atMost: .milliseconds(10)) != nil
+    }
+    XCTAssertEqual(JSON(try XCTUnwrap(first.wait(atMost: .zero)))["outcome"].text, "expired")
+    XCTAssertEqual(waiting.service.state["machines"]["push"].text, "fetching")
+    try waiting.assertShows(second)
   }
 }

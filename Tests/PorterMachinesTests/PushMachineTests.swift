@@ -91,6 +91,18 @@ final class PushMachineTests: XCTestCase {
     XCTAssertTrue(Set(reached).isSuperset(of: finals))
   }
 
+  /// Whatever a push that takes messages in waits for.
+  func testACallHurriesAPushInEveryWait_INC43() {
+    for state in [Push.State.claiming, .fetching, .committing, .acknowledging] {
+      let came = Push.step(state, .callCame)
+      XCTAssertEqual(came.answer, .stayed, "\(state)")
+      XCTAssertEqual(Array(came.effects), [.armCallDeadline], "\(state)")
+      let waits = Push.step(state, .callWaits)
+      XCTAssertEqual(waits.next, .presenting, "\(state)")
+      XCTAssertEqual(Array(waits.effects), [.cancelWork, .composeContent], "\(state)")
+    }
+  }
+
   func testTheOrdinaryPush() {
     var push = MachineRunner<Push>()
     let story: [(Push.Event, [Push.Effect])] = [

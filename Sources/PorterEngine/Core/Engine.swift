@@ -44,7 +44,7 @@ package final class Engine {
     context,
     Receiver.Parts(
       lifecycle: lifecycle, source: source, claims: claims, watch: mailboxWatch, committer: committer, sender: sender,
-      rang: { [unowned self] in pushes.callCommitted() }, isNamedByPush: { [unowned self] in pushes.name($0) }))
+      rang: { [unowned self] in pushes.callCommitted($0) }, isNamedByPush: { [unowned self] in pushes.name($0) }))
 
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)

@@ -42,19 +42,25 @@ struct PushDecoder {
       run.reason = reason
       return .decodedUndecryptable
     case .named(let connections, let isRepeat):
-      expect(connections)
-      run.look(into: connections)
+      note(connections, run)
       return isRepeat ? .decodedRepeat : .decodedMessage
     case .damaged(let error, let connections, let isRepeat):
       run.noteDamage(error)
-      expect(connections)
-      run.look(into: connections)
+      note(connections, run)
       if connections.isEmpty { return .storeFailed }
       return isRepeat ? .decodedRepeat : .decodedMessage
     }
   }
 
-  private func expect(_ connections: [NamedConnection]) {
+  /// Whether a call that the push names is recorded already, as by a command or by a process that has ended, and still rings. Nothing
+  /// else would hurry the push, which has to show it.
+  func namesRingingCall(_ run: PushRun) -> Bool {
+    guard let store = context.store, let named = run.named else { return false }
+    return named.contains { $0.calls.contains { engine.calls.isRinging(itemID: $0, store) } }
+  }
+
+  private func note(_ connections: [NamedConnection], _ run: PushRun) {
+    run.look(into: connections)
     for connection in connections {
       for message in connection.messages { engine.committer.expect(message, connection.id) }
     }

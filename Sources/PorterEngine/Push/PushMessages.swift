@@ -60,7 +60,7 @@ extension PushRunner {
   /// Nothing waits for its answer any more, and nothing is asked for a push that has ended.
   func giveRequestUp(_ run: PushRun) {
     run.forgetRequest()
-    if let claimed = run.holding.claimed { engine.source.giveUp(claimed.connection.id) }
+    if let claimed = run.holding.claimed { engine.source.giveUp(claimed.claim) }
   }
 
   /// Only connections for which something waits are claimed.
@@ -218,7 +218,7 @@ extension PushRunner {
     FaultPoint.reach(.beforeAcknowledge)
     let asked = context.clock.now()
     let request = run.ask(at: asked)
-    engine.source.acknowledge(message, committed.connection) { [weak self] result in
+    engine.source.acknowledge(message, claimed.with(committed.connection)) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
       let isAwaited = run.noteAnswer(to: request)
       // One that was given up may have been carried out; the message is committed, and does not come again then.

@@ -155,17 +155,22 @@ final class PushRunner {
     for run in running { post(.expire, run) }
   }
 
-  /// A call was committed beside the pushes, and must not wait as long as a message may for what else they look into.
-  func callCommitted() {
-    for run in running { post(.callCame, run) }
+  /// A call came to this connection and was committed beside the pushes. It must not wait as long as a message may for what else they
+  /// look into. If none of those that can still show it is about it, any of them may.
+  func callCommitted(_ connectionID: Int64) {
+    let able = running.filter { $0.driver?.answer(to: .callCame) == .stayed }
+    let about = able.filter { isAbout(connectionID, $0) }
+    for run in about.isEmpty ? able : about { post(.callCame, run) }
   }
 
   /// Whether a push in progress is about this connection, and says so.
   func name(_ connectionID: Int64) -> Bool {
-    running.contains { run in
-      guard case .message = run.payload else { return false }
-      return run.named?.contains { $0.id == connectionID } ?? false
-    }
+    running.contains { isAbout(connectionID, $0) }
+  }
+
+  private func isAbout(_ connectionID: Int64, _ run: PushRun) -> Bool {
+    guard case .message = run.payload else { return false }
+    return run.named?.contains { $0.id == connectionID } ?? false
   }
 
   /// False when there is no push in progress.
@@ -326,9 +331,11 @@ extension PushRunner: PushEffects {
   // MARK: What the push says
 
   func decodePayload(_ run: PushRun) {
-    let event = PushDecoder(context, engine.source, engine).decode(run)
+    let decoder = PushDecoder(context, engine.source, engine)
+    let event = decoder.decode(run)
     if isOthersTime(event, run) { return again(run, in: .decoding) { $0.decodePayload(run) } }
     post(event, run)
+    if decoder.namesRingingCall(run) { post(.callCame, run) }
   }
 
   func quarantinePayload(_ run: PushRun) {

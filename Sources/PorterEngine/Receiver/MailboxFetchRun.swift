@@ -103,8 +103,9 @@ final class MailboxFetchRun: MailboxFetchEffects {
   private func giveBack() {
     guard let then, let request else { return }
     self.then = nil
-    parts.source.giveUp(connectionID)
-    parts.claims.end(request.finding.claimed.claim)
+    let claim = request.finding.claimed.claim
+    parts.source.giveUp(claim)
+    parts.claims.end(claim)
     then(.givenBack)
   }
 
@@ -142,7 +143,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     case .committed(let committed):
       FaultPoint.reach(.afterCommit)
       parts.sender.offerNew(alsoFor: connectionID)
-      if committed.rings { parts.rang() }
+      if committed.rings { parts.rang(connectionID) }
       post(.committed, .committed(message, committed, claimed, delivery))
     case .repeated(let committed), .quarantined(let committed):
       post(.committed, .committed(message, committed, claimed, delivery))
@@ -176,7 +177,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     let number = acknowledgements
     request = (finding, context.clock.now())
     FaultPoint.reach(.beforeAcknowledge)
-    parts.source.acknowledge(message, committed.connection) { [weak self] result in
+    parts.source.acknowledge(message, claimed.with(committed.connection)) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
       // What a late answer calls the next message is not the answer to a later request.
       guard let self, self.acknowledgements == number, self.driver?.state == .acknowledging else { return }

@@ -64,7 +64,10 @@ final class MailboxSource: Source {
       let known = try metadata.flatMap { (metadata) throws(StoreError) in
         try store.ledgerEntry(connectionID: connection.id, messageID: metadata.message.bytes)
       }
-      guard known?.isReceived != true else { continue }
+      if let known, known.isReceived {
+        if known.kind == .call, known.waitsToBeShown, let itemID = known.itemID { named[index].calls.append(itemID) }
+        continue
+      }
       isRepeat = false
       if let metadata { named[index].messages.append(metadata.message.bytes) }
       if let metadata, known == nil {
@@ -105,10 +108,10 @@ final class MailboxSource: Source {
   // MARK: Messages
 
   func hasten(_ connectionID: Int64) { relay.hasten(connectionID) }
-  func giveUp(_ connectionID: Int64) { relay.giveUp(connectionID) }
+  func giveUp(_ claim: Claim) { relay.giveUp(claim) }
 
-  private func urgency(of connection: StoredConnection) -> RelayWays.Urgency {
-    .init(subject: connection.id, isPushed: isNamedByPush(connection.id))
+  private func urgency(_ claimed: ClaimedConnection) -> RelayWays.Urgency {
+    .init(claim: claimed.claim, isPushed: isNamedByPush(claimed.claim.connectionID))
   }
 
   func validate(_ connection: StoredConnection) throws(StoreError) { _ = try Self.mailbox(of: connection) }
@@ -116,7 +119,7 @@ final class MailboxSource: Source {
   func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void) {
     guard let mailbox = try? Self.mailbox(of: claimed.connection) else { return then(.failure(.closed)) }
     let (key, clock) = (claimed.connection.recipientKey, context.clock)
-    relay.perform(.receiving, about: urgency(of: claimed.connection)) { (client) throws(RelayError) in
+    relay.perform(.receiving, about: urgency(claimed)) { (client) throws(RelayError) in
       // The message's age is that of this moment; the engine's turn may come much later.
       try client.getMessage(mailbox, key: key).map { SourceMessage($0, at: clock.now()) }
     } then: { result in
@@ -134,15 +137,16 @@ final class MailboxSource: Source {
 
   /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
   func acknowledge(
-    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
+    _ message: SourceMessage, _ claimed: ClaimedConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
   ) {
+    let connection = claimed.connection
     guard let mailbox = try? Self.mailbox(of: connection), let identifier = RelayIdentifier(bytes: message.identifier)
     else { return then(.failure(.closed)) }
     let (key, clock) = (connection.recipientKey, context.clock)
-    secureIfNeeded(mailbox, connection) { [weak self] secured in
+    secureIfNeeded(mailbox, claimed) { [weak self] secured in
       if case .failure(let error) = secured { return then(.failure(SourceError(error))) }
       guard let self else { return then(.failure(.closed)) }
-      self.relay.continueDelivery(about: self.urgency(of: connection)) { (client) throws(RelayError) in
+      self.relay.continueDelivery(about: self.urgency(claimed)) { (client) throws(RelayError) in
         // A relay that did not have it any more has dropped it as well.
         switch try client.acknowledgeAndGet(identifier, in: mailbox, key: key).1 {
         case .unknown: NextMessage.unknown
@@ -158,13 +162,14 @@ final class MailboxSource: Source {
   /// A mailbox whose invitation was used accepts messages of that one sender only. If it cannot be recorded that it does, the
   /// message that asks for it is not acknowledged, and comes again: nothing else would.
   private func secureIfNeeded(
-    _ mailbox: RelayIdentifier, _ connection: StoredConnection, then: @escaping (Result<Void, RelayError>) -> Void
+    _ mailbox: RelayIdentifier, _ claimed: ClaimedConnection, then: @escaping (Result<Void, RelayError>) -> Void
   ) {
+    let connection = claimed.connection
     guard context.store != nil else { return then(.failure(.closed)) }
     guard !connection.isSecured, let sender = connection.peerPublicKey.flatMap({ SigningPublicKey(bytes: $0) })
     else { return then(.success(())) }
     let key = connection.recipientKey
-    relay.continueDelivery(about: urgency(of: connection)) { (client) throws(RelayError) in
+    relay.continueDelivery(about: urgency(claimed)) { (client) throws(RelayError) in
       try client.secureMailbox(mailbox, key: key, senderKey: sender)
     } then: { [weak self] result in
       guard let self, case .success = result else { return then(result) }

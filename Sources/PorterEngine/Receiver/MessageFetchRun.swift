@@ -101,7 +101,7 @@ final class MessageFetchRun: MessageFetchEffects {
       post(.abandoned, .abandoned(error.description, claimed))
     case .committed(let committed):
       engine.sender.offerNew(alsoFor: connection.id)
-      if committed.rings { engine.pushes.callCommitted() }
+      if committed.rings { engine.pushes.callCommitted(connection.id) }
       post(.committed, .committed(message, committed, claimed, delivery))
     case .repeated(let committed), .quarantined(let committed):
       post(.committed, .committed(message, committed, claimed, delivery))
@@ -109,9 +109,9 @@ final class MessageFetchRun: MessageFetchEffects {
   }
 
   func sendAcknowledge(_ finding: Finding) {
-    guard case .committed(let message, let committed, _, let delivery) = finding else { return }
+    guard case .committed(let message, let committed, let claimed, let delivery) = finding else { return }
     request = (finding, engine.context.clock.now())
-    engine.source.acknowledge(message, committed.connection) { [self] result in
+    engine.source.acknowledge(message, claimed.with(committed.connection)) { [self] result in
       delivery.end()
       switch result {
       case .success(.message): post(.message, finding)
@@ -123,7 +123,7 @@ final class MessageFetchRun: MessageFetchEffects {
   }
 
   func giveUpRequest(_ finding: Finding) {
-    if let claimed = finding.claimed { engine.source.giveUp(claimed.connection.id) }
+    if let claimed = finding.claimed { engine.source.giveUp(claimed.claim) }
   }
 
   func emitMarker(_ finding: Finding) {

@@ -13,8 +13,8 @@ final class Receiver {
     let watch: MailboxWatch
     let committer: MessageCommitter
     let sender: Sender
-    /// A call was committed that waits for its user.
-    let rang: () -> Void
+    /// A call that came to this connection was committed, and waits for its user.
+    let rang: (Int64) -> Void
     /// Whether a push in progress is about this connection, and says so.
     let isNamedByPush: (Int64) -> Bool
   }

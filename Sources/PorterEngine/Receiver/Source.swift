@@ -28,8 +28,9 @@ protocol Source: AnyObject {
   /// What was asked for this connection is asked before anything else that waits to be asked.
   func hasten(_ connectionID: Int64)
 
-  /// What was asked for this connection, and has no answer yet, fails: nothing waits for it any more.
-  func giveUp(_ connectionID: Int64)
+  /// What was asked under this claim, and has no answer yet, fails: nothing waits for it any more. What was asked for the same
+  /// connection under a later claim is not concerned.
+  func giveUp(_ claim: Claim)
 
   /// Throws `damaged` if nothing can be fetched by this record.
   func validate(_ connection: StoredConnection) throws(StoreError)
@@ -42,17 +43,17 @@ protocol Source: AnyObject {
     _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage
 
-  /// Lets the source forget a committed message, and say what is next if it can. `connection` is as the commit left it. Part of the
-  /// delivery that the caller has begun.
+  /// Lets the source forget a committed message, and say what is next if it can. The connection is as the commit left it. Part of
+  /// the delivery that the caller has begun.
   func acknowledge(
-    _ message: SourceMessage, _ connection: StoredConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
+    _ message: SourceMessage, _ claimed: ClaimedConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
   )
 }
 
 /// A source that tells nothing beforehand: each connection is asked, in the order in which they come.
 extension Source {
   func hasten(_ connectionID: Int64) {}
-  func giveUp(_ connectionID: Int64) {}
+  func giveUp(_ claim: Claim) {}
 
   func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void) { then(.success(nil)) }
 
@@ -65,6 +66,11 @@ extension Source {
 struct ClaimedConnection {
   let claim: Claim
   let connection: StoredConnection
+
+  /// The same claim, with the record as a commit left it.
+  func with(_ connection: StoredConnection) -> ClaimedConnection {
+    ClaimedConnection(claim: claim, connection: connection)
+  }
 }
 
 /// What a push says of what it is about.
@@ -93,6 +99,8 @@ struct NamedConnection {
   var expected: [ExpectedMessage] = []
   /// Those that were announced, too.
   var messages: [[UInt8]] = []
+  /// Items of calls that the hint names, and that are recorded and not shown yet.
+  var calls: [Int64] = []
 }
 
 /// A message that a hint names, before it is fetched.

@@ -16,8 +16,8 @@ final class RelayDriver {
   }
 
   private struct Asked {
-    /// The connection that it is about.
-    let subject: Int64?
+    /// The work that asks, for a connection's messages.
+    let claim: Claim?
     let submit: (Way) -> Bool
     /// Ends the request, with the relay's answer or, if there is none, with this error.
     let end: (RelayError?) -> Void
@@ -58,7 +58,7 @@ final class RelayDriver {
   /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
   /// (INC-39), or with `closed` when the driver was closed first. Otherwise a caller that waits for a command's answer would hang.
   func perform<Value: Sendable>(
-    _ work: @escaping Work<Value>, on lane: RelayWays.Lane, about subject: Int64?,
+    _ work: @escaping Work<Value>, on lane: RelayWays.Lane, under claim: Claim?,
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     let number = next
@@ -87,22 +87,22 @@ final class RelayDriver {
         }
       }
     }
-    asked[number] = Asked(subject: subject, submit: submit, end: end)
+    asked[number] = Asked(claim: claim, submit: submit, end: end)
     carryOut(plan.add(number, on: lane))
   }
 
   /// A push is about this connection now: what is asked about it is not left waiting behind what others ask.
   func hasten(_ connectionID: Int64) {
-    for number in numbers(about: connectionID) { carryOut(plan.hasten(number)) }
+    for number in numbers(where: { $0.connectionID == connectionID }) { carryOut(plan.hasten(number)) }
   }
 
-  /// Ends what is asked about this connection, without an answer.
-  func giveUp(_ connectionID: Int64) {
-    for number in numbers(about: connectionID) { complete(number, failure: .timeout) }
+  /// Ends what is asked under this claim, without an answer. What is asked about the connection under a later one continues.
+  func giveUp(_ claim: Claim) {
+    for number in numbers(where: { $0 == claim }) { complete(number, failure: .timeout) }
   }
 
-  private func numbers(about connectionID: Int64) -> [Int] {
-    asked.keys.sorted().filter { asked[$0]?.subject == connectionID }
+  private func numbers(where isMeant: (Claim) -> Bool) -> [Int] {
+    asked.filter { $0.value.claim.map(isMeant) ?? false }.keys.sorted()
   }
 
   private func carryOut(_ starts: [RelayWays.Start]) {

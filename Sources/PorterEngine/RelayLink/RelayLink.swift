@@ -112,7 +112,7 @@ final class RelayLink {
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver, let operation = lifecycle.operations.begin(kind) else { return then(.failure(.closed)) }
-    driver.perform(work, on: lane(kind, urgency), about: urgency.subject) { result in
+    driver.perform(work, on: lane(kind, urgency), under: urgency.claim) { result in
       then(result)
       operation.end()
     }
@@ -124,14 +124,14 @@ final class RelayLink {
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver else { return then(.failure(.closed)) }
-    driver.perform(work, on: lane(.delivery, urgency), about: urgency.subject, then: then)
+    driver.perform(work, on: lane(.delivery, urgency), under: urgency.claim, then: then)
   }
 
   /// A push is about this connection now.
   func hasten(_ connectionID: Int64) { driver?.hasten(connectionID) }
 
-  /// Nothing waits any more for what is asked about this connection: it ends with `timeout`.
-  func giveUp(_ connectionID: Int64) { driver?.giveUp(connectionID) }
+  /// Nothing waits any more for what is asked under this claim: it ends with `timeout`.
+  func giveUp(_ claim: Claim) { driver?.giveUp(claim) }
 
   private func lane(_ kind: OperationKind, _ urgency: RelayWays.Urgency) -> RelayWays.Lane {
     switch kind {

@@ -1,3 +1,5 @@
+import PorterStore
+
 /// Which request to the relay is carried out when, and on which of the port's ways. A value: it decides, and the driver does.
 ///
 /// What a push is about comes first, and has a way of its own while there is one: no push waits behind a request of another one
@@ -13,7 +15,8 @@ struct RelayWays {
 
   /// What a request is about.
   struct Urgency {
-    var subject: Int64?
+    /// The work that asks.
+    var claim: Claim?
     /// A push names it.
     var isPushed = false
   }

@@ -160,7 +160,8 @@ package enum Push: Machine {
     case commitDone
     /// The same, and a call is waiting for its user.
     case commitCall
-    /// The app has committed a call, which is waiting for its user.
+    /// A call that this push did not commit is waiting for its user: the app or a command has committed it, or it was
+    /// recorded before and not shown.
     case callCame
     /// A call has waited long enough; the other mailboxes are looked into afterwards.
     case callWaits
@@ -591,7 +592,8 @@ package enum Push: Machine {
     case .claimFailed, .claimNoneLeft:
       MachineStep(.presenting, .moved, .composeContent)
     case .callCame:
-      // An app takes the messages in by itself while its push waits here.
+      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
+      // the relay.
       MachineStep(.claiming, .stayed, .armCallDeadline)
     case .callWaits:
       // A call must not wait as long as a message may.
@@ -608,8 +610,8 @@ package enum Push: Machine {
       .appInactive, .appStopped, .storeOpened, .storeLocked, .storeWrongSchema, .storeBusy,
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
-      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitCall, .callCame,
-      .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
+      .claimDamaged, .claimFailed, .claimNoneLeft, .commitDone, .commitCall, .commitRepeat,
+      .commitQuarantined, .commitStale, .commitDamaged, .commitFailed, .acknowledged,
       .acknowledgeFailed, .composedShow, .composedAnnounced, .composedNothing, .sent,
       .releasedPresented, .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked,
       .releasedOffline, .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
@@ -624,7 +626,12 @@ package enum Push: Machine {
       MachineStep(.committing, .moved, .commitMessage)
     case .fetchEmpty, .fetchOffline, .fetchDenied:
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
+    case .callCame:
+      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
+      // the relay.
+      MachineStep(.fetching, .stayed, .armCallDeadline)
     case .callWaits:
+      // A call must not wait as long as a message may.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .mailboxTaken:
       // What the later push finds is found for both.
@@ -642,11 +649,11 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchMessage, .fetchEmpty, .fetchOffline,
-      .fetchDenied, .callCame, .callWaits, .mailboxTaken, .acknowledged, .acknowledgeFailed,
-      .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
-      .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
-      .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
-      .releasedWrongSchema, .releasedFailed:
+      .fetchDenied, .mailboxTaken, .acknowledged, .acknowledgeFailed, .composedShow,
+      .composedAnnounced, .composedNothing, .sent, .releasedPresented, .releasedNothingNew,
+      .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline, .releasedExpired,
+      .releasedUnknown, .releasedQuarantined, .releasedStopped, .releasedWrongSchema,
+      .releasedFailed:
       MachineStep(.committing, .ignored(.late))
     case .appWoke:
       // What is committed is shown; the app fetches the rest (INC-22).
@@ -657,6 +664,13 @@ package enum Push: Machine {
       MachineStep(.acknowledging, .moved, .acknowledge)
     case .commitCall:
       MachineStep(.acknowledging, .moved, .acknowledge, .armCallDeadline)
+    case .callCame:
+      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
+      // the relay.
+      MachineStep(.committing, .stayed, .armCallDeadline)
+    case .callWaits:
+      // A call must not wait as long as a message may.
+      MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .commitStale:
       MachineStep(.claiming, .moved, .discardWork, .claimNext)
     case .commitDamaged:
@@ -677,8 +691,8 @@ package enum Push: Machine {
       .decodedMessage, .decodedVerification, .decodedRepeat, .decodedUnknown, .decodedUndecryptable,
       .verifyDone, .verifyForged, .verifyFailed, .claimGranted, .claimBusy, .claimMissing,
       .claimDamaged, .claimFailed, .claimNoneLeft, .fetchOffline, .fetchDenied, .commitDone,
-      .commitCall, .callCame, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged,
-      .commitFailed, .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
+      .commitCall, .commitRepeat, .commitQuarantined, .commitStale, .commitDamaged, .commitFailed,
+      .composedShow, .composedAnnounced, .composedNothing, .sent, .releasedPresented,
       .releasedNothingNew, .releasedYielded, .releasedVerified, .releasedLocked, .releasedOffline,
       .releasedExpired, .releasedUnknown, .releasedQuarantined, .releasedStopped,
       .releasedWrongSchema, .releasedFailed:
@@ -693,7 +707,12 @@ package enum Push: Machine {
       MachineStep(.committing, .moved, .commitMessage)
     case .fetchEmpty:
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
+    case .callCame:
+      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
+      // the relay.
+      MachineStep(.acknowledging, .stayed, .armCallDeadline)
     case .callWaits:
+      // A call must not wait as long as a message may.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .mailboxTaken:
       MachineStep(.claiming, .moved, .putMailboxBack, .releaseClaim, .claimNext)

@@ -78,7 +78,7 @@
     }
 
     func acknowledge(
-      _ message: SourceMessage, _ connection: StoredConnection,
+      _ message: SourceMessage, _ claimed: ClaimedConnection,
       then: @escaping (Result<NextMessage, SourceError>) -> Void
     ) {
       guard inbox.mood != .losesAcknowledgements else { return context.later { then(.failure(.timeout)) } }

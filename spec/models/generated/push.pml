@@ -938,7 +938,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = IGNORED
     :: event == push_on_callCame ->
-       answer = IGNORED
+       answer = STAYED; push_does(push_do_armCallDeadline)
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_mailboxTaken ->
@@ -1061,9 +1061,9 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = MOVED; state = push_state_acknowledging; push_does(push_do_acknowledge); push_does(push_do_armCallDeadline)
     :: event == push_on_callCame ->
-       answer = IGNORED
+       answer = STAYED; push_does(push_do_armCallDeadline)
     :: event == push_on_callWaits ->
-       answer = IGNORED
+       answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_mailboxTaken ->
        answer = IGNORED
     :: event == push_on_commitRepeat ->
@@ -1184,7 +1184,7 @@ inline push_step(state, event, answer) {
     :: event == push_on_commitCall ->
        answer = IGNORED
     :: event == push_on_callCame ->
-       answer = IGNORED
+       answer = STAYED; push_does(push_do_armCallDeadline)
     :: event == push_on_callWaits ->
        answer = MOVED; state = push_state_presenting; push_does(push_do_cancelWork); push_does(push_do_composeContent)
     :: event == push_on_mailboxTaken ->

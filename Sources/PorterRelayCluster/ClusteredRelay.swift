@@ -46,7 +46,13 @@ public final class ClusteredRelay: Sendable {
   // MARK: Exchanges
 
   /// Carries out one request. Ends by `ExchangeDeadline`.
-  public func exchange(_ bytes: [UInt8], listener: String?) async -> RelayService.Outcome {
+  public func exchange(_ exchange: RelayService.Exchange) async -> RelayService.Outcome {
+    await ExchangeTrust.$current.withValue(exchange.isTrusted) {
+      await self.exchange(exchange.request, listener: exchange.listener)
+    }
+  }
+
+  package func exchange(_ bytes: [UInt8], listener: String?) async -> RelayService.Outcome {
     let request: RelayRequest
     do throws(RelayError) { request = try RelayRequest(decoding: bytes) } catch {
       return Self.outcome(.failed(error), RelayRequest.correlation(of: bytes), command: "none")
@@ -115,7 +121,7 @@ public final class ClusteredRelay: Sendable {
   }
 
   func take(share of: RelayIdentifier?) throws(ExchangeFailure) {
-    if let of, !admit(of.bytes) { throw .limited }
+    if let of, !ExchangeTrust.current, !admit(of.bytes) { throw .limited }
   }
 
   func tell(_ names: [String]) {
@@ -146,6 +152,11 @@ extension ClusteredRelay: ClusterListener {
 
   public func missed() { tell(listeners.invalidate()) }
   public func hold(_ key: String) -> Int64 { listeners.hold(key) }
+}
+
+/// Whether the exchange counts towards no mailbox's share.
+private enum ExchangeTrust {
+  @TaskLocal static var current = false
 }
 
 /// Why an exchange has no other answer.

@@ -133,7 +133,7 @@ func toFile(folder: String, _ work: Work, clients: Int) throws -> TimeAmount {
   @Sendable func send() {
     guard let request = work.next() else { return active.withLock { $0 -= 1 } }
     let began = NIODeadline.now()
-    backEnd.exchange(request, listener: nil) { reply in
+    backEnd.exchange(.init(request: request)) { reply in
       if case .answer(_, _, "done") = reply {
         work.note(.now() - began, isDone: true)
       } else {

@@ -129,7 +129,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
 
   // MARK: Exchanges
 
-  public func exchange(_ request: [UInt8], listener: String?, done: @escaping @Sendable (RelayReply) -> Void) {
+  public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
     let isAccepted = state.withLock { state in
       guard !state.isClosed, state.underWay < Self.most else { return false }
       state.underWay += 1
@@ -137,7 +137,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
     }
     guard isAccepted else { return done(.unavailable) }
     Task { [self] in
-      switch await relay.exchange(request, listener: listener) {
+      switch await relay.exchange(exchange) {
       case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
       case .limited: done(.limited)
       case .failed(let reason):

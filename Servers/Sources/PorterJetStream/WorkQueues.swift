@@ -102,7 +102,7 @@ final class WorkQueues: Sendable {
     return Int(information.number("num_ack_pending") ?? 0)
   }
 
-  /// Whoever it was given to, and however often.
+  /// The same for every server that the item was given to, and for each time.
   func handle(_ queue: String, _ sequence: UInt64) -> String { "$JS.ACK.\(name).\(queue).1.\(sequence).0.0.0" }
 
   func acknowledge(_ handles: [String]) async throws(ClusterFailure) {

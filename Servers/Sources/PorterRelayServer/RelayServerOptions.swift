@@ -14,6 +14,8 @@ public struct RelayServerOptions: Sendable {
   public var mailboxAllowance = Allowance(rate: 10, burst: 200)
   /// Mailboxes that one source address makes.
   public var creationAllowance = Allowance(rate: 1, burst: 200)
+  /// None of these counts for them.
+  public var trustedSources = TrustedSources()
 
   public var connections = 20_000
   public var connectionsOfSource = 512

@@ -52,6 +52,7 @@ enum RelaySettings {
     Setting(
       "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),
     Setting("creation-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
+    Setting("trusted-sources", .text, help: "addresses and networks without these rates, as of porter-push [none]"),
     Setting("connections", .integer(1...1_000_000), default: "20000", help: "connections at a time"),
     Setting("source-connections", .integer(1...1_000_000), default: "512", help: "of them from one source address"),
     Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
@@ -82,6 +83,12 @@ extension RelayServerOptions {
     sourceAllowance = try Self.allowance("source", settings)
     mailboxAllowance = try Self.allowance("mailbox", settings)
     creationAllowance = try Self.allowance("creation", settings)
+    if let text = settings.text("trusted-sources") {
+      guard let sources = TrustedSources(text) else {
+        throw SettingsError("trusted-sources: expected addresses or networks, such as 10.0.0.7,192.168.0.0/16")
+      }
+      trustedSources = sources
+    }
     connections = try settings.number("connections")
     connectionsOfSource = try settings.number("source-connections")
     streamsOfSource = try settings.number("source-streams")

@@ -32,13 +32,13 @@ final class FileBackEndTests: XCTestCase {
     let backEnd = try start()
     let replies = Mutex<[Int: Int]>([:])
     for number in 0..<2_000 {
-      backEnd.exchange(unknown, listener: nil) { _ in replies.withLock { $0[number, default: 0] += 1 } }
+      backEnd.exchange(.init(request: unknown)) { _ in replies.withLock { $0[number, default: 0] += 1 } }
     }
     backEnd.close()
     XCTAssertEqual(replies.withLock { $0.count }, 2_000)
     XCTAssertTrue(replies.withLock { $0.values.allSatisfy { $0 == 1 } })
     let late = Mutex<RelayReply?>(nil)
-    backEnd.exchange(unknown, listener: nil) { reply in late.withLock { $0 = reply } }
+    backEnd.exchange(.init(request: unknown)) { reply in late.withLock { $0 = reply } }
     XCTAssertEqual(late.withLock { $0 }, .unavailable)
   }
 
@@ -48,11 +48,11 @@ final class FileBackEndTests: XCTestCase {
     let counts = Mutex((answered: 0, refused: 0))
     // Holds the thread until the queue is full.
     let gate = DispatchSemaphore(value: 0)
-    backEnd.exchange(unknown, listener: nil) { _ in _ = gate.wait(timeout: .now() + 60) }
+    backEnd.exchange(.init(request: unknown)) { _ in _ = gate.wait(timeout: .now() + 60) }
     var isTaken = false
     while !isTaken { isTaken = backEnd.waiting == 0 }
     for _ in 0..<8_200 {
-      backEnd.exchange(unknown, listener: nil) { reply in
+      backEnd.exchange(.init(request: unknown)) { reply in
         counts.withLock { counts in
           if case .answer = reply { counts.answered += 1 } else { counts.refused += 1 }
         }

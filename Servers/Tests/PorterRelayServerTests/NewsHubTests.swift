@@ -1,4 +1,5 @@
 import NIOCore
+import PorterRelay
 import Synchronization
 import XCTest
 
@@ -16,7 +17,7 @@ final class NewsHubTests: XCTestCase {
 
   private final class Orders: RelayBackEnd {
     private let orders = Mutex<[String]>([])
-    func exchange(_ request: [UInt8], listener: String?, done: @escaping @Sendable (RelayReply) -> Void) {}
+    func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {}
     func attach(_ listener: String) { orders.withLock { $0.append("attach \(listener)") } }
     func detach(_ listener: String) { orders.withLock { $0.append("detach \(listener)") } }
     func forget(_ listeners: [String]) { orders.withLock { $0.append("forget \(listeners.sorted())") } }

@@ -23,10 +23,13 @@ public final class RelayService {
     public var request: [UInt8]
     /// The client's name for what is to be woken; nil if nothing is.
     public var listener: String?
+    /// It counts towards no mailbox's share.
+    public var isTrusted: Bool
 
-    public init(request: [UInt8], listener: String? = nil) {
+    public init(request: [UInt8], listener: String? = nil, isTrusted: Bool = false) {
       self.request = request
       self.listener = listener
+      self.isTrusted = isTrusted
     }
   }
 
@@ -61,6 +64,8 @@ public final class RelayService {
   private let admit: ([UInt8]) -> Bool
   private(set) var file: RelayFile?
   private var isLimited = false
+  /// The exchange that is being carried out is.
+  private var isTrusted = false
   private var listeners: [String: Listener] = [:]
   private var nextGeneration: Int64
 
@@ -116,14 +121,14 @@ public final class RelayService {
       if request.command.writes {
         writes.append((index, request))
       } else {
-        turn.outcomes[index] = outcome(of: request, from: exchange.listener, &turn.news)
+        turn.outcomes[index] = outcome(of: request, from: exchange, &turn.news)
       }
     }
-    if writes.count > 1, let outcomes = gather(writes.map { ($0.request, exchanges[$0.index].listener) }, &turn.news) {
+    if writes.count > 1, let outcomes = gather(writes.map { ($0.request, exchanges[$0.index]) }, &turn.news) {
       for (write, outcome) in zip(writes, outcomes) { turn.outcomes[write.index] = outcome }
     } else {
       for write in writes {
-        turn.outcomes[write.index] = outcome(of: write.request, from: exchanges[write.index].listener, &turn.news)
+        turn.outcomes[write.index] = outcome(of: write.request, from: exchanges[write.index], &turn.news)
       }
     }
     return turn
@@ -131,15 +136,15 @@ public final class RelayService {
 
   /// Nil if the file failed: then nothing was carried out, and each request is tried by itself, so that one that cannot be
   /// carried out takes no others with it.
-  private func gather(_ requests: [(RelayRequest, listener: String?)], _ news: inout [String]) -> [Outcome]? {
+  private func gather(_ requests: [(RelayRequest, exchange: Exchange)], _ news: inout [String]) -> [Outcome]? {
     let isDurable = requests.contains { $0.0.command.isDurable }
     do throws(RelayError) {
       let file = try open()
       let (outcomes, woken) = try file.gather(isDurable ? .full : .normal) { () throws(RelayError) in
         var outcomes: [Outcome] = []
         var woken: [String] = []
-        for (request, listener) in requests {
-          let outcome = self.outcome(of: request, from: listener, &woken)
+        for (request, exchange) in requests {
+          let outcome = self.outcome(of: request, from: exchange, &woken)
           if case .failed = outcome { throw .unavailable }
           outcomes.append(outcome)
         }
@@ -152,9 +157,10 @@ public final class RelayService {
     }
   }
 
-  private func outcome(of request: RelayRequest, from listener: String?, _ news: inout [String]) -> Outcome {
-    let command = request.command.name
+  private func outcome(of request: RelayRequest, from exchange: Exchange, _ news: inout [String]) -> Outcome {
+    let (command, listener) = (request.command.name, exchange.listener)
     isLimited = false
+    isTrusted = exchange.isTrusted
     do throws(RelayError) {
       let file = try open()
       let reply = try file.reply(to: request, from: caller(listener))
@@ -191,7 +197,7 @@ public final class RelayService {
       }
     }
     file.admission = { [unowned self] (entity) throws(RelayError) in
-      guard admit(entity.bytes) else {
+      guard isTrusted || admit(entity.bytes) else {
         isLimited = true
         throw .unavailable
       }

@@ -10,7 +10,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// A relay's file, served by one thread. Requests that arrive while a commit is on its way to the disk share the next one.
+/// A relay's file, served by one thread. Requests that arrive while a commit is on its way to the disk share the next one. What a
+/// turn does is bounded by counts, so that no request waits for all that others have to prove.
 public final class FileBackEnd: RelayBackEnd {
   private enum Job: Sendable {
     case exchange(RelayService.Exchange, @Sendable (RelayReply) -> Void)
@@ -20,14 +21,12 @@ public final class FileBackEnd: RelayBackEnd {
   }
 
   private struct Queue {
-    var jobs: [Job] = []
+    var jobs = TurnQueue<Job>()
     var isClosed = false
     var hasEnded = false
     var problem: String?
   }
 
-  /// Requests of one commit.
-  private static let batch = 256
   /// Requests that may wait; a further one is refused.
   private static let longest = 8_192
 
@@ -54,22 +53,23 @@ public final class FileBackEnd: RelayBackEnd {
   public var waiting: Int { queue.withLock { $0.jobs.count } }
   public var problem: String? { queue.withLock { $0.problem } }
 
-  public func exchange(_ request: [UInt8], listener: String?, done: @escaping @Sendable (RelayReply) -> Void) {
+  public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
+    let signatures = RequestPeek.signatures(exchange.request)
     let isAccepted = queue.signal { queue in
       guard !queue.isClosed, queue.jobs.count < Self.longest else { return false }
-      queue.jobs.append(.exchange(.init(request: request, listener: listener), done))
+      queue.jobs.add(.exchange(exchange, done), signatures: signatures, from: exchange.listener.map { [$0] } ?? [])
       return true
     }
     if !isAccepted { done(.unavailable) }
   }
 
-  public func attach(_ listener: String) { add(.attach(listener)) }
-  public func detach(_ listener: String) { add(.detach(listener)) }
-  public func forget(_ listeners: [String]) { add(.forget(listeners)) }
+  public func attach(_ listener: String) { add(.attach(listener), about: [listener]) }
+  public func detach(_ listener: String) { add(.detach(listener), about: [listener]) }
+  public func forget(_ listeners: [String]) { add(.forget(listeners), about: listeners) }
 
-  private func add(_ job: Job) {
+  private func add(_ job: Job, about listeners: [String]) {
     queue.signal { queue in
-      if !queue.isClosed { queue.jobs.append(job) }
+      if !queue.isClosed { queue.jobs.add(job, signatures: 0, from: listeners) }
     }
   }
 
@@ -89,10 +89,8 @@ public final class FileBackEnd: RelayBackEnd {
   /// Nil at the end.
   private func nextJobs() -> [Job]? {
     queue.wait { queue -> [Job]?? in
-      guard !queue.jobs.isEmpty else { return queue.isClosed ? .some(nil) : nil }
-      let taken = Array(queue.jobs.prefix(Self.batch))
-      queue.jobs.removeFirst(taken.count)
-      return .some(taken)
+      guard queue.jobs.count > 0 else { return queue.isClosed ? .some(nil) : nil }
+      return .some(queue.jobs.takeTurn())
     }
   }
 

@@ -1,8 +1,10 @@
+public import PorterRelay
+
 /// What keeps mailboxes and messages. The file is one; a cluster can be another.
 public protocol RelayBackEnd: Sendable {
   /// Carries out one request. `done` is called once, on any thread: with an answer only when everything that the answer
   /// promises is durable.
-  func exchange(_ request: [UInt8], listener: String?, done: @escaping @Sendable (RelayReply) -> Void)
+  func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void)
 
   /// The listener has a stream, and can be woken.
   func attach(_ listener: String)

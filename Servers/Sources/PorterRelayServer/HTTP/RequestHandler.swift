@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import PorterRelay
 import PorterTelemetry
 
 /// One HTTP/1.1 connection's requests, or one HTTP/2 stream's: reads a request, has it carried out, writes the answer.
@@ -26,6 +27,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var deadline: Scheduled<Void>?
   private var context: ChannelHandlerContext?
   private var source = Source(nil)
+  /// No rate counts for it.
+  private var isTrusted = false
 
   /// `clock` is the connection's for HTTP/1.1. An HTTP/2 stream has its own time.
   init(_ surroundings: Surroundings, clock: RequestClock?) {
@@ -36,6 +39,7 @@ final class RequestHandler: ChannelInboundHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     source = Source(context.channel.remoteAddress)
+    isTrusted = surroundings.options.trustedSources.contains(context.channel.remoteAddress)
     clock?.onTimeout = { [weak self] in self?.timeOut() }
   }
 
@@ -95,7 +99,7 @@ final class RequestHandler: ChannelInboundHandler {
         self?.timeOut()
       }
     }
-    if let seconds = surroundings.sources.take(source) { return refuse(.tooMany(retryAfter: seconds)) }
+    if !isTrusted, let seconds = surroundings.sources.take(source) { return refuse(.tooMany(retryAfter: seconds)) }
     switch Route(head) {
     case .refused(let refusal): refuse(refusal)
     case .exchange(let listener):
@@ -160,7 +164,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private func exchange(_ request: [UInt8], _ listener: String?) {
     guard !request.isEmpty else { return refuseWhole(Refusal(.badRequest, "an empty request")) }
-    if RequestPeek.makesMailbox(request), let seconds = surroundings.creations.take(source) {
+    if !isTrusted, RequestPeek.makesMailbox(request), let seconds = surroundings.creations.take(source) {
       return refuseWhole(.tooMany(retryAfter: seconds))
     }
     if let listener, !surroundings.hub.note(listener, from: source) { return refuseWhole(.unavailable) }
@@ -168,7 +172,8 @@ final class RequestHandler: ChannelInboundHandler {
     let began = NIODeadline.now()
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     let loop = context.eventLoop
-    surroundings.backEnd.exchange(request, listener: listener) { reply in
+    let exchange = RelayService.Exchange(request: request, listener: listener, isTrusted: isTrusted)
+    surroundings.backEnd.exchange(exchange) { reply in
       loop.execute { handler.value.answer(reply, since: began) }
     }
   }

@@ -87,12 +87,18 @@ struct Refusal: Equatable {
 /// What can be read of a relay's request without decoding it.
 enum RequestPeek {
   /// Whether the request makes a mailbox: for a limit, so a wrong guess does no harm.
-  static func makesMailbox(_ bytes: [UInt8]) -> Bool {
+  static func makesMailbox(_ bytes: [UInt8]) -> Bool { command(bytes) == 1 }
+
+  /// How many signatures it has to prove, at the most: also for a limit. A message is proven by one, however long it is; what else
+  /// is long is a list of identifiers with a signature each.
+  static func signatures(_ bytes: [UInt8]) -> Int { command(bytes) == 3 ? 1 : 1 + bytes.count / 88 }
+
+  private static func command(_ bytes: [UInt8]) -> UInt8? {
     var offset = 25
     for length in [64, 24] {
-      guard offset < bytes.count else { return false }
+      guard offset < bytes.count else { return nil }
       offset += bytes[offset] == 0 ? 1 : 1 + length
     }
-    return offset < bytes.count && bytes[offset] == 1
+    return offset < bytes.count ? bytes[offset] : nil
   }
 }

@@ -6,23 +6,31 @@ struct Source: Hashable, Sendable {
   private let bytes: UInt64
 
   init(_ address: SocketAddress?) {
+    self.init(address: Self.address(address))
+  }
+
+  init(address: [UInt8]) {
+    bytes = Self.unmapped(address).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Four bytes, or sixteen; none of what has no address.
+  static func address(_ address: SocketAddress?) -> [UInt8] {
     // What `sockaddr_in` and `sockaddr_in6` have in common on all systems is where the address is.
     let (offset, length): (Int, Int)
     switch address {
     case .v4: (offset, length) = (4, 4)
     case .v6: (offset, length) = (8, 16)
-    case .unixDomainSocket, nil:
-      self.init(address: [])
-      return
+    case .unixDomainSocket, nil: return []
     }
-    let all = address?.withSockAddr { start, size -> [UInt8] in
+    let bytes = address?.withSockAddr { start, size -> [UInt8] in
       Array(UnsafeRawBufferPointer(start: start, count: size).dropFirst(offset).prefix(length))
     }
-    self.init(address: all ?? [])
+    return bytes ?? []
   }
 
-  init(address all: [UInt8]) {
+  /// An IPv4 address that is written as an IPv6 one is the same source.
+  static func unmapped(_ all: [UInt8]) -> [UInt8] {
     let isMapped = all.count == 16 && all[..<10].allSatisfy { $0 == 0 } && all[10] == 0xff && all[11] == 0xff
-    bytes = (isMapped ? all[12...] : all.prefix(8)).reduce(0) { $0 << 8 | UInt64($1) }
+    return isMapped ? Array(all[12...]) : all
   }
 }

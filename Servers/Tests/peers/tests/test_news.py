@@ -1,12 +1,13 @@
 """News: what came to a listener, as server-sent events with a resume point."""
 
 import struct
+import subprocess
 
 import h2.events
 from nacl.signing import SigningKey
 
 from . import protocol
-from .support import RelayTestCase
+from .support import PROGRAM, RelayTestCase
 
 
 class NewsTests(RelayTestCase):
@@ -134,6 +135,22 @@ class LimitTests(RelayTestCase):
         status, headers, _ = results[-1]
         self.assertEqual((status, headers["retry-after"]), (429, "1"))
         self.assertNotIn("porter-limit", headers)
+
+    def test_no_rate_counts_for_a_trusted_source(self):
+        rates = {"source_rate": "1", "source_burst": "1", "mailbox_rate": "1", "mailbox_burst": "1", "creation_rate": "1", "creation_burst": "1"}
+        strange = self.start(trusted_sources="192.0.2.0/24,2001:db8::1", **rates)
+        client = self.http1(strange)
+        request = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
+        self.assertIn(429, [client.post(request)[0] for _ in range(3)])
+        relay = self.start("other", trusted_sources="192.0.2.0/24, 127.0.0.1", **rates)
+        for client in [self.http1(relay), self.http2(relay)]:
+            person = protocol.Client(client.exchange)
+            mailboxes = [person.mailbox() for _ in range(5)]
+            for _ in range(20):
+                person.send(mailboxes[0], b"x")
+        done = subprocess.run([PROGRAM, "check", f"--data={self.folder.name}/third", "--trusted-sources=10.0.0.1/8"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("trusted-sources: expected addresses or networks", done.stderr)
 
     def test_a_mailbox_with_too_many_requests_is_limited_and_others_are_not(self):
         relay = self.start(mailbox_rate="1", mailbox_burst="5")

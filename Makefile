@@ -27,7 +27,7 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay bench-jetstream bench-providers
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay bench-jetstream bench-providers bench-scale
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -102,6 +102,15 @@ bench-providers: servers ## measure how fast porter-push sends to APNs, beside h
 	@scripts/setup bench
 	@PORTER_PUSH_LOAD=$(CURDIR)/$(SERVERS)/release/push-load COUNT=$(or $(COUNT),50000) python3 Servers/Benchmarks/providers.py
 
+bench-scale: servers lib ## measure porter-push with many tokens, ten times as many subscriptions, and SQLite; TOKENS=1000000, FOLDER=on this disk
+	@scripts/setup bench
+	@$(SWIFT_PROGRAMS) --product porter-server 1>&2
+	@mkdir -p $(BENCH_FOLDER)
+	@$(CC) $(BENCH_FLAGS) -static Benchmarks/server/provider.c -o $(BENCH_FOLDER)/provider
+	@PORTER_PUSH=$(SERVERS)/release/porter-push PORTER_SERVER=$(PROGRAMS)/release/porter-server PROVIDER=$(BENCH_FOLDER)/provider \
+	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so TOKENS=$(or $(TOKENS),1000000) $(if $(FOLDER),FOLDER=$(FOLDER)) \
+	  python3 Servers/Benchmarks/scale.py
+
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
@@ -113,14 +122,15 @@ install: lib ## install headers, library and pkg-config file below PREFIX (/usr/
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
 	done
 
-order: ## trace a push into the program of `make demo`, and link it again with what the push runs side by side
+order: ## trace a push into the program of `make demo`, and link it again with what the push runs side by side; NETWORK=1 that of `make extension`
 	@scripts/setup bench
 	@rm -f $(ORDER)
-	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory programs $(if $(NETWORK),servers extension)
 	@$(MAKE) --no-print-directory lib
-	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/order $(PROGRAMS)/release $(ORDER)
+	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/order $(PROGRAMS)/release $(ORDER) \
+	  $(if $(NETWORK),$(SERVERS)/release/porter-relay)
 	@rm -f $(PROGRAMS)/release/porter-harness
-	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory $(if $(NETWORK),extension,programs)
 
 .PHONY: order programs
 programs:

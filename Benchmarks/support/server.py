@@ -75,11 +75,11 @@ class Program:
 
 
 class ServerFiles:
-    """State and relay of one server with this many tokens, each with one subscription that the relay knows."""
+    """State and relay of one server with this many tokens, each with so many subscriptions that the relay knows."""
 
-    def __init__(self, template: Path, folder: Path, tokens: int) -> None:
+    def __init__(self, template: Path, folder: Path, tokens: int, subscriptions: int = 1) -> None:
         folder.mkdir()
-        self.folder, self.tokens = folder, tokens
+        self.folder, self.tokens, self.each = folder, tokens, subscriptions
         self.state, self.relay = folder / "server.db", folder / "relay.db"
         for name in ("server.db", "relay.db"):
             shutil.copy(template / name, folder / name)
@@ -87,7 +87,7 @@ class ServerFiles:
             store.execute("ATTACH ? AS relay", (str(self.relay),))
             for schema in ("main", "relay"):
                 store.execute(f"PRAGMA {schema}.synchronous=OFF")
-                store.execute(f"PRAGMA {schema}.cache_size=-500000")
+                store.execute(f"PRAGMA {schema}.cache_size=-{500_000 if subscriptions == 1 else 2_000_000}")
             self._fill(store, tokens)
 
     def _fill(self, store: sqlite3.Connection, tokens: int) -> None:
@@ -101,15 +101,17 @@ class ServerFiles:
         store.execute("UPDATE relay.mailbox SET number = 1000000000 WHERE recipient = (SELECT recipient FROM identity)")
         store.execute("UPDATE relay.mailbox SET number = 1 WHERE number = ?", (mailbox,))
         store.execute("UPDATE relay.notifier SET mailbox = 1 WHERE mailbox = ?", (mailbox,))
-        copies = tokens - 1
-        random = {name: "randomblob(32)" for name in ("recipient", "recipient_key", "sender")}
-        copy_rows(store, "relay.mailbox", copies, "number = 1", {"number": "n + 1"} | random)
-        copy_rows(store, "relay.notifier", copies, "mailbox = 1", {"mailbox": "n + 1", "identifier": "randomblob(24)"})
+        copies, watched = tokens - 1, tokens * self.each - 1
+        # The server asks for none of these.
+        different = "randomblob(32)" if self.each == 1 else "CAST(printf('%032d', n) AS BLOB)"
+        names = {name: different for name in ("recipient", "recipient_key", "sender")}
+        copy_rows(store, "relay.mailbox", watched, "number = 1", {"number": "n + 1"} | names)
+        copy_rows(store, "relay.notifier", watched, "mailbox = 1", {"mailbox": "n + 1", "identifier": "randomblob(24)"})
         made = {"id": "randomblob(24)", "push_token": "randomblob(32)", "signing_key": "randomblob(32)", "wake_series": "n + 1"}
         copy_rows(store, "token", copies, "number = 1", {"number": "n + 1"} | made)
-        made = {"number": "n + 1", "token": "n + 1"}
+        made = {"number": "n + 1", "token": f"n / {self.each} + 1"}
         made["notifier"] = "(SELECT identifier FROM relay.notifier WHERE mailbox = n + 1)"
-        copy_rows(store, "subscription", copies, "number = 1", made)
+        copy_rows(store, "subscription", watched, "number = 1", made)
         store.execute("DELETE FROM wake")
         store.execute("UPDATE wake_series SET last = ?", (tokens,))
         store.execute(
@@ -133,7 +135,7 @@ class ServerFiles:
             (last,) = store.execute("SELECT coalesce(max(number), 0) FROM message").fetchone()
             store.execute(
                 f"""{numbers} INSERT INTO message (number, mailbox, identifier, attempt, sent_at, notify, body, stored_at)
-                SELECT ? + token, token, randomblob(24), randomblob(24), 0, 1, x'00', 1 << 60 FROM ({chosen})""",
+                SELECT ? + token, (token - 1) * {self.each} + 1, randomblob(24), randomblob(24), 0, 1, x'00', 1 << 60 FROM ({chosen})""",
                 (last,),
             )
             store.execute(

@@ -10,6 +10,7 @@ import socket
 import sqlite3
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,7 +71,9 @@ class Device:
         """The sender writes to this device; the payload of the resulting push."""
         message = [{"msgContent": {"type": "text", "text": text}, "mentions": {}}]
         self.world.sender.send(f"/_send @{self.contact} json {json.dumps(message)}")
-        return self.world.socket.take(self.token)
+        payload = self.world.socket.take(self.token)
+        self.world.await_acknowledged()
+        return payload
 
     def empty_log(self) -> None:
         """Moves the write-ahead log into the store's file and leaves it empty."""
@@ -192,6 +195,20 @@ class World:
         app.suspend()
         app.close()
         return device
+
+    def await_acknowledged(self) -> None:
+        """Until the server has acknowledged what it has pushed: in life the relay's file is another machine's, and no
+        push waits for the server or does its work.
+        """
+        relay = sqlite3.connect(f"{self.relay.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            give_up = time.monotonic() + PATIENCE
+            while relay.execute("SELECT EXISTS (SELECT 1 FROM notification)").fetchone() != (0,):
+                if time.monotonic() > give_up:
+                    raise RuntimeError("the notification server acknowledges nothing")
+                time.sleep(0.001)
+        finally:
+            relay.close()
 
     def extension(self, device: Device) -> SyncController:
         """For a `with`, or to be opened."""

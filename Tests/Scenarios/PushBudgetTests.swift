@@ -21,7 +21,8 @@ final class PushBudgetTests: XCTestCase {
     let first = try night.present(try night.nextPush())
 
     try night.bobSends("second")
-    let push = try night.nextPush()
+    // The server acknowledges at the relay what it has pushed. In the file that both have here, the push would do part of that.
+    let push = try XCTUnwrap(try night.allPushes().last)
     let log = URL(fileURLWithPath: night.alice.store + "_chat.db-wal")
     let before = try size(of: log)
     let counts = night.directory.appendingPathComponent("counts")
@@ -34,7 +35,8 @@ final class PushBudgetTests: XCTestCase {
       ])
     XCTAssertEqual(ending, .exited(0))
     XCTAssertEqual(content?.bodies, ["second"], content?.text ?? "")
-    var counted = try Self.numbers(in: try String(contentsOf: counts, encoding: .utf8))
+    let lines = try String(contentsOf: counts, encoding: .utf8).split(separator: "\n", maxSplits: 1)
+    var counted = try Self.numbers(in: String(try XCTUnwrap(lines.first)))
     counted["log"] = try size(of: log) - before
     // Half a minute after its last sound a chat sounds again, which is recorded: on a machine that was that slow.
     if content?["notifications"]?.arrayValue?.first?["sound"] != nil {
@@ -43,7 +45,9 @@ final class PushBudgetTests: XCTestCase {
     }
     let allowed = try Self.numbers(in: try String(contentsOf: Self.budget, encoding: .utf8))
     XCTAssertEqual(counted.keys.sorted(), allowed.keys.sorted())
-    for (name, most) in allowed { XCTAssertLessThanOrEqual(counted[name] ?? .max, most, name) }
+    for (name, most) in allowed {
+      XCTAssertLessThanOrEqual(counted[name] ?? .max, most, name == "statements" ? String(lines.last ?? "") : name)
+    }
 
     try night.bobSends("third")
     let reference = try takeByReference(try night.nextPush(), in: night)

@@ -4,7 +4,8 @@
  *
  *   allocations COUNT statements COUNT syncs COUNT
  *
- * A statement is one that a caller has SQLite compile, also by `sqlite3_exec`, which calls `sqlite3_prepare_v2` for each.
+ * A statement is one that a caller has SQLite compile, also by `sqlite3_exec`, which calls `sqlite3_prepare_v2` for each. Their texts
+ * follow the counts, each in a line of its own, for a caller that asked for more of them than it may.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* glibc's own names for what is replaced here. */
@@ -79,9 +81,21 @@ typedef int prepare_v3(sqlite3 *, const char *, int, unsigned, sqlite3_stmt **, 
 /* Compiling a statement may read the schema, which compiles others. */
 static _Thread_local int depth;
 
+static char texts[1 << 16];
+static atomic_size_t end_of_texts;
+
+static void note(const char *text, int length) {
+  size_t size = length < 0 ? strlen(text) : strnlen(text, (size_t)length);
+  size_t start = atomic_fetch_add(&end_of_texts, size + 1);
+  statements++;
+  if (start + size + 1 > sizeof texts) return;
+  for (size_t index = 0; index < size; index++) texts[start + index] = text[index] == '\n' ? ' ' : text[index];
+  texts[start + size] = '\n';
+}
+
 int sqlite3_prepare_v2(sqlite3 *database, const char *text, int length, sqlite3_stmt **statement, const char **rest) {
   NEXT(prepare_v2 *, "sqlite3_prepare_v2");
-  if (depth++ == 0) statements++;
+  if (depth++ == 0) note(text, length);
   int code = next.function(database, text, length, statement, rest);
   depth--;
   return code;
@@ -90,7 +104,7 @@ int sqlite3_prepare_v2(sqlite3 *database, const char *text, int length, sqlite3_
 int sqlite3_prepare_v3(sqlite3 *database, const char *text, int length, unsigned flags, sqlite3_stmt **statement,
                        const char **rest) {
   NEXT(prepare_v3 *, "sqlite3_prepare_v3");
-  if (depth++ == 0) statements++;
+  if (depth++ == 0) note(text, length);
   int code = next.function(database, text, length, flags, statement, rest);
   depth--;
   return code;
@@ -104,5 +118,7 @@ __attribute__((destructor)) static void report(void) {
   int length = snprintf(line, sizeof line, "allocations %lld statements %lld syncs %lld\n", (long long)allocations,
                         (long long)statements, (long long)syncs);
   if (write(file, line, (size_t)length) != length) abort();
+  size_t size = end_of_texts < sizeof texts ? end_of_texts : sizeof texts;
+  if (write(file, texts, size) != (ssize_t)size) abort();
   close(file);
 }

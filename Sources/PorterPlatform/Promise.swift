@@ -52,9 +52,10 @@ package final class Monitor<Value>: @unchecked Sendable {
   /// Like `withLock`, and wakes every waiter.
   package func signal<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
+    // Unlocked first: a waiter that wakes finds the mutex free, and does not go to sleep again.
     defer {
-      pthread_cond_broadcast(condition)
       pthread_mutex_unlock(mutex)
+      pthread_cond_broadcast(condition)
     }
     return body(&value)
   }

@@ -1,3 +1,5 @@
+import PorterStore
+
 /// The port to a relay: bytes out, bytes back. Their meaning is in `spec/protocol/relay.md`; a transport need not know
 /// it.
 package protocol RelayPort: Sendable {
@@ -5,6 +7,10 @@ package protocol RelayPort: Sendable {
   ///
   /// Throws failures of the transport (`offline`, `timeout`, `closed`, `storage`). A refusal of the relay is an answer.
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8]
+
+  /// The same for a caller that waits for nothing but this machine's disk. Nil if another thread or process has what the exchange
+  /// needs, or if the relay is on a network: then `exchange` is to be called, from a thread that may wait.
+  func exchangeWithoutWaiting(_ request: [UInt8]) throws(RelayError) -> [UInt8]?
 
   /// Exchanges follow, the first ones or those after `close()`.
   func open()
@@ -39,16 +45,39 @@ package protocol RelayPort: Sendable {
   /// Why the latest exchange failed, where the transport knows more than the error says. From any thread.
   var problem: String? { get }
 
+  /// Releases every lock, and may keep files open for exchanges that come soon. Not while one is in progress. `close()` is to follow at
+  /// last. False if there is nothing that is kept open.
+  func doze() -> Bool
+
   /// Releases everything; further exchanges throw `closed`. Closing twice is harmless.
   func close()
 }
 
 extension RelayPort {
+  package func exchangeWithoutWaiting(_ request: [UInt8]) throws(RelayError) -> [UInt8]? { nil }
   package func open() {}
   package var endsExchanges: Bool { isLocal }
   package func takeReset() -> Bool { false }
   package var problem: String? { nil }
+  package func doze() -> Bool { false }
   package var exchangesAtOnce: Int { isLocal ? 1 : 2 }
   package func way(_ number: Int) -> any RelayPort { self }
   package var isOccupied: Bool { false }
+}
+
+/// A port as its callers see it that may not wait: an exchange that would have to throws as one does that waited in vain.
+package struct ImpatientPort: RelayPort {
+  private let port: any RelayPort
+
+  package init(_ port: any RelayPort) { self.port = port }
+
+  package func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+    guard let answer = try port.exchangeWithoutWaiting(request) else { throw .storage(SQLiteError(kind: .busy)) }
+    return answer
+  }
+
+  package var isLocal: Bool { port.isLocal }
+  package var wakeDescriptor: Int32? { port.wakeDescriptor }
+  package func drainWake() { port.drainWake() }
+  package func close() { port.close() }
 }

@@ -50,6 +50,25 @@ final class BusyRelayTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.bob), ["waits"])
   }
 
+  /// An extension asks the file in the engine's own turn, but waits for it beside the engine.
+  func testINC07APushThatWaitsForTheRelaysFileDoesNotStopTheEngine() throws {
+    let station = try Station()
+    station.suspend()
+    let service = try station.makeExtension()
+    let push = try station.push(for: "waits")
+    let holder = try hold(station.pair)
+    let answer = service.inBackground { $0.push(push, deadline: 30_000).description }
+    awaitThat("the message is committed, and not acknowledged") {
+      service.state["operations"]["delivery"].number > 0 && !service.state["busy"].exists
+    }
+    service.send("/_app doze off").assert("cmdOk")
+    XCTAssertNil(answer.wait(atMost: .zero), "the command was answered first")
+    try release(holder)
+    let shown = JSON(try XCTUnwrap(answer.wait(atMost: .seconds(60))))
+    XCTAssertEqual(shown.bodies, ["waits"], shown.description)
+    station.wake(expecting: ["waits"])
+  }
+
   /// INC-01: an exchange that waits for the lock is cut off, and nothing of the relay stays open.
   func testINC01SuspendingCutsOffAnExchangeWaitingForTheRelaysFile() throws {
     let pair = try Pair()

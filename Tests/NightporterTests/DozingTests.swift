@@ -63,6 +63,27 @@ final class DozingTests: XCTestCase {
     station.wake(expecting: ["first", "second", "third"])
   }
 
+  /// Its file is not opened anew for each push. (`RelayDozingTests` has what is locked: here the server has it open as well.)
+  func testTheEmbeddedRelayDozesToo_INC01() throws {
+    let station = try Station()
+    station.suspend()
+    let log = station.pair.folder.file("relay.db-wal")
+    let openLogs = {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == log
+      }.count
+    }
+    let before = try openLogs()
+    let service = try makeDozingExtension(station)
+    XCTAssertEqual(try openLogs(), before + 1)
+    XCTAssertFalse(service.state["holds"].description.contains("relay"))
+    XCTAssertEqual(service.push(try station.push(for: "third")).bodies, ["third"])
+    XCTAssertEqual(try openLogs(), before + 1)
+    XCTAssertEqual(service.closeStore(), "")
+    XCTAssertEqual(try openLogs(), before)
+    station.wake(expecting: ["first", "second", "third"])
+  }
+
   /// What another process shows meanwhile is not shown again.
   func testAnotherExtensionMayCommitMeanwhile() throws {
     let station = try Station()

@@ -109,6 +109,44 @@ final class RelayFileTests: RelayTestCase {
     try send("goes through", to: mailbox)
   }
 
+  /// INC-07: an engine asks the file in its own turn, in which it waits for no process and no thread.
+  func testAnExchangeWithoutWaitingLeavesALockedFileAlone() throws {
+    let mailbox = try newMailbox()
+    try send("waits", to: mailbox)
+    let brief = EmbeddedRelay(
+      path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent, busyTimeout: .milliseconds(200),
+      isBrief: true)
+    defer { brief.close() }
+    let (prompt, patient) = (
+      RelayClient(port: ImpatientPort(brief), randomness: randomness), RelayClient(port: brief, randomness: randomness)
+    )
+    let message = try XCTUnwrap(try prompt.getMessage(mailbox.recipient, key: mailbox.recipientKey))
+    let acknowledge = { (client: RelayClient) in
+      try client.acknowledgeAndGet(message.identifier, in: mailbox.recipient, key: mailbox.recipientKey)
+    }
+    let holder = try Database(path: path)
+    try holder.execute("BEGIN IMMEDIATE")
+    let started = clock.now()
+    assertStorageFails([.busy]) { try acknowledge(prompt) }
+    XCTAssertEqual(clock.now(), started, "without a pause")
+    assertStorageFails([.busy]) { try acknowledge(patient) }
+    XCTAssertGreaterThanOrEqual(clock.now() - started, .milliseconds(200), "the next one is as patient as ever")
+
+    // Another thread is in the middle of an exchange.
+    let before = clock.now()
+    let ended = expectation(description: "the exchange")
+    let attempt = try newAttempt()
+    Thread.detachNewThread {
+      _ = try? patient.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
+      ended.fulfill()
+    }
+    while clock.now() == before { usleep(100) }
+    assertStorageFails([.busy]) { try prompt.getMessage(mailbox.recipient, key: mailbox.recipientKey) }
+    wait(for: [ended], timeout: 60)
+    try holder.close()
+    XCTAssertEqual(try acknowledge(prompt).0, .done)
+  }
+
   func testCloseFromAnotherThreadEndsAWait() throws {
     let mailbox = try newMailbox()
     let holder = try Database(path: path)

@@ -8,7 +8,7 @@ import XCTest
 final class PushBudgetTests: XCTestCase {
   private static let budget = Places.root.appendingPathComponent("Tests/budget.txt")
 
-  /// An extension takes one push, and asks for no more statements, allocations, syncs and bytes of log than `Tests/budget.txt`
+  /// An extension takes one push, and asks for no more statements, allocations, syncs, threads and bytes of log than `Tests/budget.txt`
   /// allows. The reference in C takes the next one, and shows it as the extension does.
   func testOnePushStaysWithinItsBudget() throws {
     let night = try Night()

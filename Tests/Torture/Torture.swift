@@ -29,6 +29,8 @@ final class Torture: Sendable {
   /// Where everything is, once the people know each other.
   struct Place: Sendable {
     var directory: URL
+    /// Of the embedded relay, which all use.
+    var relay: String
     var store: String
     /// The tortured store's key; empty: it is plain.
     var key: String

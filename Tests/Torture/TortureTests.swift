@@ -65,7 +65,7 @@ final class TortureTests: XCTestCase {
       XCTAssertEqual(try host.process.end(within: 60), .exited(0))
     }
     return Torture.Place(
-      directory: night.directory, store: night.alice.store, key: own,
+      directory: night.directory, relay: night.relay, store: night.alice.store, key: own,
       people: [
         .init(
           name: "bob", store: night.bob.store, key: others, contact: night.bobContact,

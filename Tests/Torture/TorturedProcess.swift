@@ -167,7 +167,8 @@ final class TorturedProcess {
       guard fields.count > 5, fields[4] == "\(child.identifier)" else { continue }
       inodes.append(String(fields[5].split(separator: ":").last ?? ""))
     }
-    let files = ["", "-wal", "-shm", "-turn", "-lock"].map { store + $0 }
+    let relay = torture.place.relay
+    let files = ["", "-wal", "-shm", "-turn", "-lock"].flatMap { [store + $0, relay + $0] }
     return inodes.isEmpty
       ? []
       : files.filter { file in

@@ -143,7 +143,9 @@ extension Engine: LifecycleWork {
 
   func openRelay() { relayLink.open() }
 
-  func closeRelay() { relayLink.close() }
+  func closeRelay(mayDoze: Bool) { relayLink.close(mayDoze: mayDoze) }
+  func closeDozingRelay() { relayLink.closeDozing() }
+  var hasDozingRelay: Bool { relayLink.isDozing }
 
   /// Takes up all work that a main run does by itself.
   func takeUpWork() {

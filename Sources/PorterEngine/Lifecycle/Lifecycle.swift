@@ -10,8 +10,10 @@ protocol LifecycleWork: AnyObject {
   func beginWatchingChanges() throws(StoreError)
   /// Opens the relay, if there is one.
   func openRelay()
-  /// Closes the relay and gives up the requests to it.
-  func closeRelay()
+  /// Closes the relay and gives up the requests to it. With `mayDoze` its file may stay open, unlocked.
+  func closeRelay(mayDoze: Bool)
+  func closeDozingRelay()
+  var hasDozingRelay: Bool { get }
   /// Takes up everything that a main run does by itself.
   func takeUpWork()
   /// Looks into the mailboxes in time, when nothing else is taken up.
@@ -40,9 +42,9 @@ final class Lifecycle {
   private(set) lazy var phase: any ProcessPhase = makePhase()
   private(set) lazy var operations = OperationGate(
     context,
-    releaseRelay: { [unowned self] in work.closeRelay() },
-    giveUp: { [unowned self] in
-      work.closeRelay()
+    releaseRelay: { [unowned self] in work.closeRelay(mayDoze: false) },
+    giveUp: { [unowned self] request in
+      work.closeRelay(mayDoze: request.suspension?.mayDoze ?? false)
       peers.close()
     }, reportRest: { [unowned self] in chat.post(.drained, $0) })
 
@@ -316,7 +318,7 @@ final class Lifecycle {
   /// What `chat_lifecycle` promises.
   private var isConsistent: Bool {
     switch chat.state {
-    case .closed, .suspended: store == nil && dozingStore == nil
+    case .closed, .suspended: store == nil && dozingStore == nil && !work.hasDozingRelay
     case .dozing: store == nil && dozingStore != nil
     case .stillOpen, .opened, .active, .background, .suspending, .suspendedStillOpen, .stopping, .stopped: store != nil
     case .starting, .activating: false

@@ -77,6 +77,7 @@ extension Lifecycle: ChatLifecycleEffects {
   private func closeDozingStore() {
     try? dozingStore?.close(checkpoint: false)
     dozingStore = nil
+    work.closeDozingRelay()
   }
 
   /// Releases everything that can hold a lock. What depends on the store's being open ends as with `closeStore`.

@@ -6,18 +6,19 @@ import PorterStore
 final class OperationGate {
   private let context: EngineContext
   private let closeRelay: () -> Void
-  private let giveUp: () -> Void
+  private let giveUp: (LifecycleRequest) -> Void
   private let reportRest: (LifecycleRequest) -> Void
   private lazy var driver = MachineDriver<Operations, LifecycleRequest>(context.machines) {
     [unowned self] effect, request in Operations.perform(effect, by: self, request)
   }
   private(set) var counter = OperationCounter()
-  private var transactions: [OperationCounter.Ticket] = []
+  private var transactions: [Operation] = []
 
   /// `releaseRelay` is called when the network is at rest; `giveUp` ends what work that was given up holds; `reportRest` is
   /// called when nothing is under way any more.
   init(
-    _ context: EngineContext, releaseRelay: @escaping () -> Void, giveUp: @escaping () -> Void,
+    _ context: EngineContext, releaseRelay: @escaping () -> Void,
+    giveUp: @escaping (LifecycleRequest) -> Void,
     reportRest: @escaping (LifecycleRequest) -> Void
   ) {
     self.context = context
@@ -104,7 +105,7 @@ extension OperationGate: OperationsEffects {
   func giveUpWork(_ request: LifecycleRequest) {
     context.stop.set(.drain, nil)
     counter.reset()
-    giveUp()
+    giveUp(request)
   }
 
   func reportQuiescent(_ request: LifecycleRequest) { reportRest(request) }
@@ -115,13 +116,13 @@ extension OperationGate: OperationsEffects {
 extension OperationGate: TransactionGate {
   package func transactionBegins() -> Bool {
     guard case .stayed = driver.decide(.beginDatabase, .work(.database)) else { return false }
-    transactions.append(counter.ticket(for: .database))
+    transactions.append(Operation(counter.ticket(for: .database), of: self))
     context.board.begin(.transaction)
     return true
   }
 
   package func transactionEnded() {
-    if let ticket = transactions.popLast() { counter.end(ticket) }
+    transactions.popLast()?.end()
     context.board.end()
   }
 

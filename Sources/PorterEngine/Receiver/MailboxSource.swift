@@ -111,7 +111,7 @@ final class MailboxSource: Source {
   func giveUp(_ claim: Claim) { relay.giveUp(claim) }
 
   private func urgency(_ claimed: ClaimedConnection) -> RelayWays.Urgency {
-    .init(claim: claimed.claim, isPushed: isNamedByPush(claimed.claim.connectionID))
+    .init(claim: claimed.claim, isPushed: isNamedByPush(claimed.claim.connectionID), isShort: true)
   }
 
   func validate(_ connection: StoredConnection) throws(StoreError) { _ = try Self.mailbox(of: connection) }

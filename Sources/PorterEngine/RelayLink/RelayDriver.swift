@@ -7,6 +7,9 @@ import PorterStore
 /// A host's transport may block, and so may the embedded relay's file while another process has its lock. Either is asked
 /// on threads of its own, and the engine continues meanwhile: neither the network nor another process can keep it from
 /// answering commands or from suspending (INC-07). `RelayWays` says which thread takes which request.
+///
+/// A thread costs a push more than what it would wait for. So an extension asks a relay in a file for a message in a turn of
+/// its own first, and waits there for no other process: only if one has the file's lock does the request go to a thread.
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 
@@ -15,12 +18,23 @@ final class RelayDriver {
     let worker: any RequestWorker
   }
 
-  private struct Asked {
+  private final class Asked {
+    let number: Int
     /// The work that asks, for a connection's messages.
     let claim: Claim?
+    /// False when the system has no thread to give.
     let submit: (Way) -> Bool
     /// Ends the request, with the relay's answer or, if there is none, with this error.
     let end: (RelayError?) -> Void
+    /// Carries it out in this turn, or hands it to a thread. Nil if that was done.
+    var inPlace: (() -> Void)?
+
+    init(
+      _ number: Int, under claim: Claim?, submit: @escaping (Way) -> Bool = { _ in false },
+      end: @escaping (RelayError?) -> Void
+    ) {
+      (self.number, self.claim, self.submit, self.end) = (number, claim, submit, end)
+    }
   }
 
   /// Tells the answers of this driver from those of one that was closed before it.
@@ -36,13 +50,15 @@ final class RelayDriver {
   private var plan: RelayWays
   /// By their numbers in `plan`; each made when it is needed first.
   private var ways: [Int: Way] = [:]
-  /// By number.
-  private var asked: [Int: Asked] = [:]
+  /// In the order of their numbers.
+  private var asked: [Asked] = []
   private var next = 0
+  /// Waits for no other process. Nil where no request is carried out in the engine's turns.
+  private let inPlace: RelayClient?
 
   init(
     identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns,
-    makeWorker: @escaping () -> any RequestWorker, timers: Timers, sharesSending: Bool,
+    makeWorker: @escaping () -> any RequestWorker, timers: Timers, sharesSending: Bool, asksInPlace: Bool,
     fileIsBusy: @escaping () -> Void
   ) {
     self.identifier = identifier
@@ -52,17 +68,40 @@ final class RelayDriver {
     self.makeWorker = makeWorker
     self.timers = timers
     self.fileIsBusy = fileIsBusy
+    inPlace = asksInPlace ? RelayClient(port: ImpatientPort(port), randomness: randomness) : nil
     plan = RelayWays(count: port.exchangesAtOnce, sharesSending: sharesSending) { port.way($0).isOccupied }
   }
 
-  /// `then` is called on the engine's thread, once: with the relay's answer, with `timeout` when none came in time
-  /// (INC-39), or with `closed` when the driver was closed first. Otherwise a caller that waits for a command's answer would hang.
+  /// `then` is called on the engine's thread, once, and in a later turn: with the relay's answer, with `timeout` when none came in
+  /// time (INC-39), or with `closed` when the driver was closed first. Otherwise a caller that waits for a command's answer would hang.
   func perform<Value: Sendable>(
+    _ work: @escaping Work<Value>, on lane: RelayWays.Lane, under claim: Claim?, isShort: Bool = false,
+    then: @escaping (Result<Value, RelayError>) -> Void
+  ) {
+    guard isShort, let client = inPlace else { return handOver(work, on: lane, under: claim, then: then) }
+    let number = takeNumber()
+    let request = Asked(number, under: claim) { then(.failure($0 ?? .closed)) }
+    request.inPlace = { [weak self] in
+      let result = Self.result(of: work, client)
+      guard let self, case .failure(let error) = result, error.isFileBusy else { return then(result) }
+      self.handOver(work, on: lane, under: claim, then: then)
+    }
+    asked.append(request)
+    let driver = identifier
+    turns.enqueue { $0.relayLink.answerInPlace(number, driver: driver) }
+  }
+
+  func answerInPlace(_ number: Int) {
+    // Given up meanwhile, if there is none.
+    remove(number)?.inPlace?()
+  }
+
+  /// To a thread that may wait.
+  private func handOver<Value: Sendable>(
     _ work: @escaping Work<Value>, on lane: RelayWays.Lane, under claim: Claim?,
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
-    let number = next
-    next += 1
+    let number = takeNumber()
     let answer = Promise<Result<Value, RelayError>>()
     let (turns, driver, timers) = (turns, identifier, timers)
     let timer = "relay \(driver) \(number)"
@@ -87,8 +126,17 @@ final class RelayDriver {
         }
       }
     }
-    asked[number] = Asked(claim: claim, submit: submit, end: end)
+    asked.append(Asked(number, under: claim, submit: submit, end: end))
     carryOut(plan.add(number, on: lane))
+  }
+
+  private func takeNumber() -> Int {
+    defer { next += 1 }
+    return next
+  }
+
+  private func remove(_ number: Int) -> Asked? {
+    asked.firstIndex { $0.number == number }.map { asked.remove(at: $0) }
   }
 
   /// A push is about this connection now: what is asked about it is not left waiting behind what others ask.
@@ -102,12 +150,13 @@ final class RelayDriver {
   }
 
   private func numbers(where isMeant: (Claim) -> Bool) -> [Int] {
-    asked.filter { $0.value.claim.map(isMeant) ?? false }.keys.sorted()
+    asked.filter { $0.claim.map(isMeant) ?? false }.map(\.number)
   }
 
   private func carryOut(_ starts: [RelayWays.Start]) {
     for start in starts {
-      if asked[start.request]?.submit(way(start.way)) != true { refuse(start.request) }
+      let request = asked.first { $0.number == start.request }
+      if request?.submit(way(start.way)) != true { refuse(start.request) }
     }
   }
 
@@ -127,7 +176,7 @@ final class RelayDriver {
   /// A request that was given up before its turn came is not carried out any more: nothing waits for its answer, and behind
   /// a transport that hangs such requests would accumulate.
   func complete(_ number: Int, failure: RelayError?) {
-    let request = asked.removeValue(forKey: number)
+    let request = remove(number)
     carryOut(failure == nil || failure == .unavailable ? plan.ended(number) : plan.givenUp(number))
     request?.end(failure)
   }
@@ -137,7 +186,15 @@ final class RelayDriver {
   func forget() -> () -> Void {
     for way in ways.values { way.worker.close() }
     plan.close()
-    return { for number in self.asked.keys.sorted() { self.complete(number, failure: .closed) } }
+    return { for number in self.asked.map(\.number) { self.complete(number, failure: .closed) } }
+  }
+
+  /// As `forget`, and has the relay release every lock. Nil, and nothing was done, if it keeps nothing open for it: then it is to be
+  /// closed.
+  func doze() -> (() -> Void)? {
+    // A thread may be in the middle of an exchange.
+    guard ways.isEmpty, port.doze() else { return nil }
+    return forget()
   }
 
   /// As `forget`, and closes the relay itself. An exchange that waits for its file is cut off, one that has the file comes

@@ -23,6 +23,10 @@ final class RelayLink {
   private(set) var driver: RelayDriver?
   /// A host's own transport, which is used in place of the embedded relay.
   private var hostTransport: (any RelayPort)?
+  /// The embedded relay at this path, of which no file is locked.
+  private var dozing: (path: String, relay: any RelayPort)?
+  /// Where the relay is that is open, if it is in a file.
+  private var path: String?
   private var opened = 0
   /// When the relay's news were last looked at.
   private var lastHeard = Moment(nanoseconds: 0)
@@ -42,6 +46,7 @@ final class RelayLink {
   /// For errors.
   var name: String { hostTransport == nil ? "embedded" : "host" }
   var hasHostTransport: Bool { hostTransport != nil }
+  var isDozing: Bool { dozing != nil }
 
   // MARK: Opening and closing
 
@@ -57,6 +62,12 @@ final class RelayLink {
       orLater: TimerName.relay, { [weak self] in self?.openAgain() },
       { (store) throws(StoreError) in try store.overview(settings: [Setting.relay]).settings[Setting.relay] })
     guard let path = named ?? nil else { return }
+    self.path = path
+    if let dozing, dozing.path == path {
+      self.dozing = nil
+      return open(dozing.relay)
+    }
+    closeDozing()
     var ports = context.configuration.ports
     // Read once already.
     let process = context.instance
@@ -65,7 +76,8 @@ final class RelayLink {
       EmbeddedRelay(
         path: path, ports: ports, log: context.log,
         // A file that is out of reach is reported as such, and not replaced by an empty one, in which nothing waits.
-        mayCreate: context.role == .app, isBrief: context.role == .extension, stop: context.stop))
+        mayCreate: context.role == .app, isBrief: context.role == .extension,
+        mayDoze: lifecycle.dozesBetweenPushes, stop: context.stop))
   }
 
   private func openAgain() {
@@ -81,17 +93,29 @@ final class RelayLink {
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
       makeWorker: { [context] in context.configuration.execution.makeWorker(isAwaited: port.isLocal) },
       timers: context.timers, sharesSending: context.role == .extension,
-      fileIsBusy: { [weak self] in self?.hastenRetries() })
+      // An app has commands to answer meanwhile; an extension has its pushes, which wait for this.
+      asksInPlace: context.role == .extension && port.isLocal, fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
 
   /// Afterwards no file of the relay is open, and no request of ours is under way, except in a host's transport that cannot end
-  /// it.
-  func close() {
+  /// it. With `mayDoze` its files may stay open, if none is locked; then `open` or `closeDozing` is to follow.
+  func close(mayDoze: Bool = false) {
     let closing = driver
     driver = nil
-    if let closing { unreported.append(closing.port.endsExchanges ? closing.close() : closing.forget()) }
+    if !mayDoze { closeDozing() }
+    if mayDoze, let closing, let path, let tell = closing.doze() {
+      dozing = (path, closing.port)
+      unreported.append(tell)
+    } else if let closing {
+      unreported.append(closing.port.endsExchanges ? closing.close() : closing.forget())
+    }
     host.relayHasClosed()
     if !unreported.isEmpty { turns.enqueue { $0.relayLink.reportClosed() } }
+  }
+
+  func closeDozing() {
+    dozing?.relay.close()
+    dozing = nil
   }
 
   /// Calls `report` after the turn in which the relay was closed, since a push that ends then must find the store closed
@@ -112,7 +136,7 @@ final class RelayLink {
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver, let operation = lifecycle.operations.begin(kind) else { return then(.failure(.closed)) }
-    driver.perform(work, on: lane(kind, urgency), under: urgency.claim) { result in
+    driver.perform(work, on: lane(kind, urgency), under: urgency.claim, isShort: urgency.isShort) { result in
       then(result)
       operation.end()
     }
@@ -124,7 +148,8 @@ final class RelayLink {
     then: @escaping (Result<Value, RelayError>) -> Void
   ) {
     guard let driver else { return then(.failure(.closed)) }
-    driver.perform(work, on: lane(.delivery, urgency), under: urgency.claim, then: then)
+    driver.perform(
+      work, on: lane(.delivery, urgency), under: urgency.claim, isShort: urgency.isShort, then: then)
   }
 
   /// A push is about this connection now.
@@ -139,6 +164,12 @@ final class RelayLink {
     case .receiving, .delivery, .database: urgency.isPushed || context.role == .extension ? .push : .receiving
     case .notifications, .sending: .sending
     }
+  }
+
+  /// Carries out the request of the driver with this number, in this turn.
+  func answerInPlace(_ number: Int, driver identifier: Int) {
+    guard let driver, driver.identifier == identifier else { return }
+    driver.answerInPlace(number)
   }
 
   /// The answer to a request of the driver with this number, or its failure.

@@ -19,6 +19,8 @@ struct RelayWays {
     var claim: Claim?
     /// A push names it.
     var isPushed = false
+    /// One exchange about one mailbox.
+    var isShort = false
   }
 
   /// To be handed over now.

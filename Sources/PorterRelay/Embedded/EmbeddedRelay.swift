@@ -25,6 +25,8 @@ package final class EmbeddedRelay: RelayPort {
     var wakes: Wakes?
     /// The keys under which this process listens; they go with its socket.
     var listeningKeys: Set<SigningPublicKey> = []
+    /// The file is open, and nothing of it is locked. The next exchange wakes it.
+    var isDozing = false
     var isClosed = false
   }
 
@@ -47,6 +49,7 @@ package final class EmbeddedRelay: RelayPort {
   private let cacheKibibytes: Int
   private let mayCreate: Bool
   private let isBrief: Bool
+  private let mayDoze: Bool
   private let stop: StopSignal?
   /// Raised while the relay is being closed, to stop an exchange that another thread is in the middle of.
   private let closing: StopSignal
@@ -59,11 +62,11 @@ package final class EmbeddedRelay: RelayPort {
   /// Sockets go to `<path>.wake/`. `busyTimeout` is how long an exchange waits for other processes' writes before it
   /// throws `storage` with `busy`. `cacheKibibytes`: a request needs a few pages of the file, so by default the cache stays
   /// far below an extension's memory limit. One that is open for one push `isBrief`: it writes the log back when it is closed, if
-  /// that has become long, and not in the middle of an acknowledgement. `stop` tells whether there is time to write the log back
+  /// that has become long, and not in the middle of an acknowledgement. `mayDoze`: whether `doze()` keeps the file open. `stop` tells whether there is time to write the log back
   /// when the relay is closed.
   package init(
     path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512,
-    mayCreate: Bool = true, isBrief: Bool = false, stop: StopSignal? = nil
+    mayCreate: Bool = true, isBrief: Bool = false, mayDoze: Bool = false, stop: StopSignal? = nil
   ) {
     self.path = path
     self.ports = ports
@@ -72,6 +75,7 @@ package final class EmbeddedRelay: RelayPort {
     self.cacheKibibytes = cacheKibibytes
     self.mayCreate = mayCreate
     self.isBrief = isBrief
+    self.mayDoze = mayDoze
     self.stop = stop
     closing = StopSignal(clock: ports.clock)
     state = Mutex(State())
@@ -91,17 +95,39 @@ package final class EmbeddedRelay: RelayPort {
     // A thread that closes the relay waits for its turn, which comes after this exchange and before the next.
     guard !closing.isStopRequested else { throw .closed }
     return try locked { (state) throws(RelayError) in
-      guard !state.isClosed else { throw .closed }
-      let correlation = RelayRequest.correlation(of: request)
-      do throws(RelayError) {
-        let reply = try self.reply(to: try RelayRequest(decoding: request), in: &state)
-        wake(reply, &state)
-        return reply.answer.encoded(for: correlation)
-      } catch {
-        switch error {
-        case .storage, .closed, .crypto: throw error
-        default: return RelayAnswer.failed(error).encoded(for: correlation)
-        }
+      try answer(request, in: &state, waitingAtMost: busyTimeout)
+    }
+  }
+
+  package func exchangeWithoutWaiting(_ request: [UInt8]) throws(RelayError) -> [UInt8]? {
+    guard !closing.isStopRequested else { throw .closed }
+    do throws(RelayError) {
+      // Nil while another thread is in the middle of an exchange.
+      return try state.withLockIfAvailable { (state) throws(RelayError) in
+        try answer(request, in: &state, waitingAtMost: .zero)
+      }
+    } catch {
+      guard error.isFileBusy else { throw error }
+      return nil
+    }
+  }
+
+  /// `patience`: for other processes' writes.
+  private func answer(
+    _ request: [UInt8], in state: inout State, waitingAtMost patience: Span
+  ) throws(RelayError) -> [UInt8] {
+    guard !state.isClosed else { throw .closed }
+    let correlation = RelayRequest.correlation(of: request)
+    do throws(RelayError) {
+      let file = try open(&state, waitingAtMost: patience)
+      file.database.busyTimeout = patience
+      let reply = try self.reply(to: try RelayRequest(decoding: request), from: file, in: &state)
+      wake(reply, &state)
+      return reply.answer.encoded(for: correlation)
+    } catch {
+      switch error {
+      case .storage, .closed, .crypto: throw error
+      default: return RelayAnswer.failed(error).encoded(for: correlation)
       }
     }
   }
@@ -110,6 +136,18 @@ package final class EmbeddedRelay: RelayPort {
   /// The next exchange opens it again; the caller has to subscribe again.
   package func releaseFiles() {
     state.withLock { release(&$0, checkpoint: false) }
+  }
+
+  package func doze() -> Bool {
+    guard mayDoze, listenerName == nil else { return false }
+    return state.withLock { state in
+      guard let file = state.file, !state.isDozing else { return state.isDozing }
+      state.wakes?.sender.close()
+      cutLog(of: file)
+      state.isDozing = file.doze()
+      if !state.isDozing { release(&state, checkpoint: false) }
+      return state.isDozing
+    }
   }
 
   /// Cuts off an exchange on another thread unless it is about to end, and closes everything. Waits for no lock of
@@ -127,8 +165,9 @@ package final class EmbeddedRelay: RelayPort {
 
   // MARK: Requests
 
-  private func reply(to request: RelayRequest, in state: inout State) throws(RelayError) -> RelayFile.Reply {
-    let file = try open(&state)
+  private func reply(
+    to request: RelayRequest, from file: RelayFile, in state: inout State
+  ) throws(RelayError) -> RelayFile.Reply {
     let directory = state.wakes?.directory
     let caller = RelayFile.Caller(name: listenerName, keys: state.listeningKeys) { () throws(RelayError) in
       try self.listen(file, directory)
@@ -145,11 +184,16 @@ package final class EmbeddedRelay: RelayPort {
     try state.withLock(body)
   }
 
-  private func open(_ state: inout State) throws(RelayError) -> RelayFile {
+  private func open(_ state: inout State, waitingAtMost patience: Span) throws(RelayError) -> RelayFile {
+    if state.isDozing {
+      state.isDozing = false
+      // Another file by now, or another version's: opened anew.
+      if state.file?.wake() != true { release(&state, checkpoint: false) }
+    }
     if let file = state.file { return file }
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
-      busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes, isBrief: isBrief, stop: closing)
+      busyTimeout: patience, cacheKibibytes: cacheKibibytes, isBrief: isBrief, mayDoze: mayDoze, stop: closing)
     state.file = file
     let directory = WakeDirectory.beside(relay: file.database.path, ports: ports)
     state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory, ports: ports))
@@ -169,21 +213,26 @@ package final class EmbeddedRelay: RelayPort {
     state.listeningKeys = []
     interrupter.withLock { $0 = nil }
     guard let file = state.file else { return }
+    let wasDozing = state.isDozing
     state.file = nil
+    state.isDozing = false
     if let receiver {
       // Other processes notice by themselves that the socket is closed; a suspension leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
       _ = try? file.forget(listeners: [receiver.name])
     }
-    // Opened for one request at a time, as by an extension, the file's log would grow as a store's does.
-    if stop?.leaves(Self.cuttingTime) ?? true {
-      try? file.database.cutLog(longerThan: Self.longestLog, waitingAtMost: .milliseconds(20))
-    }
+    if !wasDozing { cutLog(of: file) }
     do throws(SQLiteError) {
       try file.database.close(checkpoint: checkpoint)
     } catch {
       log(.error, "relay: file could not be closed", ["code": String(error.code)])
     }
+  }
+
+  /// Opened for one request at a time, as by an extension, the file's log would grow as a store's does.
+  private func cutLog(of file: RelayFile) {
+    guard stop?.leaves(Self.cuttingTime) ?? true else { return }
+    try? file.database.cutLog(longerThan: Self.longestLog, waitingAtMost: .milliseconds(20))
   }
 
   // MARK: Waking

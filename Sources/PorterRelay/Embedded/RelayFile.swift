@@ -53,23 +53,35 @@ final class RelayFile {
   init(
     path: String, access: Database.Access = .create, ports: Ports, log: Log,
     busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512, logPages: Int = RelayFile.logPages,
-    isBrief: Bool = false, stop: StopSignal? = nil
+    isBrief: Bool = false, mayDoze: Bool = false, stop: StopSignal? = nil
   ) throws(RelayError) {
     self.ports = ports
     self.log = log
     self.cacheKibibytes = cacheKibibytes
     self.isBrief = isBrief
-    do throws(SQLiteError) {
-      database = try Database(
-        path: path,
-        options: .init(
-          access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes,
-          logPages: isBrief ? Self.mostLogPages : logPages, isPlain: isBrief,
-          stop: stop, ports: ports))
-    } catch {
+    var options = Database.Options(
+      access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes,
+      logPages: isBrief ? Self.mostLogPages : logPages, isPlain: isBrief, stop: stop, ports: ports)
+    options.mayDoze = mayDoze
+    do throws(SQLiteError) { database = try Database(path: path, options: options) } catch {
       throw .storage(error)
     }
     try migrate()
+  }
+
+  /// Releases every lock, and keeps the file open. False if it is to be closed.
+  func doze() -> Bool {
+    (given, dropped) = (nil, 0)
+    return database.doze()
+  }
+
+  /// Takes the locks again. False if it is to be closed, and opened anew: another file has taken its place, or a later version of this
+  /// library has changed it.
+  func wake() -> Bool { database.wake() && hasCurrentHeader }
+
+  private var hasCurrentHeader: Bool {
+    guard let header = database.header else { return false }
+    return header.applicationIdentifier == Self.applicationIdentifier && header.userVersion == Self.schemaVersion
   }
 
   /// The age of the file, in milliseconds; see `RelayAge`.
@@ -224,11 +236,7 @@ extension RelayFile {
 
   private func migrate() throws(RelayError) {
     // Another process may take the file over to a later version at any moment, also after it was opened here.
-    if let header = database.header, header.applicationIdentifier == Self.applicationIdentifier,
-      header.userVersion == Self.schemaVersion
-    {
-      return
-    }
+    if hasCurrentHeader { return }
     if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
     // Two processes may get here together; the second then finds the work done.
     try commit(.full) { () throws(RelayError) in

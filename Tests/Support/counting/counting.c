@@ -2,14 +2,16 @@
  * Counts what a process asks for: loaded with LD_PRELOAD in front of its libraries. At its end the process writes one line of
  * counts to the file that PORTER_COUNTS_TO names:
  *
- *   allocations COUNT statements COUNT syncs COUNT
+ *   allocations COUNT statements COUNT syncs COUNT threads COUNT
  *
- * A statement is one that a caller has SQLite compile, also by `sqlite3_exec`, which calls `sqlite3_prepare_v2` for each. Their texts
- * follow the counts, each in a line of its own, for a caller that asked for more of them than it may.
+ * Threads are those that it starts. A statement is one that a caller has SQLite compile, also by `sqlite3_exec`, which calls
+ * `sqlite3_prepare_v2` for each. Their texts follow the counts, each in a line of its own, for a caller that asked for more of them
+ * than it may.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-static atomic_llong allocations, statements, syncs;
+static atomic_llong allocations, statements, syncs, threads;
 
 void *malloc(size_t size) {
   allocations++;
@@ -75,6 +77,14 @@ int fdatasync(int file) {
   return next.function(file);
 }
 
+typedef int create_thread(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+  NEXT(create_thread *, "pthread_create");
+  threads++;
+  return next.function(thread, attributes, start, argument);
+}
+
 typedef int prepare_v2(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
 typedef int prepare_v3(sqlite3 *, const char *, int, unsigned, sqlite3_stmt **, const char **);
 
@@ -115,8 +125,8 @@ __attribute__((destructor)) static void report(void) {
   int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
   if (file < 0) return;
   char line[128];
-  int length = snprintf(line, sizeof line, "allocations %lld statements %lld syncs %lld\n", (long long)allocations,
-                        (long long)statements, (long long)syncs);
+  int length = snprintf(line, sizeof line, "allocations %lld statements %lld syncs %lld threads %lld\n",
+                        (long long)allocations, (long long)statements, (long long)syncs, (long long)threads);
   if (write(file, line, (size_t)length) != length) abort();
   size_t size = end_of_texts < sizeof texts ? end_of_texts : sizeof texts;
   if (write(file, texts, size) != (ssize_t)size) abort();

@@ -23,11 +23,17 @@ enum Handles {
 
   private static func mask(_ bits: Int) -> UInt { (1 << UInt(bits)) - 1 }
 
+  /// A class, as an array of objects is of a type that every process has already.
+  private final class Slot {
+    var generation: UInt = 0
+    var controller: Controller?
+  }
+
   /// The handles of one process.
   private final class Table: Sendable {
     let process: pid_t
     let era: UInt
-    let slots = Mutex<[(generation: UInt, controller: Controller?)]>([])
+    let slots = Mutex<[Slot]>([])
 
     init(process: pid_t, era: UInt) {
       self.process = process
@@ -60,10 +66,11 @@ enum Handles {
       let free = slots.firstIndex { $0.controller == nil }
       let slot = free ?? slots.count
       guard UInt(slot) < mask(slotBits) else { return nil }
-      if free == nil { slots.append((generation: 0, controller: nil)) }
+      if free == nil { slots.append(Slot()) }
       // Never 0, so that no handle is NULL.
       let generation = max(1, (slots[slot].generation &+ 1) & mask(generationBits))
-      slots[slot] = (generation, controller)
+      slots[slot].generation = generation
+      slots[slot].controller = controller
       let upper = table.era << UInt(generationBits) | generation
       return chat_ctrl(bitPattern: upper << UInt(slotBits) | UInt(slot))
     }

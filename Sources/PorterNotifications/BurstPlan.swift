@@ -39,6 +39,11 @@ package struct BurstPlan: Hashable, Sendable {
   /// Where chats are hidden, a summary of one would say that so many messages have the same sender. There is one of the
   /// profile instead.
   package init(_ items: [Item], hidesChats: Bool) {
+    // Too few for any summary.
+    guard items.count >= min(Self.chatBound, Self.answerBound) else {
+      notifications = items.map { .single($0) }
+      return
+    }
     var counts: [Int64: Int] = [:]
     for item in items { if let chat = item.chat { counts[chat, default: 0] += 1 } }
     let full = Set(counts.filter { $0.value >= Self.chatBound }.keys)

@@ -12,9 +12,10 @@ package enum PluralRule: Hashable, Sendable, CaseIterable {
 
   /// `tag` is a BCP 47 tag, such as `ar` or `pt-BR`. A language that is not listed has one form, `other`, as CLDR has it.
   package init(language tag: String) {
-    let parts = tag.lowercased().split { $0 == "-" || $0 == "_" }
-    switch parts.first ?? "" {
-    case "pt" where parts.dropFirst().contains("pt"): self = .oneAndMillions
+    let tag = tag.lowercased()
+    switch tag.prefix(while: { $0 != "-" && $0 != "_" }) {
+    case "pt" where tag.split(whereSeparator: { $0 == "-" || $0 == "_" }).dropFirst().contains("pt"):
+      self = .oneAndMillions
     case "af", "az", "bg", "da", "de", "el", "en", "et", "eu", "fi", "gl", "hu", "ka", "kk", "ky", "ml", "mn", "mr",
       "nb", "ne", "nl", "nn", "no", "sq", "sv", "sw", "ta", "te", "tr", "ur", "uz":
       self = .oneIsOne

@@ -24,9 +24,10 @@ package struct SoundRule: Hashable, Sendable {
   /// Whether a notification about these chats makes a sound: if one of them may. The sound is then that of the chats that
   /// may.
   package mutating func takeSound(for chats: [Int64]) -> Bool {
-    let free = Set(chats).filter { !isQuiet($0) }
+    // A set only where one is needed: mostly there is one chat.
+    let free = chats.count > 1 ? Set(chats).filter { !isQuiet($0) }.sorted() : chats.filter { !isQuiet($0) }
     for chat in free { last[chat] = now }
-    sounding += free.sorted()
+    sounding += free
     return !free.isEmpty
   }
 }

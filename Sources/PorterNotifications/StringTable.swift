@@ -64,7 +64,7 @@ package struct StringTable: Hashable, Sendable {
     for part in template.parts {
       switch part {
       case .literal(let text): filled += text
-      case .argument(let index) where index < texts.count:
+      case .argument(let index, _) where index < texts.count:
         if isolates, case .count = arguments[index] {
           filled += texts[index]
         } else {

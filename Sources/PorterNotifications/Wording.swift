@@ -24,12 +24,14 @@ package enum Wording: Hashable, Sendable {
 struct Template {
   enum Part: Hashable {
     case literal(String)
-    case argument(Int)
+    case argument(Int, Phrase.Parameter)
   }
 
   private(set) var parts: [Part] = []
   /// The type that each place names.
-  private(set) var places: [(argument: Int, parameter: Phrase.Parameter)] = []
+  private var places: [(argument: Int, parameter: Phrase.Parameter)] {
+    parts.compactMap { if case .argument(let index, let parameter) = $0 { (index, parameter) } else { nil } }
+  }
 
   /// Nil if a `%` begins nothing that is known, or places with and without numbers are mixed.
   init?(_ text: String) {
@@ -52,12 +54,11 @@ struct Template {
       case "d"?: parameter = .count
       default: return nil
       }
-      if !places.isEmpty, hasNumbers != (number != nil) { return nil }
+      if next > 0, hasNumbers != (number != nil) { return nil }
       hasNumbers = number != nil
       if !literal.isEmpty { parts.append(.literal(String(literal))) }
       literal = String.UnicodeScalarView()
-      parts.append(.argument(number ?? next))
-      places.append((number ?? next, parameter))
+      parts.append(.argument(number ?? next, parameter))
       next += 1
     }
     if !literal.isEmpty { parts.append(.literal(String(literal))) }

@@ -71,18 +71,22 @@ final class EngineThread: Turns {
 
   private func wait(_ wait: EngineLoop.Wait, _ clock: any Clock) -> EngineLoop.News {
     let readable = Int16(POLLIN)
-    var descriptors = [
+    var descriptors = (
       pollfd(fd: wake.descriptor, events: readable, revents: 0),
       pollfd(fd: wait.relay ?? -1, events: readable, revents: 0),
-      pollfd(fd: wait.channel ?? -1, events: readable, revents: 0),
-    ]
+      pollfd(fd: wait.channel ?? -1, events: readable, revents: 0)
+    )
     // Rounded up, so that it does not wake a moment before a timer is due, again and again.
     let milliseconds = wait.due.map { Int32(clamping: (max(0, ($0 - clock.now()).nanoseconds) + 999_999) / 1_000_000) }
-    guard poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1) > 0 else { return [] }
-    if descriptors[0].revents != 0 { wake.lower() }
+    let ready = withUnsafeMutableBytes(of: &descriptors) { bytes in
+      let all = bytes.assumingMemoryBound(to: pollfd.self)
+      return poll(all.baseAddress, nfds_t(all.count), milliseconds ?? -1)
+    }
+    guard ready > 0 else { return [] }
+    if descriptors.0.revents != 0 { wake.lower() }
     var news: EngineLoop.News = []
-    if descriptors[1].revents != 0 { news.insert(.relay) }
-    if descriptors[2].revents != 0 { news.insert(.channel) }
+    if descriptors.1.revents != 0 { news.insert(.relay) }
+    if descriptors.2.revents != 0 { news.insert(.channel) }
     return news
   }
 }

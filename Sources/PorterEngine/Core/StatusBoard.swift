@@ -106,10 +106,14 @@ struct EngineSnapshot: Sendable {
   let holdsPhaseFile: Bool
   let awaitedAnswers: Int
 
-  struct ClaimState: Sendable {
+  final class ClaimState: Sendable {
     let connectionID: Int64
     let state: PorterMachines.Ownership.State
     let epoch: Int64?
+
+    init(connectionID: Int64, state: PorterMachines.Ownership.State, epoch: Int64?) {
+      (self.connectionID, self.state, self.epoch) = (connectionID, state, epoch)
+    }
   }
 
   /// Nothing is open, locked or under way: a process may be frozen. The same as that `holds` is empty.

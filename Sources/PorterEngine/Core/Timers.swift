@@ -3,11 +3,16 @@ import PorterPlatform
 /// The engine's timers; they fire in its turns. A timer that is cancelled, or set again under its name, never fires
 /// late.
 final class Timers {
-  private struct Timer {
+  /// A class, as an array of objects is of a type that every process has already.
+  private final class Timer {
     let number: Int
     let name: String
     var due: Moment
     let action: () -> Void
+
+    init(number: Int, name: String, due: Moment, action: @escaping () -> Void) {
+      (self.number, self.name, self.due, self.action) = (number, name, due, action)
+    }
   }
 
   private let clock: any Clock

@@ -41,18 +41,19 @@ struct BurstComposition {
     for part in shown where part.isReplaced { add(part.event, of: part.connection, isHeard: false) }
     let shown = shown.filter { !$0.isReplaced }
     let plan = BurstPlan(shown.map(Self.item), hidesChats: policy.hidesNames)
-    let byEntry = Dictionary(shown.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
+    // There are few enough to search.
+    let find = { (entry: Int64) in shown.first { $0.entry.id == entry } }
     for planned in plan.notifications {
       switch planned {
       case .single(let item):
-        guard let shown = byEntry[item.id] else { continue }
+        guard let shown = find(item.id) else { continue }
         // Its placeholder may have sounded before the contact was known.
         let hasSounded = shown.entry.mayHavePlaceholder && sounds.isQuiet(SoundRule.unknown)
         let isHeard = !hasSounded && (shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true)
         // A call sounds even if the chat has just sounded.
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
-        try addSummary(user, chat, items.compactMap { byEntry[$0.id] }, store)
+        try addSummary(user, chat, items.compactMap { find($0.id) }, store)
       }
     }
     for placeholder in placeholders {

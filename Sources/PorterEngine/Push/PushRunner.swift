@@ -277,7 +277,7 @@ extension PushRunner: PushEffects {
   func releaseStore(_ run: PushRun) {
     let outcome = run.findings.outcome
     if run.content.badge == nil, outcome != .releasedExpired { run.content.badge = try? context.store?.badge() }
-    if context.role == .extension, [.releasedOffline, .releasedExpired].contains(outcome) {
+    if context.role == .extension, outcome == .releasedOffline || outcome == .releasedExpired {
       engine.receiver.polling.makeDue()
     }
     looks.note(run.number, run.findings.look)

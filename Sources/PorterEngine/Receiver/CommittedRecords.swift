@@ -19,17 +19,33 @@ struct CommittedMessage {
 
 /// Records that one push has read, for what it shows.
 struct KnownRecords {
-  private var connections: [Int64: StoredConnection] = [:]
-  private var users: [Int64: StoredUser] = [:]
-  private var contacts: [Int64: StoredContact] = [:]
+  /// By their numbers. The last one has a place of its own: mostly it is the only one.
+  private struct Known<Record> {
+    private var last: (id: Int64, record: Record)?
+    private var others: [Int64: Record] = [:]
+
+    subscript(id: Int64) -> Record? {
+      if let last, last.id == id { return last.record }
+      return others.isEmpty ? nil : others[id]
+    }
+
+    mutating func note(_ record: Record, _ id: Int64) {
+      if let last, last.id != id { others[last.id] = last.record }
+      last = (id, record)
+    }
+  }
+
+  private var connections = Known<StoredConnection>()
+  private var users = Known<StoredUser>()
+  private var contacts = Known<StoredContact>()
 
   /// The last message's records replace those of earlier ones. Items are not kept: another process may edit or delete one
   /// before it is shown.
   mutating func note(_ committed: CommittedMessage) {
-    connections[committed.connection.id] = committed.connection
+    connections.note(committed.connection, committed.connection.id)
     guard let records = committed.records else { return }
-    users[records.user.id] = records.user
-    contacts[records.contact.id] = records.contact
+    users.note(records.user, records.user.id)
+    contacts.note(records.contact, records.contact.id)
   }
 
   mutating func connection(_ id: Int64, _ store: Store) throws(StoreError) -> StoredConnection {
@@ -45,11 +61,11 @@ struct KnownRecords {
   }
 
   private static func known<Record>(
-    _ id: Int64, _ records: inout [Int64: Record], _ read: (Int64) throws(StoreError) -> Record
+    _ id: Int64, _ records: inout Known<Record>, _ read: (Int64) throws(StoreError) -> Record
   ) throws(StoreError) -> Record {
     if let record = records[id] { return record }
     let record = try read(id)
-    records[id] = record
+    records.note(record, id)
     return record
   }
 }

@@ -3,21 +3,32 @@ import PorterPlatform
 /// The messages that pushes to this process named, until they have come: what `ntfMessage` is emitted for. The last few hundred,
 /// since a message that another process has taken in never comes here.
 struct ExpectedMessages {
-  private enum Name: Hashable {
-    case message([UInt8], connection: Int64)
-    case time(WallTime, connection: Int64)
+  /// A class, as an array of objects is of a type that every process has already.
+  private final class Name {
+    let connection: Int64
+    /// One of them.
+    let message: [UInt8]?
+    let time: WallTime?
+
+    init(_ message: [UInt8]?, _ time: WallTime?, connection: Int64) {
+      (self.message, self.time, self.connection) = (message, time, connection)
+    }
+
+    func isSame(as other: Name) -> Bool {
+      connection == other.connection && message == other.message && time == other.time
+    }
   }
 
   private static let bound = 256
   /// Oldest first.
   private var names: [Name] = []
 
-  mutating func note(_ message: [UInt8], _ connection: Int64) { note(.message(message, connection: connection)) }
+  mutating func note(_ message: [UInt8], _ connection: Int64) { note(Name(message, nil, connection: connection)) }
 
-  mutating func note(_ time: WallTime, _ connection: Int64) { note(.time(time, connection: connection)) }
+  mutating func note(_ time: WallTime, _ connection: Int64) { note(Name(nil, time, connection: connection)) }
 
   private mutating func note(_ name: Name) {
-    names.removeAll { $0 == name }
+    names.removeAll { $0.isSame(as: name) }
     names.append(name)
     if names.count > Self.bound { names.removeFirst() }
   }
@@ -26,8 +37,7 @@ struct ExpectedMessages {
   mutating func take(_ message: SourceMessage, _ connection: Int64) -> Bool {
     let before = names.count
     names.removeAll {
-      $0 == .message(message.identifier, connection: connection)
-        || $0 == .time(message.timestamp, connection: connection)
+      $0.connection == connection && ($0.message == message.identifier || $0.time == message.timestamp)
     }
     return names.count < before
   }

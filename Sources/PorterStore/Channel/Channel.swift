@@ -96,8 +96,11 @@ package final class Channel {
   package func send(_ kind: ChannelMessage.Kind, toAll role: ChannelAddress.Role) -> UInt64? {
     let counter = nextCounter()
     var heard = 0
-    let receivers = directory.names().compactMap { ChannelAddress(name: $0) }.filter {
-      $0.role == role && $0 != address
+    // Mostly there is none, and no array of them is made.
+    var receivers: [ChannelAddress] = []
+    for name in directory.names() {
+      guard let receiver = ChannelAddress(name: name), receiver.role == role, receiver != address else { continue }
+      receivers.append(receiver)
     }
     // In unpredictable order: an attacker who fills the directory hides no process for longer than one question.
     var generator = RandomnessGenerator(ports.randomness)

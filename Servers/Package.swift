@@ -141,6 +141,7 @@ let package = Package(
       name: "relay-load",
       dependencies: [
         "PorterRelayServer", "PorterTelemetry",
+        .byName(name: "PorterJetStream", condition: clustered),
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,4 +1,5 @@
-"""Measures porter-relay on JetStream beside publishes through libnats to the same nodes, in one run: `make bench-jetstream`.
+"""Measures porter-relay on JetStream beside its own back end, and beside publishes through libnats to the same nodes, in one run:
+`make bench-jetstream`.
 
 Messages have 1,000 bytes. A send is two publishes that wait for each other: the body, and the mailbox's record. Rows are measured in turn;
 the best of each counts.
@@ -56,6 +57,8 @@ def once(nodes: int, publisher: str, results: dict) -> None:
             relay = support.Relay(folder + "/data", store=cluster.address)
             for clients in CLIENTS:
                 count = COUNT if clients > 1 else COUNT // 8
+                ids = mailboxes(relay, Path(folder) / "ids", count // 100)
+                note(f"back end, {clients} clients", run(LOAD, "nats", cluster.address, ids, str(clients), str(count)))
                 ids = mailboxes(relay, Path(folder) / "ids", count // 100)
                 note(f"sends, {clients} clients", run(LOAD, "http", str(relay.port), ids, str(clients), str(count)))
             results[f"MB, {nodes}"] = {

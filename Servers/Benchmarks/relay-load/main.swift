@@ -1,6 +1,7 @@
 // Sends messages as fast as they are accepted: `relay-load http PORT IDS CONNECTIONS COUNT` to a relay over HTTPS,
-// `relay-load file FOLDER IDS CLIENTS COUNT` to the back end that such a relay has, without a network. IDS is a file with the
-// sender identifiers of mailboxes that are not secured, in hexadecimal, one per line. Prints one JSON object.
+// `relay-load file FOLDER IDS CLIENTS COUNT` to the back end that such a relay has, without HTTPS, and `relay-load nats URL IDS
+// CLIENTS COUNT` to that of a relay in a cluster. IDS is a file with the sender identifiers of mailboxes that are not secured, in
+// hexadecimal, one per line. Prints one JSON object.
 
 import NIOCore
 import NIOPosix
@@ -9,6 +10,10 @@ import PorterRelay
 import PorterRelayServer
 import PorterTelemetry
 import Synchronization
+
+#if JetStream
+  import PorterJetStream
+#endif
 
 #if canImport(Glibc)
   import Glibc
@@ -124,11 +129,7 @@ func overHTTP(port: Int, _ work: Work, connections: Int) throws -> TimeAmount {
 }
 
 /// Each client sends its next request when the one before was answered.
-func toFile(folder: String, _ work: Work, clients: Int) throws -> TimeAmount {
-  let metrics = Metrics(buckets: RelayMetrics.buckets)
-  let backEnd = try FileBackEnd(
-    .init(path: folder + "/relay.db"), metrics: metrics, log: LogWriter { _ in }, admit: { _ in true }, onNews: { _ in }
-  )
+func toBackEnd(_ backEnd: any RelayBackEnd, _ work: Work, clients: Int) -> TimeAmount {
   let active = Mutex(clients)
   @Sendable func send() {
     guard let request = work.next() else { return active.withLock { $0 -= 1 } }
@@ -148,6 +149,22 @@ func toFile(folder: String, _ work: Work, clients: Int) throws -> TimeAmount {
   let time = NIODeadline.now() - began
   backEnd.close()
   return time
+}
+
+func file(_ folder: String) throws -> any RelayBackEnd {
+  try FileBackEnd(
+    .init(path: folder + "/relay.db"), metrics: Metrics(buckets: RelayMetrics.buckets), log: LogWriter { _ in },
+    admit: { _ in true }, onNews: { _ in })
+}
+
+/// That of the relay which has made the streams.
+func cluster(_ servers: String) throws -> any RelayBackEnd {
+  #if JetStream
+    try JetStreamBackEnd(
+      .init(cluster: .init(servers: servers)), log: LogWriter { _ in }, admit: { _ in true }, onNews: { _ in })
+  #else
+    throw ChannelError.operationUnsupported
+  #endif
 }
 
 func identifiers(_ path: String) -> [[UInt8]] {
@@ -170,11 +187,14 @@ func readLine(from file: UnsafeMutablePointer<FILE>) -> String? {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 6, let clients = Int(arguments[4]), let count = Int(arguments[5]) else {
-  print("usage: relay-load http PORT IDS CONNECTIONS COUNT | relay-load file FOLDER IDS CLIENTS COUNT")
+  print(
+    "usage: relay-load http PORT IDS CONNECTIONS COUNT | relay-load file FOLDER IDS CLIENTS COUNT | relay-load nats URL …"
+  )
   exit(2)
 }
 let work = Work(mailboxes: identifiers(arguments[3]), count: count)
 switch (arguments[1], Int(arguments[2])) {
 case ("http", let port?): work.report("http", after: try overHTTP(port: port, work, connections: clients))
-default: work.report("file", after: try toFile(folder: arguments[2], work, clients: clients))
+case ("nats", _): work.report("nats", after: toBackEnd(try cluster(arguments[2]), work, clients: clients))
+default: work.report("file", after: toBackEnd(try file(arguments[2]), work, clients: clients))
 }

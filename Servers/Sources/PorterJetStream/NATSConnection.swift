@@ -133,6 +133,8 @@ final class NATSConnection: @unchecked Sendable {
     // A node that is frozen answers no ping, and is left after two.
     try check(natsOptions_SetPingInterval(settings, pingMilliseconds), "options")
     try check(natsOptions_SetMaxPingsOut(settings, 2), "options")
+    // Otherwise a message waits a millisecond for others to be sent with, and what answers it comes that much later.
+    try check(natsOptions_SetSendAsap(settings, true), "options")
     try check(natsOptions_SetTimeout(settings, 1_000), "options")
     try check(natsOptions_SetMaxReconnect(settings, -1), "options")
     try check(natsOptions_SetReconnectWait(settings, 100), "options")
@@ -185,6 +187,9 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
+
+  /// Bytes of messages that were published and not sent yet.
+  var unsent: Int { Int(natsConnection_Buffered(raw)) }
 
   // MARK: Requests
 

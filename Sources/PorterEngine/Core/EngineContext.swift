@@ -5,8 +5,9 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What every part of the engine needs, handed to each when it is made. Threads: the engine's.
-struct EngineContext {
+/// What every part of the engine needs, handed to each when it is made. It never changes; a class, since each of some fifty copies
+/// would retain all of it. Threads: the engine's.
+final class EngineContext {
   let configuration: Configuration
   let instance: Instance
   let timers: Timers
@@ -21,6 +22,15 @@ struct EngineContext {
   /// Work for later turns.
   let deferred: DeferredWork
   let retries: Retries
+
+  init(
+    configuration: Configuration, instance: Instance, timers: Timers, steps: StepQueue, events: EventQueue,
+    stop: StopSignal, board: StatusBoard, storeAccess: StoreAccess, deferred: DeferredWork, retries: Retries
+  ) {
+    (self.configuration, self.instance, self.timers, self.steps) = (configuration, instance, timers, steps)
+    (self.events, self.stop, self.board, self.storeAccess) = (events, stop, board, storeAccess)
+    (self.deferred, self.retries) = (deferred, retries)
+  }
 
   var clock: any Clock { configuration.clock }
   var randomness: any Randomness { configuration.randomness }
@@ -48,6 +58,7 @@ struct EngineContext {
   }
 
   func emit(_ event: Event) { events.post(event) }
+  func emit(making make: @escaping @Sendable () -> Event) { events.post(making: make) }
 }
 
 /// The open store, for all parts to use. Only `Lifecycle` opens and closes it.

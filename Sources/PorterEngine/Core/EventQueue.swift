@@ -6,9 +6,9 @@ import PorterSchema
 /// Taking an event and returning it is one step under the lock, so that none is lost when a time-out and an event meet.
 package final class EventQueue: Sendable {
   private struct Entry {
-    /// The text is made when it is needed: the host of an extension may read no events at all.
+    /// The event and its text are made when they are needed: the host of an extension may read no events at all.
     enum Content {
-      case event(Event)
+      case unmade(@Sendable () -> Event)
       case text(String)
     }
 
@@ -19,14 +19,14 @@ package final class EventQueue: Sendable {
     /// 0 for one whose text is not made yet.
     var bytes: Int {
       switch content {
-      case .event: 0
+      case .unmade: 0
       case .text(let text): text.utf8.count
       }
     }
 
     var text: String {
       switch content {
-      case .event(let event): event.text
+      case .unmade(let make): make().text
       case .text(let text): text
       }
     }
@@ -71,8 +71,8 @@ package final class EventQueue: Sendable {
       events.append(entry)
       guard count > EventQueue.unmade else { return }
       for index in max(first, events.count - EventQueue.unmade - 1)..<events.count {
-        guard case .event(let event) = events[index].content else { continue }
-        events[index].content = .text(event.text)
+        guard case .unmade = events[index].content else { continue }
+        events[index].content = .text(events[index].text)
         bytes += events[index].bytes
       }
     }
@@ -116,12 +116,15 @@ package final class EventQueue: Sendable {
   package var descriptor: Int32 { wake.descriptor }
   package var count: Int { contents.withLock { $0.count } }
 
-  func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) {
-    EventRecord.note(event)
+  func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) { post(making: { event }, taken: taken) }
+
+  /// `make` may be called at any time, on any thread, and never if no host reads the event.
+  func post(making make: @escaping @Sendable () -> Event, taken: (@Sendable () -> Void)? = nil) {
+    EventRecord.note(making: make)
     contents.signal { contents in
       guard !contents.isClosed else { return }
       if contents.count == 0 { wake.raise() }
-      contents.append(Entry(content: .event(event), taken: taken))
+      contents.append(Entry(content: .unmade(make), taken: taken))
       // The event itself stays, whatever its length.
       while contents.count > 1, contents.count > Self.bound || contents.bytes > byteBound, contents.take() != nil {
         contents.lost += 1

@@ -24,9 +24,11 @@ enum EventRecord {
     }
   #endif
 
-  static func note(_ event: Event) {
+  static func note(_ event: Event) { note(making: { event }) }
+
+  static func note(making make: () -> Event) {
     #if DEBUG
-      guard let descriptor, let type = event.json["type"]?.stringValue else { return }
+      guard let descriptor, let type = make().json["type"]?.stringValue else { return }
       guard known.withLock({ $0.insert(type).inserted }) else { return }
       var line = "\(type)\n"
       line.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }

@@ -104,7 +104,11 @@ extension StoredConnection {
 
 extension ConnectionEntity {
   init(_ connection: StoredConnection, _ contact: StoredContact?, _ store: Store) {
-    let address = connection.isAddress ? try? store.address(connectionID: connection.id) : nil
+    self.init(connection, contact, connection.isAddress ? try? store.address(connectionID: connection.id) : nil)
+  }
+
+  /// `address`: that of a connection that is one.
+  init(_ connection: StoredConnection, _ contact: StoredContact?, _ address: StoredAddress?) {
     self.init(
       connection: PorterSchema.ConnectionRecord(connection),
       contact: contact.map { ContactRecord($0, connection: connection) }, address: address.map { AddressRecord($0) })

@@ -274,13 +274,21 @@ final class MessageCommitter {
     default: break
     }
     guard let records = committed.records else { return }
-    let user = UserRecord(records.user)
-    let contact = ContactRecord(records.contact, connection: committed.connection)
+    let connection = committed.connection
     switch content {
     case .item, .call:
       guard let item = records.item else { return }
-      changes.emit(
-        .newChatItems(user, [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))]), of: entry)
+      return changes.emit(
+        making: {
+          let contact = ContactRecord(records.contact, connection: connection)
+          return .newChatItems(
+            UserRecord(records.user), [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))])
+        }, of: entry)
+    default: break
+    }
+    let user = UserRecord(records.user)
+    let contact = ContactRecord(records.contact, connection: connection)
+    switch content {
     case .changed(let change, _):
       if let event = change.event(user: user, contact: contact, records.item) { changes.emit(event, of: entry) }
     case .connected:
@@ -291,7 +299,7 @@ final class MessageCommitter {
       changes.emit(
         .contactUpdated(user, from: ContactRecord(before, connection: committed.connection), to: contact), of: entry)
     case .left: changes.emit(.contactDeletedByContact(user, contact), of: entry)
-    case .request, .requestWithdrawn, .application, .nothingToShow, .quarantined: break
+    case .item, .call, .request, .requestWithdrawn, .application, .nothingToShow, .quarantined: break
     }
   }
 
@@ -307,8 +315,10 @@ final class MessageCommitter {
     guard let store = context.store, expected.take(message, connection.id) else { return }
     guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
     let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
-    let entity = ConnectionEntity(connection, contact, store)
-    context.emit(.ntfMessage(UserRecord(user), entity, message.notification))
+    let address = connection.isAddress ? try? store.address(connectionID: connection.id) : nil
+    context.emit(making: {
+      .ntfMessage(UserRecord(user), ConnectionEntity(connection, contact, address), message.notification)
+    })
   }
 }
 

@@ -26,7 +26,7 @@ final class RelayDriver {
     let submit: (Way) -> Bool
     /// Ends the request, with the relay's answer or, if there is none, with this error.
     let end: (RelayError?) -> Void
-    /// Carries it out in this turn, or hands it to a thread. Nil if that was done.
+    /// Carries it out in this turn, or hands it to a thread. Nil for one that a thread has.
     var inPlace: (() -> Void)?
 
     init(

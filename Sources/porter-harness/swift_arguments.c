@@ -1,0 +1,19 @@
+/* In place of the Swift runtime's functions of these names, which bring code with them that looks for the program's arguments at each
+ * start: on Linux it reads /proc/self/maps, as a library cannot know them otherwise. The arguments are main's, and no Swift code of this
+ * program asks for them. */
+char **_swift_stdlib_getUnsafeArgvArgc(int *count);
+void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count);
+
+static char *none;
+static char **given = &none;
+static int given_count;
+
+char **_swift_stdlib_getUnsafeArgvArgc(int *count) {
+  *count = given_count;
+  return given;
+}
+
+void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count) {
+  given = words;
+  given_count = count;
+}

@@ -59,4 +59,17 @@ final class EventQueueTests: XCTestCase {
     for number: Int64 in 100..<112 { queue.post(.eventsLost(number)) }
     for number: Int64 in 100..<112 { expectText(number, queue) }
   }
+
+  /// Making texts cost each push into a running extension a million instructions, though no host read them.
+  func testEventsOfKnownLengthAreMadeWhenTaken() throws {
+    let queue = try XCTUnwrap(EventQueue(byteBound: 20 * 100))
+    let number = Mutex<Int64>(0)
+    for _ in 0..<200 { queue.post(making: { .eventsLost(number.withLock { $0 }) }, bytes: 100) }
+    number.withLock { $0 = 7 }
+    guard case .lost(let lost)? = taken(queue) else { return XCTFail("none was lost") }
+    XCTAssertEqual(lost + queue.count, 200)
+    XCTAssertEqual(queue.count, 20)
+    for _ in 0..<20 { expectText(7, queue) }
+    XCTAssertNil(taken(queue))
+  }
 }

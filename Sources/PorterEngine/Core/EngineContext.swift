@@ -58,7 +58,7 @@ final class EngineContext {
   }
 
   func emit(_ event: Event) { events.post(event) }
-  func emit(making make: @escaping @Sendable () -> Event) { events.post(making: make) }
+  func emit(making make: @escaping @Sendable () -> Event, bytes: Int?) { events.post(making: make, bytes: bytes) }
 }
 
 /// The open store, for all parts to use. Only `Lifecycle` opens and closes it.

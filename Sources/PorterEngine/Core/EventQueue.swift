@@ -8,7 +8,8 @@ package final class EventQueue: Sendable {
   private struct Entry {
     /// The event and its text are made when they are needed: the host of an extension may read no events at all.
     enum Content {
-      case unmade(@Sendable () -> Event)
+      /// With about how many bytes its text will have, if that is known.
+      case unmade(@Sendable () -> Event, bytes: Int?)
       case text(String)
     }
 
@@ -16,17 +17,17 @@ package final class EventQueue: Sendable {
     /// Called on the host's thread once the host has taken it.
     var taken: (@Sendable () -> Void)?
 
-    /// 0 for one whose text is not made yet.
+    /// 0 for one whose text is not made yet, and of unknown length.
     var bytes: Int {
       switch content {
-      case .unmade: 0
+      case .unmade(_, let bytes): bytes ?? 0
       case .text(let text): text.utf8.count
       }
     }
 
     var text: String {
       switch content {
-      case .unmade(let make): make().text
+      case .unmade(let make, _): make().text
       case .text(let text): text
       }
     }
@@ -66,12 +67,13 @@ package final class EventQueue: Sendable {
       return events[first]
     }
 
-    /// Only the last few may be without a text, so that the number of bytes is about right.
+    /// Of those whose length is unknown only the last few may be without a text, so that the number of bytes is about right.
     mutating func append(_ entry: Entry) {
       events.append(entry)
+      bytes += entry.bytes
       guard count > EventQueue.unmade else { return }
       for index in max(first, events.count - EventQueue.unmade - 1)..<events.count {
-        guard case .unmade = events[index].content else { continue }
+        guard case .unmade(_, nil) = events[index].content else { continue }
         events[index].content = .text(events[index].text)
         bytes += events[index].bytes
       }
@@ -91,7 +93,7 @@ package final class EventQueue: Sendable {
   }
 
   package static let bound = 4_096
-  /// As many events as wait without their texts; one push makes three.
+  /// As many events of unknown length as wait without their texts; one push makes three.
   private static let unmade = 8
   /// A host that handles pushes and nothing else reads no events, and the platform ends its process at 24 MB (INC-33).
   package static func byteBound(_ role: Role) -> Int {
@@ -116,15 +118,16 @@ package final class EventQueue: Sendable {
   package var descriptor: Int32 { wake.descriptor }
   package var count: Int { contents.withLock { $0.count } }
 
-  func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) { post(making: { event }, taken: taken) }
+  func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) { post(making: { event }, bytes: nil, taken: taken) }
 
-  /// `make` may be called at any time, on any thread, and never if no host reads the event.
-  func post(making make: @escaping @Sendable () -> Event, taken: (@Sendable () -> Void)? = nil) {
+  /// `make` may be called at any time, on any thread, and never if no host reads the event. Making its text costs a push a tenth of its
+  /// instructions: it is spared by saying about how many `bytes` it will have.
+  func post(making make: @escaping @Sendable () -> Event, bytes: Int?, taken: (@Sendable () -> Void)? = nil) {
     EventRecord.note(making: make)
     contents.signal { contents in
       guard !contents.isClosed else { return }
       if contents.count == 0 { wake.raise() }
-      contents.append(Entry(content: .unmade(make), taken: taken))
+      contents.append(Entry(content: .unmade(make, bytes: bytes), taken: taken))
       // The event itself stays, whatever its length.
       while contents.count > 1, contents.count > Self.bound || contents.bytes > byteBound, contents.take() != nil {
         contents.lost += 1

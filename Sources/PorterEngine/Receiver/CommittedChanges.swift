@@ -43,11 +43,11 @@ final class CommittedChanges {
   // MARK: What was handed over to the host
 
   /// Emits an event about an entry of the ledger. Until the host has taken it, it comes again in the app's next process.
-  func emit(_ event: Event, of entry: Int64) { emit(making: { event }, of: entry) }
+  func emit(_ event: Event, of entry: Int64) { emit(making: { event }, bytes: nil, of: entry) }
 
-  func emit(making make: @escaping @Sendable () -> Event, of entry: Int64) {
-    guard context.role == .app else { return context.emit(making: make) }
-    context.events.post(making: make) { [turns] in turns.enqueue { $0.changes.noteTold(entry) } }
+  func emit(making make: @escaping @Sendable () -> Event, bytes: Int?, of entry: Int64) {
+    guard context.role == .app else { return context.emit(making: make, bytes: bytes) }
+    context.events.post(making: make, bytes: bytes) { [turns] in turns.enqueue { $0.changes.noteTold(entry) } }
   }
 
   func noteTold(_ entry: Int64) {

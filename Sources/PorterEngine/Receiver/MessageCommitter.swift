@@ -283,7 +283,8 @@ final class MessageCommitter {
           let contact = ContactRecord(records.contact, connection: connection)
           return .newChatItems(
             UserRecord(records.user), [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))])
-        }, of: entry)
+        }, bytes: Self.eventBytes + records.user.storedBytes + records.contact.storedBytes + item.storedBytes, of: entry
+      )
     default: break
     }
     let user = UserRecord(records.user)
@@ -316,10 +317,13 @@ final class MessageCommitter {
     guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
     let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
     let address = connection.isAddress ? try? store.address(connectionID: connection.id) : nil
-    context.emit(making: {
-      .ntfMessage(UserRecord(user), ConnectionEntity(connection, contact, address), message.notification)
-    })
+    context.emit(
+      making: { .ntfMessage(UserRecord(user), ConnectionEntity(connection, contact, address), message.notification) },
+      bytes: Self.eventBytes + user.storedBytes + (contact?.storedBytes ?? 0))
   }
+
+  /// About how many an event about a message has beside what was stored as it is.
+  private static let eventBytes = 3_072
 }
 
 extension StoredConnection {
@@ -327,4 +331,21 @@ extension StoredConnection {
   fileprivate func opensMore(as later: StoredConnection) -> Bool {
     status != later.status || contactID != later.contactID
   }
+}
+
+extension StoredUser {
+  fileprivate var storedBytes: Int { displayName.utf8.count + fullName.utf8.count + (profile?.utf8.count ?? 0) }
+}
+
+extension StoredContact {
+  fileprivate var storedBytes: Int {
+    let names = localName.utf8.count + displayName.utf8.count + fullName.utf8.count + localAlias.utf8.count
+    let optional = [profile, customData, preferences, usersPreferences]
+    return names + optional.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+  }
+}
+
+extension StoredItem {
+  /// Its text is in the content, and again beside it.
+  fileprivate var storedBytes: Int { 2 * content.utf8.count + (quote?.utf8.count ?? 0) }
 }

@@ -26,6 +26,7 @@ public protocol ClusterStore: Sendable {
 
   // MARK: Notifications: a queue for each service, shared by all that ask in its name
 
+  /// May be added twice by two relays with the same `attempt`, and by one after a minute.
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure)
   /// Each is given again after a pause, to whichever relay asks, until it is acknowledged.
   func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications

@@ -53,7 +53,7 @@ extension ClusteredRelay {
   /// What a service's queue is called.
   static func name(of service: SigningPublicKey) -> String { TextEncoding.base64URL(service.bytes) }
 
-  /// A repeat with the same `attempt` within minutes adds none.
+  /// A repeat with the same `attempt` at this relay, within a minute, adds none.
   func addNotification(
     _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, to service: SigningPublicKey, attempt: RelayIdentifier
   ) async throws(ExchangeFailure) {

@@ -21,7 +21,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private struct State {
     var underWay = 0
     var isClosed = false
-    var problem: String?
+    var isConnectable = false
+    var problem: String? = "the cluster was not reached yet"
     var failedAt: ContinuousClock.Instant?
   }
 
@@ -30,85 +31,109 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private static let probeInterval = Duration.seconds(1)
   /// How long what failed is said after nothing fails any more.
   private static let memory = Duration.milliseconds(1_500)
-  private static let patience = Duration.seconds(15)
+  private static let openingInterval = Duration.milliseconds(250)
+  /// A cluster that takes connections has been opened before the relay says its address, unless that takes longer.
+  private static let openingPatience = DispatchTimeInterval.seconds(10)
 
-  private let connection: NATSConnection
-  private let store: JetStreamStore
-  private let relay: ClusteredRelay
+  /// What there is after the cluster was reached for the first time.
+  private struct Cluster: Sendable {
+    let connection: NATSConnection
+    let store: JetStreamStore
+    let relay: ClusteredRelay
+    let subscriptions: [NATSConnection.Subscription]
+  }
+
+  private let options: JetStreamOptions
+  private let admit: @Sendable ([UInt8]) -> Bool
+  private let onNews: @Sendable ([String]) -> Void
+  private let watch: StreamWatch
+  private let cluster = Mutex<Cluster?>(nil)
   private let heartbeat = Heartbeat()
   private let log: LogWriter
   private let state = Mutex(State())
-  private let subscriptions: Mutex<[NATSConnection.Subscription]> = Mutex([])
   private let tasks: Mutex<[Task<Void, Never>]> = Mutex([])
   private let idle = DispatchSemaphore(value: 0)
 
-  /// Connects, and makes what is missing in the cluster. Blocks.
+  /// Connects, and makes what is missing in the cluster, as soon as it can be reached. Until then exchanges are answered with
+  /// `unavailable`, and `problem` says why.
   public init(
     _ options: JetStreamOptions, log: LogWriter, admit: @escaping @Sendable ([UInt8]) -> Bool,
     onNews: @escaping @Sendable ([String]) -> Void
-  ) throws(JetStreamError) {
-    self.log = log
-    let opened = try Self.open(options)
-    (connection, store) = (opened.connection, opened.store)
-    guard let relay = ClusteredRelay(opened.store, secret: opened.store.settings.secret, admit: admit, onNews: onNews)
-    else { throw JetStreamError("no randomness") }
-    self.relay = relay
-    do throws(ClusterFailure) {
-      let signals = try store.start(relay)
-      let beats = try connection.subscribe(options.name + ".beat") { [heartbeat] message in
-        if heartbeat.hear(message.data) { relay.missed() }
+  ) {
+    (self.options, self.log, self.admit, self.onNews) = (options, log, admit, onNews)
+    watch = StreamWatch { log(.error, "the cluster has lost messages that it had acknowledged", ["stream": $0]) }
+    let known = DispatchSemaphore(value: 0)
+    let opening = Task { [weak self] in
+      while let self, !Task.isCancelled {
+        let isOpen = await open()
+        if isOpen || !isConnectable { known.signal() }
+        if isOpen { return }
+        try? await Task.sleep(for: Self.openingInterval)
       }
-      subscriptions.withLock { $0 = signals + [beats] }
+    }
+    tasks.withLock { $0.append(opening) }
+    _ = known.wait(timeout: .now() + Self.openingPatience)
+  }
+
+  private var isConnectable: Bool { state.withLock { $0.isConnectable } }
+
+  /// Whether there is nothing left to be done.
+  private func open() async -> Bool {
+    do throws(ClusterFailure) {
+      state.withLock { $0.isConnectable = false }
+      let connection = try NATSConnection(options.cluster, name: "porter-relay")
+      state.withLock { $0.isConnectable = true }
+      let made: Cluster
+      do throws(ClusterFailure) { made = try await begin(connection) } catch {
+        connection.close()
+        throw error
+      }
+      let isWanted = state.withLock { state in
+        guard !state.isClosed else { return false }
+        cluster.withLock { $0 = made }
+        state.problem = nil
+        return true
+      }
+      guard isWanted else {
+        end(made)
+        return true
+      }
+      startTasks(made)
+      log(
+        .info, "mailboxes are in JetStream",
+        ["partitions": String(made.store.settings.partitions), "relay": heartbeat.name])
+      return true
     } catch {
-      throw JetStreamError(error.description)
+      let isNew = state.withLock { state in
+        defer { state.problem = error.description }
+        return state.problem != error.description
+      }
+      if isNew { log(.warning, "the cluster cannot be used yet", ["reason": error.description]) }
+      return false
+    }
+  }
+
+  private func begin(_ connection: NATSConnection) async throws(ClusterFailure) -> Cluster {
+    let store = try await JetStreamStore.open(
+      connection, name: options.name, replicas: options.replicas, partitions: options.partitions, watch: watch)
+    guard let relay = ClusteredRelay(store, secret: store.settings.secret, admit: admit, onNews: onNews) else {
+      throw ClusterFailure("no randomness")
+    }
+    let signals = try store.start(relay)
+    let beats = try connection.subscribe(options.name + ".beat") { [heartbeat] message in
+      if heartbeat.hear(message.data) { relay.missed() }
     }
     connection.setReconnectHandler { [log] in
       log(.warning, "connected to the cluster again")
       relay.missed()
     }
-    startTasks(options.name)
-    log(
-      .info, "mailboxes are in JetStream",
-      ["partitions": String(store.settings.partitions), "relay": heartbeat.name])
+    return Cluster(connection: connection, store: store, relay: relay, subscriptions: signals + [beats])
   }
 
-  /// A cluster that is about to start has no leader yet.
-  private static func open(
-    _ options: JetStreamOptions
-  ) throws(JetStreamError) -> (connection: NATSConnection, store: JetStreamStore) {
-    let result = Mutex<Result<(NATSConnection, JetStreamStore), ClusterFailure>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let task = Task {
-      let opened = await Result<(NATSConnection, JetStreamStore), ClusterFailure>.repeating(for: patience) {
-        () async throws(ClusterFailure) in
-        let connection = try NATSConnection(options.cluster, name: "porter-relay")
-        do throws(ClusterFailure) {
-          return (
-            connection,
-            try await JetStreamStore.open(
-              connection, name: options.name, replicas: options.replicas, partitions: options.partitions)
-          )
-        } catch {
-          connection.close()
-          throw error
-        }
-      }
-      result.withLock { $0 = opened }
-      done.signal()
-    }
-    done.wait()
-    _ = task
-    switch result.withLock({ $0 }) {
-    case .success(let opened): return opened
-    case .failure(let failure): throw JetStreamError(failure.description)
-    case nil: throw JetStreamError("not opened")
-    }
-  }
-
-  private func startTasks(_ name: String) {
-    let beat = Task { [connection, heartbeat] in
+  private func startTasks(_ cluster: Cluster) {
+    let beat = Task { [heartbeat, options] in
       while !Task.isCancelled {
-        connection.publish(name + ".beat", heartbeat.next())
+        cluster.connection.publish(options.name + ".beat", heartbeat.next())
         try? await Task.sleep(for: Heartbeat.interval)
       }
     }
@@ -117,25 +142,27 @@ public final class JetStreamBackEnd: RelayBackEnd {
         try? await Task.sleep(for: Self.probeInterval)
         guard let self, !Task.isCancelled else { return }
         do throws(ClusterFailure) {
-          try await store.probe()
+          try await cluster.store.probe()
           note(nil)
         } catch {
           note(error.description)
         }
       }
     }
-    tasks.withLock { $0 = [beat, probe] }
+    let isClosed = state.withLock { $0.isClosed }
+    tasks.withLock { $0 += [beat, probe] }
+    if isClosed { for task in [beat, probe] { task.cancel() } }
   }
 
   // MARK: Exchanges
 
   public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
-    let isAccepted = state.withLock { state in
-      guard !state.isClosed, state.underWay < Self.most else { return false }
+    let accepting = state.withLock { state -> ClusteredRelay? in
+      guard !state.isClosed, state.underWay < Self.most, let relay else { return nil }
       state.underWay += 1
-      return true
+      return relay
     }
-    guard isAccepted else { return done(.unavailable) }
+    guard let relay = accepting else { return done(.unavailable) }
     Task { [self] in
       switch await relay.exchange(exchange) {
       case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
@@ -156,11 +183,13 @@ public final class JetStreamBackEnd: RelayBackEnd {
     if isLast { idle.signal() }
   }
 
-  public func attach(_ listener: String) { relay.attach(listener) }
-  public func detach(_ listener: String) { relay.detach(listener) }
-  public func forget(_ listeners: [String]) { relay.forget(listeners) }
+  private var relay: ClusteredRelay? { cluster.withLock { $0 }?.relay }
+
+  public func attach(_ listener: String) { relay?.attach(listener) }
+  public func detach(_ listener: String) { relay?.detach(listener) }
+  public func forget(_ listeners: [String]) { relay?.forget(listeners) }
   public var waiting: Int { state.withLock { $0.underWay } }
-  public var problem: String? { state.withLock { $0.problem } }
+  public var problem: String? { state.withLock { $0.problem } ?? watch.problem() }
 
   /// What failed stays said until a probe finds nothing wrong, and nothing has failed for a while.
   private func note(_ problem: String?) {
@@ -185,30 +214,11 @@ public final class JetStreamBackEnd: RelayBackEnd {
     }
     if !isIdle { idle.wait() }
     for task in tasks.withLock({ $0 }) { task.cancel() }
-    subscriptions.withLock { $0 = [] }
-    store.stop()
-    connection.close()
+    if let cluster = cluster.withLock({ $0 }) { end(cluster) }
   }
-}
 
-/// Why a cluster cannot be used.
-public struct JetStreamError: Error, Equatable, CustomStringConvertible {
-  public let description: String
-
-  init(_ description: String) { self.description = "JetStream: " + description }
-}
-
-extension Result where Success: Sendable, Failure == ClusterFailure {
-  /// Tries again for as long as this while it fails.
-  static func repeating(
-    for span: Duration, _ body: () async throws(ClusterFailure) -> Success
-  ) async -> Result {
-    let end = ContinuousClock.now + span
-    while true {
-      do throws(ClusterFailure) { return .success(try await body()) } catch {
-        if ContinuousClock.now >= end { return .failure(error) }
-      }
-      try? await Task.sleep(for: .milliseconds(200))
-    }
+  private func end(_ cluster: Cluster) {
+    cluster.store.stop()
+    cluster.connection.close()
   }
 }

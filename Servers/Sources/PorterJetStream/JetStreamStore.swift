@@ -26,9 +26,6 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// Longer than a message takes from its arrival at a stream's leader to its place in the stream, after which it is compared with
-  /// what the leader has.
-  private static let flight = Duration.seconds(30)
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
 
@@ -41,27 +38,28 @@ final class JetStreamStore: ClusterStore {
   private let epoch: UInt64
   /// Of each service.
   private let queues: WorkQueues
+  private let added = RecentNames()
   private let holders = Mutex<[String: NATSConnection.Subscription]>([:])
   private let listener = Mutex<(any ClusterListener)?>(nil)
 
   /// Makes what is missing in the cluster.
   static func open(
-    _ connection: NATSConnection, name: String, replicas: Int, partitions: Int
+    _ connection: NATSConnection, name: String, replicas: Int, partitions: Int, watch: StreamWatch
   ) async throws(ClusterFailure) -> JetStreamStore {
-    let stream = JetStream(connection: connection)
+    let stream = JetStream(connection: connection, watch: watch)
     // What is there already has as many as it has, and a node may be down just now.
     let known = try await stream.replicas(of: name + "_settings")
     let replicas =
       if let known { known } else if replicas > 1, try await !stream.hasReplicas(name) { 1 } else { replicas }
     let settingsStream = JetStream.Stream(
-      name: name + "_settings", subject: name + ".settings", replicas: replicas, isLastOfSubject: true)
+      name: name + "_settings", subject: name + ".settings", replicas: replicas, hasRecords: true)
     try await stream.prepare(settingsStream)
     let settings = try await Self.settings(stream, settingsStream, partitions)
     for partition in 0..<settings.partitions {
       try await stream.prepare(
         .init(
           name: "\(name)_mailboxes_\(partition)", subject: "\(name).mailbox.\(partition).*", replicas: replicas,
-          isLastOfSubject: true, memory: Self.flight))
+          hasRecords: true))
       // A day more than a record counts, whose clock is a relay's.
       try await stream.prepare(
         .init(
@@ -69,8 +67,8 @@ final class JetStreamStore: ClusterStore {
     }
     let made = try await stream.prepare(
       .init(
-        name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, memory: .seconds(120),
-        isQueue: true, days: 21))
+        name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true,
+        days: 21))
     return JetStreamStore(connection, stream, name, settings, epoch: made, isReplicated: replicas > 1)
   }
 
@@ -83,7 +81,7 @@ final class JetStreamStore: ClusterStore {
       var secret: [UInt8] = []
       for _ in 0..<32 { secret.append(.random(in: .min ... .max)) }
       let own = Settings(secret: secret, partitions: partitions)
-      if try await stream.publish(place.subject, own.bytes, after: 0) != nil { return own }
+      if try await stream.replace(place.name, place.subject, own.bytes, 0) != nil { return own }
     }
     throw ClusterFailure("the cluster's settings cannot be stored")
   }
@@ -129,20 +127,19 @@ final class JetStreamStore: ClusterStore {
   }
 
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
-    let subject = mailboxSubject(key)
-    if let stored = try await stream.publish(subject, bytes, after: revision) { return stored }
+    let (mailboxes, subject) = (mailboxes(key), mailboxSubject(key))
+    guard revision == 0 else { return try await stream.replace(mailboxes, subject, bytes, revision) }
     // A deleted one is none.
-    guard revision == 0, let deleted = try await stream.newest(mailboxes(key), subject), deleted.bytes.isEmpty else {
-      return nil
-    }
-    return try await stream.publish(subject, bytes, after: deleted.revision)
+    let found = try await stream.newest(mailboxes, subject)
+    guard found?.bytes.isEmpty ?? true else { return nil }
+    return try await stream.replace(mailboxes, subject, bytes, found?.revision ?? 0)
   }
 
-  /// By a replacement, so that no other one comes between. What takes its place is not needed then, and is deleted unless there is a
-  /// new record.
+  /// By a replacement, so that no other one comes between. What takes its place is not needed then, and is deleted later.
   func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool {
-    guard let deleted = try await stream.publish(mailboxSubject(key), [], after: revision) else { return false }
-    stream.deleteSoon(mailboxes(key), deleted)
+    let mailboxes = mailboxes(key)
+    guard let deleted = try await stream.replace(mailboxes, mailboxSubject(key), [], revision) else { return false }
+    stream.forget(mailboxes, mailboxSubject(key), removal: deleted)
     return true
   }
 
@@ -162,7 +159,8 @@ final class JetStreamStore: ClusterStore {
   func body(
     _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]? {
-    try await stream.message(bodies(key), number, isRight: isRight)
+    try await stream.message(
+      bodies(key), number, probe: "\(name).body.\(partition(key)).probe", isRight: isRight)
   }
 
   func dropBodies(_ key: String, _ numbers: [UInt64]) {
@@ -172,7 +170,9 @@ final class JetStreamStore: ClusterStore {
   // MARK: Notifications
 
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure) {
-    _ = try await stream.publish("\(name).notify.\(service)", bytes, identifier: attempt)
+    guard !added.contains(attempt) else { return }
+    _ = try await stream.publish("\(name).notify.\(service)", bytes)
+    added.insert(attempt)
   }
 
   func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications {

@@ -223,6 +223,8 @@ final class NATSConnection: @unchecked Sendable {
   ) async throws(ClusterFailure) -> [NATSMessage] {
     let longest = ContinuousClock.now + .milliseconds(700)
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
+    // An answer that comes after a process was frozen may be right no more.
+    guard deadline > .now else { throw ClusterFailure("the cluster did not answer in time") }
     let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
       let pending = Pending(continuation, deadline: deadline, until: isLast)
       let isOpen = state.withLock { state in

@@ -83,7 +83,7 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
     var options = JetStreamOptions(cluster: cluster)
     options.name = try settings.require("nats-name")
     options.replicas = try settings.number("nats-replicas")
-    return try JetStreamPushStore(options, log: log)
+    return JetStreamPushStore(options, log: log)
   #else
     throw SettingsError("store: \(place): this porter-push was built without JetStream")
   #endif

@@ -100,7 +100,7 @@ func clustered(
     options.name = try settings.require("nats-name")
     options.replicas = try settings.number("nats-replicas")
     options.partitions = try settings.number("nats-partitions")
-    return try JetStreamBackEnd(options, log: log, admit: admit, onNews: onNews)
+    return JetStreamBackEnd(options, log: log, admit: admit, onNews: onNews)
   #else
     throw Failure(text: "store: \(place): this porter-relay was built without JetStream")
   #endif

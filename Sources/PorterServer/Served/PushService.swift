@@ -68,10 +68,11 @@ public final class PushService {
 
   /// One line for each thing that is wrong now. From any thread, as all of these.
   public var problems: [String] {
-    status.problems.map { problem in
+    let now = status.problems.map { problem in
       guard problem.part == .relay, let reason = relay.problem else { return problem.description }
       return "\(problem) (\(reason))"
     }
+    return now + (store?.problem.map { ["state: \($0)"] } ?? [])
   }
 
   /// Whether clients are served: the relay has been reached, and is.

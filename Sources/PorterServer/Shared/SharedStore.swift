@@ -16,7 +16,7 @@ public protocol SharedStore: AnyObject, Sendable {
 
   // MARK: Work: queues that all servers share
 
-  /// Durable when it returns. A second item with the same identifier within a minute is not stored.
+  /// Durable when it returns. An item is not stored again if this process has stored one with the same identifier within a minute.
   func add(_ items: [SharedWork]) throws(SharedStoreFailure)
   /// Items that no other server has. One that is neither ended nor extended within the lease is given again, to any server.
   func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork]
@@ -26,7 +26,14 @@ public protocol SharedStore: AnyObject, Sendable {
   /// Begins the lease anew.
   func extend(_ work: [TakenWork])
 
+  /// What it has lost, in a line for an operator; nil if nothing. From any thread.
+  var problem: String? { get }
+
   func close()
+}
+
+extension SharedStore {
+  public var problem: String? { nil }
 }
 
 public struct SharedKey: Hashable, Sendable {

@@ -328,4 +328,4 @@ class Night:
         sent = sum(len(each.accepted) for each in self.all)
         slowest = max(client.slowest for client in self.clients)
         return f"{sent} messages, {len(self.notified)} pushes, slowest answer {slowest:.2f} s; " + "; ".join(
-            self.log + [f"turned JetStream off: {each}" for each in self.cluster.turned_off])
+            self.log + [f"started again: {each}" for each in self.cluster.started_again])

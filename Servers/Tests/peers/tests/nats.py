@@ -1,5 +1,6 @@
 """Nodes of a NATS cluster, in processes of their own, on this machine's loopback."""
 
+import base64
 import json
 import os
 import shutil
@@ -14,6 +15,8 @@ from pathlib import Path
 
 PROGRAM = shutil.which("nats-server") or "/usr/sbin/nats-server"
 PATIENCE = 120
+# For how long a node may not be healthy before it is started again.
+SICK = 40
 
 
 def free_ports(count: int) -> list[int]:
@@ -111,6 +114,20 @@ class Node:
             self.begin = log.tell()
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
 
+    def monitored(self, path: str) -> dict:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/{path}", timeout=5) as response:
+            return json.load(response)
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        return tuple(int(part) for part in self.monitored("varz")["version"].split("-")[0].split("."))
+
+    def last_sequence(self, stream: str) -> int:
+        """As this node's replica has it."""
+        accounts = self.monitored("jsz?streams=true").get("account_details", [])
+        return next(
+            each["state"]["last_seq"] for account in accounts for each in account["stream_detail"] if each["name"] == stream)
+
     def is_healthy(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/healthz", timeout=2) as response:
@@ -141,6 +158,66 @@ class Node:
             self.process.wait(PATIENCE)
 
 
+class Connection:
+    """A client of one node that speaks the protocol itself: one request at a time."""
+
+    def __init__(self, node: Node):
+        self.socket = socket.create_connection(("127.0.0.1", node.client), timeout=PATIENCE)
+        self.received, self.count = b"", 0
+        self.socket.sendall(b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB answers.* 1\r\n')
+
+    def line(self) -> bytes:
+        while b"\r\n" not in self.received:
+            self.more()
+        line, self.received = self.received.split(b"\r\n", 1)
+        return line
+
+    def take(self, count: int) -> bytes:
+        while len(self.received) < count + 2:
+            self.more()
+        taken, self.received = self.received[:count], self.received[count + 2:]
+        return taken
+
+    def more(self) -> None:
+        some = self.socket.recv(65_536)
+        if not some:
+            raise ConnectionError
+        self.received += some
+
+    def publish(self, subject: str, payload: bytes = b"", headers: dict[str, str] | None = None, reply: str = "") -> None:
+        lines = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+        head = f"NATS/1.0\r\n{lines}\r\n".encode() if lines else b""
+        sizes = f"{len(head)} {len(head) + len(payload)}" if head else str(len(payload))
+        verb = "HPUB" if head else "PUB"
+        self.socket.sendall(f"{verb} {subject} {reply} {sizes}\r\n".encode() + head + payload + b"\r\n")
+
+    def request(self, subject: str, payload: bytes = b"", headers: dict[str, str] | None = None) -> dict:
+        self.count += 1
+        reply = f"answers.{self.count}"
+        self.publish(subject, payload, headers, reply)
+        while True:
+            verb, _, rest = self.line().partition(b" ")
+            if verb == b"PING":
+                self.socket.sendall(b"PONG\r\n")
+            if verb not in (b"MSG", b"HMSG"):
+                continue
+            parts = rest.split(b" ")
+            body = self.take(int(parts[-1]))[int(parts[-2]) if verb == b"HMSG" else 0:]
+            if parts[0].decode() == reply:
+                return json.loads(body or b"{}")
+
+    def api(self, subject: str, **fields) -> dict:
+        return self.request("$JS.API." + subject, json.dumps(fields).encode() if fields else b"")
+
+    def message(self, stream: str, sequence: int) -> bytes | None:
+        """As the stream's leader has it."""
+        found = self.api(f"STREAM.MSG.GET.{stream}", seq=sequence).get("message")
+        return None if found is None else base64.b64decode(found.get("data", ""))
+
+    def close(self) -> None:
+        self.socket.close()
+
+
 class Cluster:
     """One node, or several. A missing nats-server is an error, not a reason to skip."""
 
@@ -148,8 +225,8 @@ class Cluster:
         # Writes are synced seldom, and a disk would only be noise.
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.TemporaryDirectory(prefix="porter-nats-", dir=place)
-        # What nodes said that have turned JetStream off.
-        self.turned_off: list[list[str]] = []
+        # What nodes said that were started again.
+        self.started_again: list[list[str]] = []
         ports = free_ports(3 * count)
         # From each node to each other one.
         self.links = {
@@ -167,14 +244,18 @@ class Cluster:
         return "nats://" + ",".join(f"127.0.0.1:{node.client}" for node in self.nodes)
 
     def wait(self) -> None:
-        """Until all nodes say that they are healthy. A node that has turned JetStream off by itself is started again, as whatever
-        watches over nodes does: it stays so otherwise."""
-        deadline = time.monotonic() + PATIENCE
+        """Until all nodes say that they are healthy. One that has turned JetStream off by itself, or is not healthy for long, is started
+        again, as whatever watches over nodes does: it stays so otherwise. A node that was away while a consumer was replaced may not learn of
+        it."""
+        begin = time.monotonic()
+        restarted = dict.fromkeys(self.nodes, begin)
         while not all(node.is_healthy() for node in self.nodes):
-            assert time.monotonic() < deadline, "no cluster: " + self.lines()
+            now = time.monotonic()
+            assert now < begin + PATIENCE, "no cluster: " + self.lines()
             for node in self.nodes:
-                if node.has_turned_off():
-                    self.turned_off.append([node.name, *node.complaints(4)])
+                if node.has_turned_off() or (now > restarted[node] + SICK and not node.is_healthy()):
+                    self.started_again.append([node.name, *node.complaints(4)])
+                    restarted[node] = now
                     node.kill()
                     node.start()
             time.sleep(0.05)

@@ -1,8 +1,11 @@
 """The tests of the relay with its mailboxes in JetStream."""
 
+import signal
+import time
+
 from nacl.signing import SigningKey
 
-from . import nats, protocol, test_exchanges, test_news, test_process
+from . import nats, protocol, support, test_exchanges, test_news, test_process
 from .support import JetStreamTestCase, RelayTestCase
 
 
@@ -32,11 +35,35 @@ class EndTests(JetStreamTestCase):
 
 
 class StartTests(RelayTestCase):
-    def test_without_a_cluster_it_says_what_is_missing(self):
+    def test_without_a_cluster_it_waits_for_one_and_says_so(self):
+        cluster = nats.Cluster()
+        self.addCleanup(cluster.stop)
+        cluster.nodes[0].kill()
+        relay = self.start(store=cluster.address)
+        status, text = relay.operator("/health")
+        self.assertEqual((status, "storage: no connection to nats://127.0.0.1" in text), (503, True), text)
+        self.assertEqual(relay.operator("/ready")[0], 503)
+        status, headers, _ = self.http1(relay).post(b"x")
+        self.assertEqual((status, headers["retry-after"]), (503, "2"))
+        cluster.nodes[0].start()
+        end = time.monotonic() + support.PATIENCE
+        while relay.operator("/ready")[0] != 200:
+            self.assertLess(time.monotonic(), end, relay.lines()[-2_000:])
+            time.sleep(0.1)
+        self.assertEqual(relay.operator("/health"), (200, "ok\n"))
+        person = self.person(relay)
+        mailbox = person.mailbox()
+        person.send(mailbox, b"late")
+        self.assertEqual(person.take_all(mailbox), [b"late"])
+        self.assertEqual(relay.kill(signal.SIGTERM), 0)
+
+    def test_it_ends_while_it_waits_for_a_cluster(self):
         [port] = nats.free_ports(1)
+        self.assertEqual(self.start(store=f"nats://127.0.0.1:{port}").kill(signal.SIGTERM), 0)
+
+    def test_a_place_that_is_no_cluster_is_refused(self):
         for place, expected in [
-            (f"nats://127.0.0.1:{port}", "no connection to nats://127.0.0.1"), ("https://x", "expected file or nats://"),
-            ("nats://user:password@x", "without a user")]:
+            ("https://x", "expected file or nats://"), ("nats://user:password@x", "without a user")]:
             done = test_process.run(
                 "serve", "--data", self.folder.name + "/data", "--listen", "127.0.0.1:0", "--operators", "127.0.0.1:0",
                 "--store", place)
@@ -98,6 +125,32 @@ class SharingTests(JetStreamTestCase):
                 client.send(protocol.Mailbox(recipient, sender, key, senders[0]), b"x")
         again = clients[0].ask(protocol.create(key))[1]
         self.assertNotIn(recipient, [again[:24], again[24:]])
+
+    def test_a_deleted_mailbox_stays_so_though_a_relay_has_left_earlier_versions(self):
+        one, two = [self.start(name, nats_partitions="1") for name in ["one", "two"]]
+        nodes = nats.Connection(self.cluster.nodes[0])
+        self.addCleanup(nodes.close)
+
+        def versions() -> dict[str, int]:
+            information = nodes.api("STREAM.INFO.porter_mailboxes_0", subjects_filter="porter.mailbox.0.*")
+            found = information["state"].get("subjects") or {}
+            return {subject: count for subject, count in found.items() if not subject.endswith(".probe")}
+
+        mailbox = self.person(one).mailbox()
+        for _ in range(5):
+            self.person(one).send(mailbox, b"x")
+        one.kill()
+        person = self.person(two)
+        person.ask(protocol.request(b"\x09", mailbox.recipient, mailbox.key))
+        self.assertEqual(list(versions().values()), [7], "five were left by the relay that was killed, and none deletes them soon")
+        end = time.monotonic() + support.PATIENCE
+        while versions():
+            with self.assertRaisesRegex(protocol.Refused, "auth"):
+                person.ask(protocol.request(b"\4", mailbox.recipient, mailbox.key))
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        with self.assertRaisesRegex(protocol.Refused, "auth"):
+            person.ask(protocol.request(b"\4", mailbox.recipient, mailbox.key))
 
     def test_a_full_mailbox_is_full_at_every_relay(self):
         one, two = map(self.person, self.two())

@@ -201,8 +201,16 @@ class PushChaosTests(RelayTestCase):
         node.start()
         self.cluster.wait()
 
+    def cut_off_node(self) -> None:
+        self.cluster.cut_off(self.chance.randrange(3))
+        self.pause(1, FREEZE)
+        self.cluster.mend()
+        self.cluster.wait()
+
     def trouble(self) -> collections.Counter:
-        faults = {"server killed": self.kill_server, "server frozen": self.freeze_server, "node killed": self.kill_node}
+        faults = {
+            "server killed": self.kill_server, "server frozen": self.freeze_server, "node killed": self.kill_node,
+            "node cut off": self.cut_off_node}
         done: collections.Counter = collections.Counter()
         end = time.monotonic() + SECONDS
         order: list[str] = []
@@ -275,11 +283,23 @@ class PushClusterTests(JetStreamTestCase):
         asyncio.run(phone.night(next_turn))
         self.assertEqual(phone.presented, {f"message {number}": 1 for number in range(3)})
 
-    def test_without_a_cluster_it_says_what_is_missing(self) -> None:
-        [port] = nats.free_ports(1)
+    def test_without_a_cluster_it_waits_for_one_and_says_so(self) -> None:
+        cluster = nats.Cluster()
+        self.addCleanup(cluster.stop)
+        cluster.nodes[0].kill()
+        server = PushServer(
+            self.folder.name, relay=self.address, local_socket=self.folder.name + "/device", store=cluster.address)
+        self.addCleanup(lambda: server.end(signal.SIGKILL))
+        server.wait_for_health(503, "no connection to nats://127.0.0.1")
+        self.assertEqual(server.operator("/ready")[0], 503)
+        cluster.nodes[0].start()
+        server.link()
+        server.wait_for_health(200, "ok")
+        self.assertEqual(server.end(), 0)
+
+    def test_a_place_that_is_no_cluster_is_refused(self) -> None:
         for place, expected in [
-            (f"nats://127.0.0.1:{port}", "no connection to nats://127.0.0.1"), ("https://x", "expected file or nats://"),
-            ("nats://user:password@x", "without a user")]:
+            ("https://x", "expected file or nats://"), ("nats://user:password@x", "without a user")]:
             server = PushServer(self.folder.name, relay=self.address, local_socket=self.folder.name + "/device", store=place)
             self.assertEqual(server.process.wait(PATIENCE), 1)
             self.assertIn(expected, server.lines())

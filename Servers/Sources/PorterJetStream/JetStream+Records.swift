@@ -1,0 +1,190 @@
+import PorterRelayCluster
+import Synchronization
+
+/// Records in a stream that has a subject for each: replaced by compare-and-set, without a message that a replica may have to refuse.
+///
+/// A message names the one that it replaces. Of several that replace the same one, the first in the stream is valid; who has stored one looks
+/// whether it is, before anything is built on it. So each message that another one replaces was valid, and valid is **the first of
+/// those that replace the latest one**. Those that are replaced, or never were valid, are deleted some seconds later.
+extension JetStream {
+  private static let replaces = "Porter-Replaces"
+  /// Nothing that a replacement has to see is deleted, or makes room, within this time.
+  private static let patience = Duration.seconds(1)
+  private static let mostTries = 8
+
+  private struct Version {
+    var bytes: [UInt8]
+    var sequence: UInt64
+    /// 0 if it replaces none.
+    var replaced: UInt64
+  }
+
+  private enum Following {
+    case replacement
+    /// The last message of the subject, which replaces an earlier one, or is the one that was asked for.
+    case last(Version?)
+  }
+
+  /// The valid version, as the leader of the stream knows it.
+  func newest(_ stream: String, _ subject: String) async throws(ClusterFailure) -> StoredRecord? {
+    guard let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#) else { return nil }
+    var valid: Version?
+    var position = last.replaced
+    while position < last.sequence {
+      guard let next = try await version(stream, subject, after: position) else {
+        throw ClusterFailure("a record changes while it is read")
+      }
+      if valid.map({ next.replaced > $0.replaced }) ?? true { valid = next }
+      position = next.sequence
+    }
+    return valid.map { StoredRecord(bytes: $0.bytes, revision: $0.sequence) }
+  }
+
+  /// Replaces the version `replaced`, 0 if there must be none, and returns the new one's number. Nil if another one has replaced it.
+  func replace(
+    _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64
+  ) async throws(ClusterFailure) -> UInt64? {
+    let begin = ContinuousClock.now
+    var last = replaced
+    for _ in 0..<Self.mostTries {
+      var headers = [(name: Self.replaces, value: String(replaced))]
+      // The leader alone compares this, and refuses nothing that others may have applied.
+      if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
+      let stored = try await send(subject, bytes, headers)
+      switch try await following(stream, subject, replaced, upTo: stored) {
+      case .replacement:
+        if let stored { outdated.note(stream, stored) }
+        return nil
+      case .last(let version):
+        guard ContinuousClock.now - begin < Self.patience else { throw ClusterFailure("a replacement took too long") }
+        if let stored {
+          guard let version, version.sequence == stored else { throw ClusterFailure("the leader of \(stream) lags") }
+          guard version.bytes == bytes else { throw lost(stream) }
+          if replaced > 0 { outdated.note(stream, replaced) }
+          return stored
+        }
+        guard let version, version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
+        last = version.sequence
+      }
+    }
+    throw ClusterFailure("too many replacements of a record at the same time")
+  }
+
+  /// Deletes a removed record, some seconds later, and its removal last: without that, an older version that is still there would be the
+  /// record. What is left when this process ends before stays.
+  func forget(_ stream: String, _ subject: String, removal: UInt64) {
+    // Not with the deadline of the exchange that removed it.
+    Task.detached {
+      try? await Task.sleep(for: OutdatedVersions.pause)
+      do throws(ClusterFailure) {
+        while let first = try await next(stream, subject, after: 0), first.revision <= removal {
+          _ = try await delete(stream, first.revision)
+        }
+      } catch {
+        return
+      }
+    }
+  }
+
+  /// Looks whether something has replaced this version before the message `end`, if there is one.
+  private func following(
+    _ stream: String, _ subject: String, _ sequence: UInt64, upTo end: UInt64?
+  ) async throws(ClusterFailure) -> Following {
+    var last: Version?
+    while let next = try await version(stream, subject, after: last?.sequence ?? sequence) {
+      if let end, next.sequence >= end { return .last(next) }
+      if next.replaced >= sequence { return .replacement }
+      last = next
+    }
+    return .last(last)
+  }
+
+  private func version(
+    _ stream: String, _ subject: String, after sequence: UInt64
+  ) async throws(ClusterFailure) -> Version? {
+    try await version(stream, #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subject)"}"#)
+  }
+
+  private func version(_ stream: String, _ query: String) async throws(ClusterFailure) -> Version? {
+    guard let reply = try await get(stream, query), let sequence = reply.number("seq") else { return nil }
+    let headers = String(decoding: reply.data("hdrs") ?? [], as: UTF8.self)
+    let version = Version(
+      bytes: reply.data("data") ?? [], sequence: sequence, replaced: Self.replaced(headers))
+    guard version.replaced < sequence else { throw lost(stream) }
+    return version
+  }
+
+  static func replaced(_ headers: String) -> UInt64 {
+    for line in headers.split(whereSeparator: \.isNewline) where line.hasPrefix(Self.replaces + ": ") {
+      return UInt64(line.dropFirst(Self.replaces.utf8.count + 2)) ?? 0
+    }
+    return 0
+  }
+
+  /// The first message of these subjects that comes after this one in the stream.
+  func next(
+    _ stream: String, _ subjects: String, after sequence: UInt64
+  ) async throws(ClusterFailure) -> (subject: String, revision: UInt64, isEmpty: Bool)? {
+    let query = #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subjects)"}"#
+    guard let reply = try await get(stream, query), let sequence = reply.number("seq"),
+      let subject = reply.text("subject")
+    else { return nil }
+    return (subject, sequence, reply.data("data")?.isEmpty ?? true)
+  }
+}
+
+/// Versions of records that are not needed any more, until they are deleted.
+final class OutdatedVersions: Sendable {
+  struct Version {
+    let stream: String
+    let sequence: UInt64
+    let deletedAt: ContinuousClock.Instant
+  }
+
+  /// Longer than another relay takes to look whether its own replacement was the first.
+  static let pause = Duration.seconds(5)
+  private static let most = 65_536
+  private let versions = Mutex<[Version]>([])
+
+  /// One that is forgotten makes room when there are too many of its record.
+  func note(_ stream: String, _ sequence: UInt64, now: ContinuousClock.Instant = .now) {
+    versions.withLock { versions in
+      guard versions.count < Self.most else { return }
+      versions.append(Version(stream: stream, sequence: sequence, deletedAt: now + Self.pause))
+    }
+  }
+
+  /// Each is returned once.
+  func due(now: ContinuousClock.Instant = .now) -> [Version] {
+    versions.withLock { versions in
+      guard let first = versions.first, first.deletedAt <= now else { return [] }
+      let due = Array(versions.prefix { $0.deletedAt <= now })
+      versions.removeFirst(due.count)
+      return due
+    }
+  }
+}
+
+/// Names of what this process has added to queues within the last minute. Two processes that add the same make it two, which those who take
+/// it recognise.
+final class RecentNames: Sendable {
+  private static let span = Duration.seconds(60)
+
+  private struct State {
+    var names: Set<String> = []
+    var order: [(name: String, at: ContinuousClock.Instant)] = []
+  }
+
+  private let state = Mutex(State())
+
+  func contains(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
+
+  func insert(_ name: String, now: ContinuousClock.Instant = .now) {
+    state.withLock { state in
+      let old = state.order.prefix { now - $0.at > Self.span }
+      for each in old { state.names.remove(each.name) }
+      state.order.removeFirst(old.count)
+      if state.names.insert(name).inserted { state.order.append((name, now)) }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import XCTest
+
+@testable import PorterJetStream
+
+final class RecordTests: XCTestCase {
+  func testWhatAMessageReplacesIsInItsHeader() {
+    XCTAssertEqual(JetStream.replaced("NATS/1.0\r\nPorter-Replaces: 18446744073709551615\r\n\r\n"), .max)
+    XCTAssertEqual(
+      JetStream.replaced("NATS/1.0\r\nPorter-Replaces: 12\r\nNats-Expected-Last-Subject-Sequence: 13\r\n\r\n"), 12)
+    for header in [
+      "", "NATS/1.0\r\n\r\n", "NATS/1.0\r\nPorter-Replaces: x\r\n\r\n", "NATS/1.0\r\nX-Porter-Replaces: 3\r\n",
+    ] {
+      XCTAssertEqual(JetStream.replaced(header), 0, header)
+    }
+  }
+
+  func testOutdatedVersionsAreDeletedLateAndOnce() {
+    let (versions, begin) = (OutdatedVersions(), ContinuousClock.now)
+    versions.note("a", 1, now: begin)
+    versions.note("b", 2, now: begin + .seconds(1))
+    XCTAssertEqual(versions.due(now: begin + .seconds(2)).count, 0, "another relay may be comparing with it")
+    XCTAssertEqual(versions.due(now: begin + .milliseconds(5_500)).map(\.sequence), [1])
+    XCTAssertEqual(versions.due(now: begin + .seconds(9)).map(\.stream), ["b"])
+    XCTAssertEqual(versions.due(now: begin + .seconds(9)).count, 0)
+  }
+
+  func testNamesAreForgottenAfterAMinute() {
+    let (names, begin) = (RecentNames(), ContinuousClock.now)
+    names.insert("a", now: begin)
+    names.insert("a", now: begin + .seconds(59))
+    XCTAssertTrue(names.contains("a"))
+    names.insert("b", now: begin + .seconds(61))
+    XCTAssertFalse(names.contains("a"))
+    XCTAssertTrue(names.contains("b"))
+  }
+
+  func testAStreamThatGoesBackIsNoticed() {
+    let reports = Reports()
+    let watch = StreamWatch { reports.append($0) }
+    let before = watch.marks
+    watch.acknowledged("one", 5, after: before)
+    // Two that were under way at the same time may be acknowledged in either order.
+    watch.acknowledged("one", 4, after: before)
+    watch.acknowledged("two", 1, after: watch.marks)
+    XCTAssertNil(watch.problem())
+    watch.acknowledged("one", 5, after: watch.marks)
+    XCTAssertEqual(watch.problem(), "one: the cluster has lost messages that it had acknowledged")
+    watch.acknowledged("one", 6, after: watch.marks)
+    watch.lost("one")
+    XCTAssertEqual(reports.all, ["one"], "said once")
+    XCTAssertNil(watch.problem(now: .now + .seconds(3_700)))
+  }
+}
+
+private final class Reports: @unchecked Sendable {
+  private(set) var all: [String] = []
+  func append(_ stream: String) { all.append(stream) }
+}

@@ -160,7 +160,7 @@ func file(_ folder: String) throws -> any RelayBackEnd {
 /// That of the relay which has made the streams.
 func cluster(_ servers: String) throws -> any RelayBackEnd {
   #if JetStream
-    try JetStreamBackEnd(
+    JetStreamBackEnd(
       .init(cluster: .init(servers: servers)), log: LogWriter { _ in }, admit: { _ in true }, onNews: { _ in })
   #else
     throw ChannelError.operationUnsupported

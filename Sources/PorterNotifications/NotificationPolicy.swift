@@ -39,10 +39,19 @@ package struct NotificationPolicy: Hashable, Sendable {
   }
 
   package func verdict(for event: NotificationEvent) -> Verdict {
-    if event.owner.isHidden { return .silent(.hiddenProfile) }
-    if !event.owner.showsNotifications { return .silent(.mutedProfile) }
+    if let silence = Self.silence(of: event.owner) { return .silent(silence) }
     if let silence = silence(of: event.kind, event.filter) { return .silent(silence) }
     return .show(hasAppLock ? .hidden : previewMode)
+  }
+
+  /// Whether a call of a contact with this filter is shown, and so has to be shown in time.
+  package static func showsCalls(to owner: NotificationEvent.Owner, _ filter: NotificationFilter) -> Bool {
+    silence(of: owner) == nil && silence(filter, isForUser: true) == nil
+  }
+
+  private static func silence(of owner: NotificationEvent.Owner) -> Silence? {
+    if owner.isHidden { return .hiddenProfile }
+    return owner.showsNotifications ? nil : .mutedProfile
   }
 
   private func silence(of kind: NotificationEvent.Kind, _ filter: NotificationFilter) -> Silence? {
@@ -50,16 +59,16 @@ package struct NotificationPolicy: Hashable, Sendable {
     case .message(let message):
       if message.direction == .sent { return .ownMessage }
       if message.isDeleted { return .deletedMessage }
-      return silence(filter, isForUser: message.mentionsUser)
+      return Self.silence(filter, isForUser: message.mentionsUser)
     // Whether an event mentions the user is known only with its message.
-    case .connection: return silence(filter, isForUser: false)
+    case .connection: return Self.silence(filter, isForUser: false)
     // A call is for the user as much as a mention is.
-    case .call: return silence(filter, isForUser: true)
+    case .call: return Self.silence(filter, isForUser: true)
     case .contactRequest, .contactConnected, .many: return nil
     }
   }
 
-  private func silence(_ filter: NotificationFilter, isForUser: Bool) -> Silence? {
+  private static func silence(_ filter: NotificationFilter, isForUser: Bool) -> Silence? {
     switch filter {
     case .all: nil
     case .none: .mutedChat

@@ -153,11 +153,22 @@ extension Store {
   ) throws(StoreError) -> [StoredLedgerEntry] {
     let overview = try overview.or { () throws(StoreError) in try self.overview() }
     let text = overview.hasLate ? Self.presentableWithLate : Self.presentable
-    return try rows(text, [.integer(limit), .optional(boot)]) { (row) throws(StoreError) in
+    return try presentable(text, limit, boot).reversed()
+  }
+
+  /// The calls among them, newest first, however many other entries are newer: a call does not wait for room in an answer.
+  package func callsToPresent(limit: Int64 = 16, boot: String? = nil) throws(StoreError) -> [StoredLedgerEntry] {
+    try presentable(Self.waiting + " AND kind = 'call'" + Self.newestFirst, limit, boot)
+  }
+
+  private func presentable(
+    _ text: String, _ limit: Int64, _ boot: String?
+  ) throws(StoreError) -> [StoredLedgerEntry] {
+    try rows(text, [.integer(limit), .optional(boot)]) { (row) throws(StoreError) in
       var entry = try Self.ledgerEntry(row)
       entry.lastSound = row.optionalInteger(Self.ledgerColumnCount).map { Moment(nanoseconds: $0) }
       return entry
-    }.reversed()
+    }
   }
 
   private static let presentableColumns = """

@@ -1,4 +1,5 @@
 import Foundation
+import PorterPlatform
 import PorterStore
 import XCTest
 
@@ -230,6 +231,25 @@ final class AcquaintanceTests: XCTestCase {
       XCTAssertEqual(answer.bodies.contains("Incoming audio call"), rings, "\(change): \(answer)")
       XCTAssertTrue(answer.bodies.contains("You can now chat with alice"), answer.description)
     }
+  }
+
+  /// A call that opens late is one all the same: the push shows it in time, though what brought it is not acknowledged.
+  func testALateCallHurriesItsPush() throws {
+    let meeting = try Meeting()
+    try meeting.greet()
+    meeting.wake(meeting.alice)
+    meeting.alice.send("/_call invite @1 \(CallStation.audio)").assert("cmdOk")
+    try meeting.quarantineSecond()
+    let transport = HostTransport(relay: meeting.folder.file("relay.db"))
+    let service = try XCTUnwrap(Host.open(meeting.bob.prefix, isExtension: true).host)
+    transport.install(in: service)
+    transport.hang(onlyAcknowledgement: 1)
+    let round = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    let push = service.inBackground { $0.push(round, deadline: 30_000).description }
+    let answer = JSON(try XCTUnwrap(push.wait(atMost: .seconds(90))))
+    XCTAssertTrue(answer.bodies.contains("Incoming audio call"), answer.description)
+    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.waits" }, answer.description)
+    transport.hang(onlyAcknowledgement: nil)
   }
 
   /// A message that opens at no attempt is tried a bounded number of times, and as few bodies are kept.

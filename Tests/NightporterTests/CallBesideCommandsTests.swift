@@ -133,4 +133,20 @@ final class CallBesideCommandsTests: XCTestCase {
     XCTAssertTrue(answer.bodies.contains("from carol"), answer.description)
     XCTAssertFalse(answer["trace"].elements.contains { $0["event"].text == "call.came" }, answer.description)
   }
+
+  /// A round says nothing of what waits: it looks for calls that were recorded and not shown.
+  func testACallThatIsRecordedAlreadyHurriesARound() throws {
+    let waiting = try CallStation(clock: clock)
+    let mailboxes = try CallStation.mailboxes(of: waiting.station)
+    let taking = try takeBobsCall(waiting)
+    XCTAssertTrue(try waiting.answer(taking)["result"]["receivedMsgs"][0]["ntfMsgInfo"]["msgId"].exists)
+    waiting.service.free()
+    let next = try CallStation(waiting, service: try waiting.station.makeExtension(clock: clock))
+    next.transport.hang(mailboxes: [mailboxes["carol"]])
+    clock.stop()
+    let push = next.push(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+    next.transport.waitUntilAsked(for: mailboxes["carol"])
+    try assertIsHurried(push, in: next)
+    next.transport.hang(mailboxes: [])
+  }
 }

@@ -117,6 +117,30 @@ final class CallInAppTests: XCTestCase {
     try assertCallOvertakes(launched, round, "from bob")
   }
 
+  /// A round and a push for a message are in progress, and neither is about the call: the round shows it, and the push keeps its time.
+  func testACallHurriesARoundRatherThanAMessagesPush() throws {
+    let clock = MovedClock()
+    let launched = try launch(clock: clock)
+    launched.transport.hang(mailboxes: [launched.mailboxes["bob"], launched.mailboxes["carol"]])
+    let message = launched.push(launched.message)
+    launched.transport.waitUntilAsked(for: launched.mailboxes["carol"])
+    let round = launched.refresh()
+    launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
+    clock.stop()
+    launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
+    launched.app.event("newChatItems", within: 30)
+    clock.move(Durations.callPatience)
+    awaitThat("the round has its answer") {
+      _ = launched.app.state
+      return round.wait(atMost: .milliseconds(10)) != nil
+    }
+    XCTAssertEqual(try launched.answer(round).bodies, ["Incoming audio call"])
+    XCTAssertNil(message.wait(atMost: .zero), "it still waits")
+    launched.transport.hang(mailboxes: [])
+    clock.start()
+    XCTAssertEqual(try launched.answer(message).bodies, ["from carol"])
+  }
+
   /// The round's own request for the call's mailbox was lost: it is asked again.
   func testACallsOwnMailboxIsAskedAgainAfterARoundThatHangs() throws {
     let launched = try launch()

@@ -50,6 +50,20 @@ final class PolicyTests: XCTestCase {
     }
   }
 
+  /// Whether a call is to be shown in time is what `verdict` says of it.
+  func testACallIsShownInTimeIfItIsShown() {
+    for filter in NotificationFilter.allCases {
+      for (isHidden, shows) in [(false, true), (true, true), (false, false), (true, false)] {
+        var call = Sample.event(.call(Sample.alice, .audio))
+        call.filter = filter
+        call.owner = Event.Owner(id: 1, isHidden: isHidden, showsNotifications: shows)
+        XCTAssertEqual(
+          NotificationPolicy.showsCalls(to: call.owner, filter), verdict(call) == .show(.message),
+          "\(filter) \(isHidden) \(shows)")
+      }
+    }
+  }
+
   func testOwnAndDeletedMessagesAreSilent() {
     func message(_ direction: MessageDirection, deleted: Bool) -> Event {
       Sample.event(

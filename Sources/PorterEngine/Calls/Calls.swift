@@ -315,11 +315,6 @@ final class Calls {
     return (try? JSONValue(parsing: call.type)).flatMap { CallType(json: $0) }
   }
 
-  /// False when the store cannot be read.
-  func isRinging(itemID: Int64, _ store: Store) -> Bool {
-    do throws(StoreError) { return try ringing(itemID: itemID, store) != nil } catch { return false }
-  }
-
   // MARK: Time
 
   /// Ends what has run out of time, reports what the host has not heard of, and watches the clock for the rest.

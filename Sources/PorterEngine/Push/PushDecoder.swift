@@ -1,4 +1,5 @@
 import PorterMachines
+import PorterPlatform
 import PorterPush
 import PorterStore
 
@@ -52,11 +53,17 @@ struct PushDecoder {
     }
   }
 
-  /// Whether a call that the push names is recorded already, as by a command or by a process that has ended, and still rings. Nothing
-  /// else would hurry the push, which has to show it.
-  func namesRingingCall(_ run: PushRun) -> Bool {
-    guard let store = context.store, let named = run.named else { return false }
-    return named.contains { $0.calls.contains { engine.calls.isRinging(itemID: $0, store) } }
+  /// Whether a call is recorded already, as by a process that has ended, that this push has to show in time: one that it names, or
+  /// any if it says nothing of what waits.
+  func findsCall(_ run: PushRun) -> Bool {
+    guard let store = context.store else { return false }
+    do throws(StoreError) {
+      if case .checkMessages = run.payload { return try engine.calls.anyWaitsForUser(store) }
+      for entry in (run.named ?? []).flatMap(\.calls) where try engine.calls.waitsForUser(entry, store) { return true }
+    } catch {
+      context.log(.warning, "it could not be read whether a call waits", ["error": error.description])
+    }
+    return false
   }
 
   private func note(_ connections: [NamedConnection], _ run: PushRun) {

@@ -102,6 +102,15 @@ struct PushPresentation {
     var placeholders: [PushPlaceholders.Placeholder] = []
   }
 
+  /// Oldest first. Calls have room beside the limit: a call's mailbox is looked into first, so that all else is newer.
+  private func due(asOf overview: StoreOverview, _ store: Store) throws(StoreError) -> [StoredLedgerEntry] {
+    let boot = context.instance.boot
+    let due = try store.entriesToPresent(limit: Self.notificationsAtOnce, boot: boot, asOf: overview)
+    guard due.count == Self.notificationsAtOnce, overview.hasCalls else { return due }
+    let known = Set(due.map(\.id))
+    return try store.callsToPresent(boot: boot).reversed().filter { !known.contains($0.id) } + due
+  }
+
   @discardableResult
   private func fill(_ run: PushRun, _ store: Store) throws(StoreError) -> Filled {
     var content = PushContent()
@@ -111,9 +120,7 @@ struct PushPresentation {
     let policy = Self.policy(overview)
     var shown: [BurstComposition.Shown] = []
     var obsolete: [String] = []
-    let due = try store.entriesToPresent(
-      limit: Self.notificationsAtOnce, boot: context.instance.boot, asOf: overview)
-    for entry in due {
+    for entry in try due(asOf: overview, store) {
       do throws(StoreError) {
         if entry.kind == .application {
           try handOver(entry, &content, &filled, run, store)

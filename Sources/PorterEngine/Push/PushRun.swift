@@ -157,6 +157,12 @@ final class PushRun {
     return storeError
   }
 
+  /// It says nothing of what waits.
+  var isRound: Bool {
+    if case .checkMessages = payload { return true }
+    return false
+  }
+
   var isVerification: Bool {
     if case .verification = payload { return true }
     return false
@@ -205,7 +211,7 @@ final class PushRun {
     let work = findings.work(in: state, leftToOthers: !holders.isEmpty)
     pending.finish(
       Self.json(
-        outcome: state.name, reason: reason.isEmpty ? Self.words(state) : reason, work: work, holders: holders,
+        outcome: state.name, reason: reason.isEmpty ? words : reason, work: work, holders: holders,
         content: content, quiescent: quiescent, nextRefresh: nextRefresh, trace: trace))
   }
 
@@ -237,8 +243,9 @@ final class PushRun {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static func words(_ state: Push.State) -> String {
+  private var words: String {
     switch state {
+    case .nothingNew where findings.isHurried: "a call was shown first, and not every mailbox was looked into"
     case .presented: "there is something to show, or to hand to the host"
     case .nothingNew: "everything is read, muted or shown already"
     case .yielded: "another process does it"

@@ -156,11 +156,12 @@ final class PushRunner {
   }
 
   /// A call came to this connection and was committed beside the pushes. It must not wait as long as a message may for what else they
-  /// look into. If none of those that can still show it is about it, any of them may.
+  /// look into. If none of those that can still show it is about it, the rounds do, or any of them.
   func callCommitted(_ connectionID: Int64) {
     let able = running.filter { $0.driver?.answer(to: .callCame) == .stayed }
     let about = able.filter { isAbout(connectionID, $0) }
-    for run in about.isEmpty ? able : about { post(.callCame, run) }
+    let rounds = able.filter { $0.isRound }
+    for run in !about.isEmpty ? about : !rounds.isEmpty ? rounds : able { post(.callCame, run) }
   }
 
   /// Whether a push in progress is about this connection, and says so.
@@ -335,7 +336,7 @@ extension PushRunner: PushEffects {
     let event = decoder.decode(run)
     if isOthersTime(event, run) { return again(run, in: .decoding) { $0.decodePayload(run) } }
     post(event, run)
-    if decoder.namesRingingCall(run) { post(.callCame, run) }
+    if decoder.findsCall(run) { post(.callCame, run) }
   }
 
   func quarantinePayload(_ run: PushRun) {

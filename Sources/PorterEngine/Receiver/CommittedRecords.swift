@@ -7,7 +7,7 @@ struct CommittedMessage {
   let connection: StoredConnection
   /// Nil when it is a repeat, when nothing is shown of it, or when they could not be read.
   let records: Records?
-  /// A contact calls, and the user is to know now.
+  /// A contact calls, and the user is to hear of it now.
   var rings = false
 
   struct Records {

@@ -65,7 +65,7 @@ final class MailboxSource: Source {
         try store.ledgerEntry(connectionID: connection.id, messageID: metadata.message.bytes)
       }
       if let known, known.isReceived {
-        if known.kind == .call, known.waitsToBeShown, let itemID = known.itemID { named[index].calls.append(itemID) }
+        if known.kind == .call, known.waitsToBeShown { named[index].calls.append(known) }
         continue
       }
       isRepeat = false

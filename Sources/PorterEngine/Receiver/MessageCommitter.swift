@@ -55,6 +55,8 @@ final class MessageCommitter {
     var countedContact: StoredContact?
     /// Messages that had not opened before, and do now that the connection has changed.
     var upgraded: [(content: OpenedMessage.Content, countedContact: StoredContact?)] = []
+    /// A call waits for its user.
+    var rings = false
   }
 
   /// Commits the message, and reports it to the host.
@@ -89,6 +91,7 @@ final class MessageCommitter {
       transacted.countedContact = try enter(
         message, opened.content, conversation.connection, inPlaceOf: conversation.knownEntry, store)
       transacted.opened = opened
+      transacted.rings = Self.rings(opened.content, store)
       transacted.shown += shownEntries(message, opened.content, connection)
       // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
       if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
@@ -112,9 +115,16 @@ final class MessageCommitter {
       }
       let counted = try enter(message, opened.content, connection, inPlaceOf: entry, store)
       transacted.upgraded.append((opened.content, counted))
+      if Self.rings(opened.content, store) { transacted.rings = true }
       transacted.shown += shownEntries(message, opened.content, connection)
       if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
     }
+  }
+
+  /// Whether it is a call that the user is to hear of now; so it is taken if its contact's record cannot be read.
+  private static func rings(_ content: OpenedMessage.Content, _ store: Store) -> Bool {
+    guard case .call(_, let contactID, _, rings: true) = content else { return false }
+    do throws(StoreError) { return try Calls.reachUser(contactID: contactID, store) } catch { return true }
   }
 
   /// From here on the message is in the store, and nothing may be reported as failed: it would not come again. What cannot be
@@ -131,8 +141,7 @@ final class MessageCommitter {
       let records = try records(
         of: opened.content, connection, transacted.user, counted: transacted.countedContact, store)
       let isInTurn = changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
-      var committed = CommittedMessage(connection: connection, records: records)
-      if case .call(_, _, _, let rings) = opened.content { committed.rings = rings }
+      let committed = CommittedMessage(connection: connection, records: records, rings: transacted.rings)
       if case .quarantined(let reason) = opened.content {
         let user = UserRecord(
           try transacted.user.or { () throws(StoreError) in try store.user(connection.userID) })
@@ -154,7 +163,7 @@ final class MessageCommitter {
     } catch {
       context.log(.warning, "what was committed could not be reported yet", ["error": error.description])
       changes.reportLater()
-      return .committed(CommittedMessage(connection: connection, records: nil))
+      return .committed(CommittedMessage(connection: connection, records: nil, rings: transacted.rings))
     }
   }
 

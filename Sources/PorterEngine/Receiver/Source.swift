@@ -99,8 +99,8 @@ struct NamedConnection {
   var expected: [ExpectedMessage] = []
   /// Those that were announced, too.
   var messages: [[UInt8]] = []
-  /// Items of calls that the hint names, and that are recorded and not shown yet.
-  var calls: [Int64] = []
+  /// Calls that the hint names, and that are recorded and not shown yet.
+  var calls: [StoredLedgerEntry] = []
 }
 
 /// A message that a hint names, before it is fetched.

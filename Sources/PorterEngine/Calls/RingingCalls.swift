@@ -1,0 +1,28 @@
+import PorterNotifications
+import PorterSchema
+import PorterStore
+
+/// Which calls are for the user to hear of now: they do not wait as long as a message may (INC-43).
+extension Calls {
+  /// Whether the user hears of this contact's calls: neither it nor its profile is muted or hidden.
+  static func reachUser(contactID: Int64, _ store: Store) throws(StoreError) -> Bool {
+    let contact = try store.contact(contactID)
+    let owner = NotificationEvent.Owner(UserRecord(try store.user(contact.userID)))
+    return NotificationPolicy.showsCalls(to: owner, NotificationFilter(contact.notifications))
+  }
+
+  /// Whether this is the entry of a call that rings, that the user is to hear of and that was not shown yet.
+  func waitsForUser(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> Bool {
+    guard entry.kind == .call, entry.waitsToBeShown, let itemID = entry.itemID, let contactID = entry.contactID,
+      try ringing(itemID: itemID, store) != nil
+    else { return false }
+    return try Self.reachUser(contactID: contactID, store)
+  }
+
+  /// Whether any call does.
+  func anyWaitsForUser(_ store: Store) throws(StoreError) -> Bool {
+    guard try store.overview().hasCalls else { return false }
+    for entry in try store.callsToPresent() where try waitsForUser(entry, store) { return true }
+    return false
+  }
+}

@@ -226,7 +226,7 @@ char *chat_recv_msg(chat_ctrl ctrl);
  *
  * In the role `app` an event about something that was received comes again in the app's next process unless the host has taken
  * it: a process that is killed while it reads gets the rest after its next "/_start", each once, together with what extensions
- * committed meanwhile (the newest 2048). An event that is taken while the store is closed may come a second time.
+ * committed meanwhile. What is taken while the store is closed is kept in the file `<path>_taken` until the store is opened.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 

@@ -222,7 +222,7 @@ package final class Controller: Sendable {
   // MARK: Events
 
   /// The next event; nil when the time ended without one. When this returns, the event is stored as delivered, so that it
-  /// does not come again after a kill; unless the engine is busy, or its store closed.
+  /// does not come again after a kill, unless the engine is busy.
   package func takeEvent(atMost span: Span?) -> EventQueue.Taken? {
     let (taken, isNoted) = events.takeNoting(atMost: span)
     guard isNoted else { return taken }

@@ -86,11 +86,11 @@ extension Store {
   // MARK: Deletions
 
   /// Deletes an item with its reactions. Notifications are withdrawn (INC-46), and it counts as unread no more (INC-60).
-  /// What comes later under its name is not shown.
+  /// What comes later under its name is not shown, nor an edit by its contact if it was the user's own.
   package func remove(_ item: StoredItem) throws(StoreError) {
     try withdraw(item)
     if let sharedID = item.sharedID {
-      if !item.isSent { try noteRemoved(contactID: item.contactID, sharedID: sharedID) }
+      try noteRemoved(contactID: item.contactID, sharedID: sharedID)
       try run(
         "DELETE FROM reactions WHERE contact_id = ? AND shared_id = ?",
         [.integer(item.contactID), .blob(sharedID)])
@@ -134,7 +134,7 @@ extension Store {
     try run(
       """
       INSERT OR IGNORE INTO removed_messages (contact_id, shared_id)
-      SELECT contact_id, shared_id FROM items WHERE contact_id = ? AND sent = 0 AND shared_id IS NOT NULL
+      SELECT contact_id, shared_id FROM items WHERE contact_id = ? AND shared_id IS NOT NULL
       ORDER BY item_id DESC LIMIT 1000
       """, [.integer(contactID)])
   }

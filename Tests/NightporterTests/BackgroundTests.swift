@@ -110,6 +110,29 @@ final class BackgroundTests: XCTestCase {
     try meeting.expectBobHas(["one", "two"])
   }
 
+  /// What is left of the time until the store is closed is the store's: it is read and written, and what needs the network is refused.
+  func testTheStoreIsReadAndWrittenUntilTheSuspensionHasTheStore() throws {
+    let meeting = try Meeting()
+    meeting.transport.hang(true)
+    meeting.alice.send("/_send @1 text one", arrives: false).assert("newChatItems")
+    meeting.transport.waitUntilInside()
+    meeting.alice.send("/_app phase background").assert("cmdOk")
+    meeting.alice.send("/_app suspend 60000000").assert("cmdOk")
+    XCTAssertEqual(meeting.states(of: meeting.alice), ["suspending", "suspending", "drainingSending"])
+    meeting.alice.send("/_send @1 text two", arrives: false).assert("newChatItems")
+    let item = meeting.alice.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+    meeting.alice.send("/_read chat @1").assert("cmdOk")
+    meeting.alice.send("/_delete item @1 \(item) internalMark").assert("chatItemsDeleted")
+    XCTAssertTrue(meeting.alice.send("/_connect 1")["error"].exists)
+    XCTAssertEqual(meeting.states(of: meeting.alice), ["suspending", "suspending", "drainingSending"])
+    meeting.transport.hang(false)
+    meeting.alice.event("chatSuspended", within: 20)
+    expectReleased(meeting)
+    XCTAssertTrue(meeting.alice.send("/_send @1 text three", arrives: false)["error"].exists)
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    try meeting.expectBobHas(["one", "two"])
+  }
+
   /// A suspension continues the drain that the background began, ends with the store, and is reported.
   func testASuspensionFollowsFromWhereverTheNetworkIs() throws {
     let meeting = try Meeting()

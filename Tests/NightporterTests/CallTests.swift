@@ -313,6 +313,20 @@ final class CallTests: XCTestCase {
     XCTAssertFalse(third.waitingEvents().contains("callInvitation"))
   }
 
+  /// The same for one that its host reads while it is suspended.
+  func testAnEventThatIsTakenWhileSuspendedDoesNotComeAgain() throws {
+    let pair = try Pair()
+    pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    for _ in 0..<500 where pair.alice.state["unread"].number < 1 { usleep(10_000) }
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.alice.event("callInvitation")
+    pair.alice.free()
+    let second = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    second.send("/_start").assert("chatStarted")
+    XCTAssertEqual(second.send("/_call get")["result"]["callInvitations"].count, 1)
+    XCTAssertFalse(second.waitingEvents().contains("callInvitation"))
+  }
+
   func testCommandsForNoCallAreRefused() throws {
     let pair = try Pair()
     for command in ["reject", "end", "status", "offer", "answer", "extra"] {

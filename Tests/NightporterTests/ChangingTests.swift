@@ -101,6 +101,23 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice), ["alice's"])
   }
 
+  /// The same once alice has deleted her message for herself: the edit is not taken for one whose message was lost.
+  func testAnEditOfAnothersDeletedMessageShowsNothing() throws {
+    let pair = try Pair()
+    pair.send("alice's", from: pair.alice)
+    pair.bob.event("newChatItems", within: 20)
+    pair.alice.send("/_delete item @1 \(lastItem(pair.alice)) internal").assert("chatItemsDeleted")
+    awaitRest(of: pair.alice)
+    let store = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    let entries = try store.integer("SELECT count(*) FROM ledger") ?? 0
+    try execute("UPDATE items SET sent = 1", pair.bob)
+    pair.bob.send(edit(lastItem(pair.bob), "forged")).assert("chatItemUpdated")
+    try wait("taken in") { try store.integer("SELECT count(*) FROM ledger") ?? 0 > entries }
+    XCTAssertEqual(pair.texts(pair.alice), [])
+    XCTAssertEqual(pair.alice.state["unread"].number, 0)
+  }
+
   /// While the application sleeps: the notification on screen is replaced, without a sound.
   func testAnEditedMessageReplacesItsNotificationWithoutASound() throws {
     let station = try Station()

@@ -41,6 +41,69 @@ final class HandoverTests: XCTestCase {
     last.expectNone("newChatItems")
   }
 
+  /// The host reads half of it after the app was suspended, and the app ends then, as the platform ends one. Neither does that half
+  /// come again, nor is anything of the rest lost; also when the same happens to the next process.
+  func testWhatIsTakenWhileSuspendedDoesNotComeAgain() throws {
+    let pair = try Pair()
+    awaitRest(of: pair.alice)
+    pair.alice.dropEvents()
+    pair.alice.free()
+    let expected = (0..<9).map { "message \($0)" }
+    try commit(expected, in: pair.alice.prefix)
+    var texts: [String] = []
+    for _ in 0..<3 {
+      let host = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+      host.send("/_start").assert("chatStarted")
+      awaitRest(of: host)
+      host.send("/_app suspend 0").assert("cmdOk")
+      for _ in 0..<3 { texts.append(try XCTUnwrap(text(of: host))) }
+      XCTAssertTrue(host.state["quiescent"].flag, host.state.description)
+      host.free()
+    }
+    XCTAssertEqual(texts, expected)
+    let last = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    last.send("/_start").assert("chatStarted")
+    awaitRest(of: last)
+    last.expectNone("newChatItems")
+    XCTAssertFalse(FileManager.default.fileExists(atPath: pair.alice.prefix + "_taken"), "the store has it")
+  }
+
+  /// A file that is cut off, or that belongs to a store whose place another one has taken, says nothing.
+  func testAFileOfWhatWasTakenThatDoesNotFitIsIgnored() throws {
+    let pair = try Pair()
+    awaitRest(of: pair.alice)
+    pair.alice.dropEvents()
+    pair.alice.free()
+    let file = URL(fileURLWithPath: pair.alice.prefix + "_taken")
+    var whole = ""
+    let spoilings: [(String) -> String] = [{ _ in "" }, { String($0.dropLast(3)) }, { "0 " + $0 }, { $0 + "x" }]
+    for (number, spoil) in spoilings.enumerated() {
+      try commit(["message \(number)"], in: pair.alice.prefix)
+      let host = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+      host.send("/_start").assert("chatStarted")
+      awaitRest(of: host)
+      host.send("/_app suspend 0").assert("cmdOk")
+      XCTAssertEqual(try text(of: host), "message \(number)")
+      host.free()
+      whole = try String(contentsOf: file, encoding: .utf8)
+      try spoil(whole).write(to: file, atomically: false, encoding: .utf8)
+      let next = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+      next.send("/_start").assert("chatStarted")
+      XCTAssertEqual(try text(of: next), "message \(number)", "it comes again rather than not at all")
+      awaitRest(of: next)
+      next.free()
+    }
+    XCTAssertTrue(whole.hasSuffix("\nend\n"), whole)
+  }
+
+  private func text(of host: Host) throws -> String? {
+    while let event = host.event(within: 30) {
+      guard event["result"]["type"].text == "newChatItems" else { continue }
+      return event["result"]["chatItems"][0]["chatItem"]["content"]["msgContent"]["text"].text
+    }
+    return nil
+  }
+
   /// As an extension does.
   private func commit(_ texts: [String], in prefix: String) throws {
     let store = try Store.open(at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: true)

@@ -170,6 +170,19 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertTrue(third.respond(to: message)["result"]["repeated"].flag)
   }
 
+  /// The host takes it while the app is suspended, and the app ends then, as the platform ends one.
+  func testAnEventThatIsTakenWhileSuspendedDoesNotComeAgain() throws {
+    let pair = try Pair()
+    let (message, _) = try receivedMessage(pair)
+    XCTAssertGreaterThan(pair.alice.respond(to: message)["result"]["responseId"].number, 0)
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    pair.alice.event("ntfResponse")
+    pair.alice.free()
+    let second = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    second.send("/_start").assert("chatStarted")
+    XCTAssertFalse(second.waitingEvents().contains("ntfResponse"))
+  }
+
   // MARK: Bad input
 
   func testResponsesToWhatIsGoneAreStaleAndSayWhy() throws {

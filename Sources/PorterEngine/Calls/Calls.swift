@@ -23,15 +23,18 @@ final class Calls {
   /// Events that this process has emitted, and those of them that the host has taken while the store was closed.
   private var emitted: Set<Int64> = []
   private var taken: Set<Int64> = []
+  private let takenEvents: TakenEvents
 
   init(
-    _ context: EngineContext, lifecycle: Lifecycle, connections: Connections, sender: Sender, turns: any Turns
+    _ context: EngineContext, lifecycle: Lifecycle, connections: Connections, sender: Sender, turns: any Turns,
+    takenEvents: TakenEvents
   ) {
     self.context = context
     self.lifecycle = lifecycle
     self.connections = connections
     self.sender = sender
     self.turns = turns
+    self.takenEvents = takenEvents
     recorder = CallRecorder(context: context)
   }
 
@@ -417,15 +420,20 @@ extension Calls: CallEffects {
   func noteTaken(_ id: Int64) {
     taken.insert(id)
     forgetTakenEvents()
+    if !taken.isEmpty { takenEvents.keep(taken, .calls) }
   }
 
   private func forgetTakenEvents() {
+    taken.formUnion(takenEvents.kept(.calls))
     guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
     do throws(StoreError) {
+      // First: a number that is free again is never taken for one of these.
+      takenEvents.forget(.calls)
       try store.forgetCallEvents(Array(taken))
       emitted.subtract(taken)
       taken.removeAll()
     } catch {
+      takenEvents.keep(taken, .calls)
       context.log(.info, "events about calls may come again", ["error": error.description])
     }
   }

@@ -28,9 +28,10 @@ package final class Engine {
   private(set) lazy var requests = ContactRequests(
     context, lifecycle: lifecycle, joiner: joiner, connections: connections)
   private(set) lazy var screen = ScreenPresentation(context, lifecycle: lifecycle, strings: strings)
+  private lazy var takenEvents = TakenEvents(context)
   private(set) lazy var scopes: Scopes = Scopes(context) { [unowned self] in changes.emit($0, of: $1) }
   private(set) lazy var changes: CommittedChanges = CommittedChanges(
-    context, screen: screen, turns: turns, scopes: scopes)
+    context, screen: screen, turns: turns, scopes: scopes, takenEvents: takenEvents)
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
     ?? MailboxSource(
@@ -49,10 +50,11 @@ package final class Engine {
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)
   private(set) lazy var calls: Calls = Calls(
-    context, lifecycle: lifecycle, connections: connections, sender: sender, turns: turns)
+    context, lifecycle: lifecycle, connections: connections, sender: sender, turns: turns, takenEvents: takenEvents)
   private(set) lazy var pushes = PushRunner(self)
   private(set) lazy var responses: Responses = {
-    let responses = Responses(context, lifecycle: lifecycle, peers: peers, host: self, turns: turns)
+    let responses = Responses(
+      context, lifecycle: lifecycle, peers: peers, host: self, turns: turns, takenEvents: takenEvents)
     responses.contactRequests = requests
     return responses
   }()

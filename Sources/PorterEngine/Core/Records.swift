@@ -17,14 +17,28 @@ extension UserRecord {
   }
 }
 
+/// What records show of a connection: no keys, so that an event that waits to be read keeps none in memory.
+struct ShownConnection {
+  let record: PorterSchema.ConnectionRecord
+  let isLeft: Bool
+
+  init(_ connection: StoredConnection) {
+    record = PorterSchema.ConnectionRecord(connection)
+    isLeft = connection.status == PorterMachines.Connection.State.left.name
+  }
+}
+
 extension ContactRecord {
   init(_ contact: StoredContact, connection: StoredConnection?) {
+    self.init(contact, shown: connection.map { ShownConnection($0) })
+  }
+
+  init(_ contact: StoredContact, shown: ShownConnection?) {
     let profile = Profile(displayName: contact.displayName, fullName: contact.fullName, stored: contact.profile)
     self.init(
       id: contact.id, localDisplayName: contact.localName,
       profile: ProfileRecord(id: contact.id, profile: profile, localAlias: contact.localAlias),
-      connection: connection.map { PorterSchema.ConnectionRecord($0) },
-      status: connection?.status == PorterMachines.Connection.State.left.name ? .deleted : .active,
+      connection: shown?.record, status: shown?.isLeft == true ? .deleted : .active,
       settings: ChatSettings(
         notifications: NotificationFilter(contact.notifications), sendsReceipts: contact.sendsReceipts,
         isFavorite: contact.isFavorite),
@@ -104,14 +118,14 @@ extension StoredConnection {
 
 extension ConnectionEntity {
   init(_ connection: StoredConnection, _ contact: StoredContact?, _ store: Store) {
-    self.init(connection, contact, connection.isAddress ? try? store.address(connectionID: connection.id) : nil)
+    let address = connection.isAddress ? try? store.address(connectionID: connection.id) : nil
+    self.init(ShownConnection(connection), contact, address.map { AddressRecord($0) })
   }
 
   /// `address`: that of a connection that is one.
-  init(_ connection: StoredConnection, _ contact: StoredContact?, _ address: StoredAddress?) {
+  init(_ connection: ShownConnection, _ contact: StoredContact?, _ address: AddressRecord?) {
     self.init(
-      connection: PorterSchema.ConnectionRecord(connection),
-      contact: contact.map { ContactRecord($0, connection: connection) }, address: address.map { AddressRecord($0) })
+      connection: connection.record, contact: contact.map { ContactRecord($0, shown: connection) }, address: address)
   }
 }
 

@@ -100,13 +100,14 @@ final class Lifecycle {
   /// Whether this process sends what waits, by itself.
   var maySend: Bool { (isMain || context.role != .app) && operations.admits(.sending) }
 
+  /// Also while the chat suspends, until the store's turn has come: what is written then is sent when the network is back.
   func requireStarted() throws(ChatError) {
-    guard isStarted else { throw .error(.chatNotStarted) }
+    guard isStarted || chat.state == .suspending && operations.admits(.database) else { throw .error(.chatNotStarted) }
   }
 
   /// For a command that only the network can answer.
   func requireNetwork() throws(ChatError) {
-    try requireStarted()
+    guard isStarted else { throw .error(.chatNotStarted) }
     guard !isInBackground else { throw .nightporter(.networkStopped) }
   }
 

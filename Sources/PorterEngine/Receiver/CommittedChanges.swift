@@ -18,8 +18,13 @@ final class CommittedChanges {
   /// The newest entry whose event the host has taken, and whether the store has it.
   private var told: (entry: Int64, isStored: Bool)?
 
-  init(_ context: EngineContext, screen: ScreenPresentation, turns: any Turns, scopes: Scopes) {
+  private let takenEvents: TakenEvents
+
+  init(
+    _ context: EngineContext, screen: ScreenPresentation, turns: any Turns, scopes: Scopes, takenEvents: TakenEvents
+  ) {
     self.context = context
+    self.takenEvents = takenEvents
     self.turns = turns
     self.screen = screen
     self.scopes = scopes
@@ -29,9 +34,13 @@ final class CommittedChanges {
   /// committed since the app last ran, and what its last process had not handed over when it ended.
   func beginWatching() throws(StoreError) {
     guard context.role == .app, let store = context.store else { return }
+    let newest = try store.newestLedgerEntry()
+    // A power failure may have undone what was committed last.
+    if let entry = takenEvents.kept(.entries).max() {
+      told = (min(max(entry, told?.entry ?? 0), newest), isStored: false)
+    }
     storeTold()
     guard knownEntry == nil else { return }
-    let newest = try store.newestLedgerEntry()
     guard let last = try store.setting(Setting.toldThrough).flatMap({ Int64($0) }) else {
       // A host loads its chats when it starts for the first time.
       noteTold(newest)
@@ -54,14 +63,16 @@ final class CommittedChanges {
     guard entry > told?.entry ?? -1 else { return }
     told = (entry, isStored: false)
     storeTold()
+    if told?.isStored == false { takenEvents.keep([entry], .entries) }
   }
 
-  /// While the store is closed that waits until it is opened.
+  /// While the store is closed that waits until it is opened, by this process or the next.
   private func storeTold() {
     guard let told, !told.isStored, let store = context.store else { return }
     do throws(StoreError) {
       try store.noteTold(through: told.entry, as: Setting.toldThrough)
       self.told = (told.entry, isStored: true)
+      takenEvents.forget(.entries)
     } catch {
       context.log(.info, "events may come again after a restart", ["error": error.description])
     }

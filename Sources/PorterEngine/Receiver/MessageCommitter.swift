@@ -287,9 +287,10 @@ final class MessageCommitter {
     switch content {
     case .item, .call:
       guard let item = records.item else { return }
+      let shown = ShownConnection(connection)
       return changes.emit(
         making: {
-          let contact = ContactRecord(records.contact, connection: connection)
+          let contact = ContactRecord(records.contact, shown: shown)
           return .newChatItems(
             UserRecord(records.user), [ChatItemInChat(info: .direct(contact), item: ChatItemRecord(item))])
         }, bytes: Self.eventBytes + records.user.storedBytes + records.contact.storedBytes + item.storedBytes, of: entry
@@ -326,8 +327,10 @@ final class MessageCommitter {
     guard let user = committed.records?.user ?? (try? store.user(connection.userID)) else { return }
     let contact = committed.records?.contact ?? connection.contactID.flatMap { try? store.contact($0) }
     let address = connection.isAddress ? try? store.address(connectionID: connection.id) : nil
+    let (shown, named) = (ShownConnection(connection), message.notification)
+    let shownAddress = address.map { AddressRecord($0) }
     context.emit(
-      making: { .ntfMessage(UserRecord(user), ConnectionEntity(connection, contact, address), message.notification) },
+      making: { .ntfMessage(UserRecord(user), ConnectionEntity(shown, contact, shownAddress), named) },
       bytes: Self.eventBytes + user.storedBytes + (contact?.storedBytes ?? 0))
   }
 

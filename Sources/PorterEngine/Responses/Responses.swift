@@ -28,18 +28,21 @@ final class Responses {
   /// Events that this process has emitted, and those of them that the host has taken while the store was closed.
   private var emitted: Set<Int64> = []
   private var taken: Set<Int64> = []
+  private let takenEvents: TakenEvents
 
   /// Open responses, all together. A host cannot fill the store with them.
   static let limit = 1_000
 
   init(
-    _ context: EngineContext, lifecycle: Lifecycle, peers: PeerLink, host: any ResponseHost, turns: any Turns
+    _ context: EngineContext, lifecycle: Lifecycle, peers: PeerLink, host: any ResponseHost, turns: any Turns,
+    takenEvents: TakenEvents
   ) {
     self.context = context
     self.lifecycle = lifecycle
     self.peers = peers
     self.host = host
     self.turns = turns
+    self.takenEvents = takenEvents
     work = ResponseWork(context: context, host: host)
   }
 
@@ -268,15 +271,20 @@ final class Responses {
   func noteTaken(_ id: Int64) {
     taken.insert(id)
     forgetTakenEvents()
+    if !taken.isEmpty { takenEvents.keep(taken, .responses) }
   }
 
   private func forgetTakenEvents() {
+    taken.formUnion(takenEvents.kept(.responses))
     guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
     do throws(StoreError) {
+      // First: a number that is free again is never taken for one of these.
+      takenEvents.forget(.responses)
       try store.forgetResponseEvents(Array(taken))
       emitted.subtract(taken)
       taken.removeAll()
     } catch {
+      takenEvents.keep(taken, .responses)
       context.log(.info, "events about responses may come again", ["error": error.description])
     }
   }

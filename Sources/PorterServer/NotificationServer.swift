@@ -85,7 +85,7 @@ package final class NotificationServer {
     try settle()
   }
 
-  /// The first half of `serve`: all that pushes to devices wait for, and nothing that waits for the disk.
+  /// The first half of `serve`: all that pushes to devices wait for. Only requests wait for the disk in it.
   package func takePushes(isWoken: Bool) throws(ServerError) {
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
@@ -100,6 +100,8 @@ package final class NotificationServer {
       times.hasMoreAtRelay = false
       unsettled = nil
       try listenIfDue()
+      // First: they may say which token a notification is for, and whether it receives any.
+      try serveRequests()
       unsettled = UnsettledTurn(asksRelay: true, notifications: try takeNotifications())
     }
   }
@@ -109,10 +111,10 @@ package final class NotificationServer {
     guard let turn = unsettled else { return }
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
+      // First: what is not acknowledged is pushed again.
+      try acknowledge(turn.notifications)
       try sweepIfDue()
       guard turn.asksRelay else { return }
-      try acknowledge(turn.notifications)
-      try serveRequests()
       try checkSubscriptions()
       times.relayWorked()
     }

@@ -14,8 +14,6 @@ extension NotificationServer {
       }
       guard let message else { return }
       try serve(message)
-      // A push may follow from it.
-      times.hasMoreToDo = true
       // Only now: after a crash before this point the request is repeated, and answered with the stored answer.
       try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
         _ = try relay.acknowledge(message.identifier, in: recipient, key: key)

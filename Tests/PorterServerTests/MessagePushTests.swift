@@ -42,6 +42,22 @@ class MessagePushTests: XCTestCase {
     XCTAssertTrue(world.provider.take().isEmpty)
   }
 
+  /// The server was down meanwhile, or busy: both wait, and are taken in one turn.
+  func testAMessageAfterAVerificationThatWaitsIsPushed() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    let replacement = try XCTUnwrap(PushToken(provider: "apns_test", bytes: randomness.bytes(32)))
+    _ = try device.ask(.replace(token: device.token, with: replacement))
+    device.pushToken = replacement
+    try device.send(.verify(token: device.token, device.code()))
+    try device.receive("hello", in: mailbox)
+    try world.run()
+    XCTAssertEqual(try device.answer()?.tokenStatus, .active)
+    XCTAssertEqual(try world.bundles(for: device).map(\.entries.count), [1])
+  }
+
   func testAPushNamesTheSixNewestMailboxesOldestFirst_INC38() throws {
     let world = try World()
     let device = try Device(world)

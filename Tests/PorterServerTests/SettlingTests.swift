@@ -73,12 +73,43 @@ final class SettlingTests: XCTestCase {
     try night.device.receive("hello", in: night.mailbox)
     try night.world.run()
     try night.device.send(.setPeriod(token: night.device.token, minutes: 30))
-    try night.server.takePushes(isWoken: true)
     let before = night.syncs
-    try night.server.settle()
+    try night.server.takePushes(isWoken: true)
     XCTAssertNotNil(try night.device.answer())
     XCTAssertGreaterThan(night.syncs, before)
-    XCTAssertTrue(night.server.hasMoreToDo, "a push that follows from it would wait for the next turn")
+  }
+
+  func testAMessageAfterAReplacementIsNotPushedToTheEarlierToken() throws {
+    let night = try Night()
+    let replacement = try XCTUnwrap(PushToken(provider: "apns_test", bytes: randomness.bytes(32)))
+    try night.device.send(.replace(token: night.device.token, with: replacement))
+    try night.device.receive("hello", in: night.mailbox)
+    try night.server.takePushes(isWoken: true)
+    let pushes = try night.server.nextPushes(for: "apns_test", count: 10, underWay: [])
+    // It is to be verified first.
+    XCTAssertEqual(pushes.map(\.kind), [.verification])
+    XCTAssertEqual(pushes.map(\.push.pushToken), [replacement])
+  }
+
+  func testAMessageAfterADeletionIsNotPushed() throws {
+    let night = try Night()
+    try night.device.send(.delete(token: night.device.token))
+    try night.device.receive("hello", in: night.mailbox)
+    try night.server.takePushes(isWoken: true)
+    XCTAssertNil(try night.server.nextPush(for: "apns_test"))
+  }
+
+  /// Their pushes have gone out, and would again.
+  func testNotificationsAreAcknowledgedAlthoughASweepFails() throws {
+    let night = try Night()
+    let database = night.world.state.database
+    try database.execute("UPDATE request SET answered_at = 0")
+    try database.execute(
+      "CREATE TEMP TRIGGER failing BEFORE UPDATE ON request BEGIN SELECT RAISE(ABORT, 'for a test'); END")
+    night.world.clock.advance(by: ServerTimes.sweepInterval)
+    try night.device.receive("hello", in: night.mailbox)
+    XCTAssertThrowsError(try night.server.serve())
+    XCTAssertEqual(try night.notificationsAtTheRelay(), 0)
   }
 
   func testAWakeUpWaitsForNoDisk() throws {

@@ -87,24 +87,28 @@ final class CallInAppTests: XCTestCase {
 
   func testACallDoesNotWaitBehindAPushThatHangs() throws {
     let launched = try launch()
-    launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
+    // The app does not take the call in by itself before its push is there.
+    launched.transport.hang(mailboxes: [launched.mailboxes["bob"], launched.mailboxes["carol"]])
     let first = launched.push(launched.message)
     launched.transport.waitUntilAsked(for: launched.mailboxes["carol"])
-    try assertCallOvertakes(launched, first, "from carol")
+    try assertCallOvertakes(launched, first, hanging: "carol")
   }
 
   /// The call is shown while the other push or round waits, which has its own time and its own answer.
   private func assertCallOvertakes(
-    _ launched: Launched, _ other: Promise<String>, _ body: String, file: StaticString = #filePath, line: UInt = #line
+    _ launched: Launched, _ other: Promise<String>, hanging: String, file: StaticString = #filePath, line: UInt = #line
   ) throws {
-    let call = try launched.answer(launched.push(launched.call))
+    let pushed = launched.push(launched.call)
+    awaitThat("both are in progress", file: file, line: line) { launched.app.state["pushesWaiting"].number == 1 }
+    launched.transport.hang(mailboxes: [launched.mailboxes[hanging]])
+    let call = try launched.answer(pushed)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description, file: file, line: line)
     XCTAssertTrue(
       call["trace"].elements.contains { $0["event"].text == "call.waits" }, call.description, file: file, line: line)
     XCTAssertNil(other.wait(atMost: .zero), "it still waits", file: file, line: line)
     launched.transport.hang(mailboxes: [])
     let late = try launched.answer(other)
-    XCTAssertEqual(late.bodies, [body], late.description, file: file, line: line)
+    XCTAssertEqual(late.bodies, ["from \(hanging)"], late.description, file: file, line: line)
     XCTAssertTrue(launched.app.state["quiescent"].flag, file: file, line: line)
   }
 
@@ -114,7 +118,7 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
     let round = launched.refresh()
     launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
-    try assertCallOvertakes(launched, round, "from bob")
+    try assertCallOvertakes(launched, round, hanging: "bob")
   }
 
   /// A round and a push for a message are in progress, and neither is about the call: the round shows it, and the push keeps its time.

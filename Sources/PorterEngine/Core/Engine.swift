@@ -31,7 +31,8 @@ package final class Engine {
   private lazy var takenEvents = TakenEvents(context)
   private(set) lazy var scopes: Scopes = Scopes(context) { [unowned self] in changes.emit($0, of: $1) }
   private(set) lazy var changes: CommittedChanges = CommittedChanges(
-    context, screen: screen, turns: turns, scopes: scopes, takenEvents: takenEvents)
+    context, screen: screen, turns: turns, scopes: scopes, takenEvents: takenEvents,
+    contactLeft: { [unowned self] in connections.reportEnded() })
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
     ?? MailboxSource(

@@ -19,10 +19,14 @@ final class CommittedChanges {
   private var told: (entry: Int64, isStored: Bool)?
 
   private let takenEvents: TakenEvents
+  /// Another process has committed that a contact deleted its connection, which needs no subscription any more.
+  private let contactLeft: () -> Void
 
   init(
-    _ context: EngineContext, screen: ScreenPresentation, turns: any Turns, scopes: Scopes, takenEvents: TakenEvents
+    _ context: EngineContext, screen: ScreenPresentation, turns: any Turns, scopes: Scopes, takenEvents: TakenEvents,
+    contactLeft: @escaping () -> Void
   ) {
+    self.contactLeft = contactLeft
     self.context = context
     self.takenEvents = takenEvents
     self.turns = turns
@@ -102,6 +106,7 @@ final class CommittedChanges {
         }
         for (entry, events) in portion.entries {
           if entry.kind == .application { try offer(entry, store) }
+          if entry.kind == .left { contactLeft() }
           for event in events { emit(event, of: entry.id) }
           knownEntry = entry.id
         }

@@ -260,7 +260,7 @@ package struct StoredLedgerEntry: Sendable {
     case updated
     /// As `updated`: the contact has deleted the connection.
     case left
-    /// As `updated`: the contact has changed, deleted or reacted to a message, or received one. `detail` says which.
+    /// As `updated`: the contact has changed, deleted or reacted to a message, received one, or was welcomed. `detail` says which.
     case changed
     /// As `updated`: a contact has followed our invitation, and is not connected yet.
     case connecting

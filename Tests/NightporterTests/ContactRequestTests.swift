@@ -94,6 +94,10 @@ final class ContactRequestTests: XCTestCase {
     meeting.bob.event("contactConnected")
     let welcome = meeting.bob.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]
     XCTAssertEqual(welcome?["meta"]["itemText"].text, "welcome")
+    let reported = meeting.alice.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]
+    XCTAssertEqual(reported?["meta"]["itemText"].text, "welcome")
+    awaitRest(of: meeting.alice)
+    meeting.alice.expectNone("newChatItems")
     XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 1)
     let sent = meeting.alice.send("/_get chat @1 count=10")["result"]["chat"]["chatItems"]
     XCTAssertEqual(sent.count, 1)

@@ -205,7 +205,7 @@ final class ReceivedChangesTests: XCTestCase {
       let removed = ItemChange.RemovedItem(item)
       let time = WallTime(milliseconds: 5)
       for change in [
-        ItemChange.edited(itemID: 3), .delivered(itemID: 4), .removed(removed, isKept: false),
+        ItemChange.edited(itemID: 3), .delivered(itemID: 4), .welcomed(itemID: 5), .removed(removed, isKept: false),
         .removed(removed, isKept: true), .reacted(itemID: 5, .emoji("👍"), isAdded: false, at: time),
       ] {
         let read = try XCTUnwrap(ItemChange(stored: change.stored))

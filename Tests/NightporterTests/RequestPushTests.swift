@@ -168,6 +168,50 @@ final class RequestPushTests: XCTestCase {
     station.alice.event("contactConnected")
   }
 
+  /// Alice's extension commits that carol is connected, and sends the address's welcome: the app's host hears of both, each once,
+  /// though the app ends after each event.
+  func testAWelcomeThatAnExtensionSentIsReportedToTheAppOnce() throws {
+    let (station, carol, link) = try asked(
+      #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false},"#
+        + #""autoReply":{"type":"text","text":"welcome"}}"#)
+    carol.send("/connect \(link)").assert("sentInvitation")
+    try awaitCount(0, "SELECT count(*) FROM outbox", of: carol)
+    station.suspend(carol)
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.event("acceptingContactRequest")
+    try awaitSubscriptions(3, of: station.alice)
+    awaitRest(of: station.alice)
+    station.alice.free()
+    carol.send("/_app activate").assert("cmdOk")
+    let service = try station.makeExtension()
+    var shown: [String] = []
+    while !shown.contains("carol is connected!") { shown += service.push(try station.nextPush()).titles }
+    XCTAssertEqual(
+      carol.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]["meta"]["itemText"].text, "welcome")
+    service.event("newChatItems")
+    service.free()
+    var reported: [String] = []
+    for _ in 0..<3 {
+      let app = try XCTUnwrap(Host.open(station.pair.alice.prefix).host)
+      app.send("/_start").assert("chatStarted")
+      awaitRest(of: app)
+      while let event = app.event(within: 0) {
+        let type = event["result"]["type"].text
+        guard ["contactConnected", "newChatItems"].contains(type) else { continue }
+        reported.append(type)
+        if type == "newChatItems" {
+          let item = event["result"]["chatItems"][0]
+          XCTAssertEqual(item["chatItem"]["meta"]["itemText"].text, "welcome", event.description)
+          XCTAssertEqual(item["chatItem"]["chatDir"]["type"].text, "directSnd", event.description)
+          XCTAssertEqual(item["chatInfo"]["contact"]["profile"]["displayName"].text, "carol", event.description)
+        }
+        break
+      }
+      app.free()
+    }
+    XCTAssertEqual(reported, ["newChatItems", "contactConnected"])
+  }
+
   /// Both sides sleep while the handshake continues in their extensions: each user learns that the other is connected.
   func testBothSidesAsleepAreToldThatTheyAreConnected() throws {
     let station = try Station()

@@ -3,8 +3,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What one message of a contact changed in another. Stored with the ledger's entry, so that a host learns of it also if another
-/// process committed it.
+/// What one message of a contact changed in a chat, such as in another message. Stored with the ledger's entry, so that a host
+/// learns of it also if another process committed it.
 enum ItemChange {
   case edited(itemID: Int64)
   /// `isKept`: it is marked as deleted, and still there.
@@ -12,6 +12,8 @@ enum ItemChange {
   case reacted(itemID: Int64, MessageReaction, isAdded: Bool, at: WallTime)
   /// The contact has received the message.
   case delivered(itemID: Int64)
+  /// The contact is connected, and the user's address has welcomed it with this message.
+  case welcomed(itemID: Int64)
 
   /// A deleted message, as much as is left of it.
   struct RemovedItem {
@@ -33,7 +35,7 @@ enum ItemChange {
 
   var itemID: Int64 {
     switch self {
-    case .edited(let id), .reacted(let id, _, _, _), .delivered(let id): id
+    case .edited(let id), .reacted(let id, _, _, _), .delivered(let id), .welcomed(let id): id
     case .removed(let item, _): item.id
     }
   }
@@ -43,6 +45,7 @@ enum ItemChange {
       switch self {
       case .edited(let id): ["edited": .integer(id)]
       case .delivered(let id): ["delivered": .integer(id)]
+      case .welcomed(let id): ["welcomed": .integer(id)]
       case .reacted(let id, let reaction, let isAdded, let time):
         [
           "reacted": .integer(id), "reaction": reaction.json, "added": .bool(isAdded),
@@ -66,6 +69,8 @@ enum ItemChange {
       self = .edited(itemID: id)
     } else if let id = json["delivered"]?.integerValue {
       self = .delivered(itemID: id)
+    } else if let id = json["welcomed"]?.integerValue {
+      self = .welcomed(itemID: id)
     } else if let id = json["removed"]?.integerValue, let isSent = json["sent"]?.boolValue,
       let isKept = json["kept"]?.boolValue
     {
@@ -93,6 +98,7 @@ enum ItemChange {
     switch self {
     case .edited: return now.map { .chatItemUpdated(user, $0) }
     case .delivered: return now.map { .chatItemsStatusesUpdated(user, [$0]) }
+    case .welcomed: return now.map { .newChatItems(user, [$0]) }
     case .reacted(_, let reaction, let isAdded, let time):
       return now.map {
         .chatItemReaction(

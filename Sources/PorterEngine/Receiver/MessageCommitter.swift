@@ -41,8 +41,9 @@ final class MessageCommitter {
 
   /// What the transaction found and did.
   private struct Transacted {
-    /// The ledger's newest entry before and after; 0 where no host hears of entries.
+    /// The ledger's newest entry before what is reported here, with it, and after all; 0 where no host hears of entries.
     var earlier: Int64 = 0
+    var own: Int64 = 0
     var newest: Int64 = 0
     var connection: StoredConnection
     /// As read under the fence. A message changes only what is unread of it.
@@ -54,7 +55,7 @@ final class MessageCommitter {
     /// As counting the message left it.
     var countedContact: StoredContact?
     /// Messages that had not opened before, and do now that the connection has changed.
-    var upgraded: [(content: OpenedMessage.Content, countedContact: StoredContact?)] = []
+    var upgraded: [(content: OpenedMessage.Content, countedContact: StoredContact?, entry: Int64)] = []
     /// A call waits for its user.
     var rings = false
   }
@@ -88,6 +89,10 @@ final class MessageCommitter {
       try store.raise(.repeat, known)
     } else {
       let opened = try source.open(message, conversation.connection, store)
+      // A welcome may have been entered before it, which is reported from the ledger.
+      if changes.reportsEntries, case .connected = opened.content {
+        transacted.earlier = try store.newestLedgerEntry()
+      }
       transacted.countedContact = try enter(
         message, opened.content, conversation.connection, inPlaceOf: conversation.knownEntry, store)
       transacted.opened = opened
@@ -95,9 +100,12 @@ final class MessageCommitter {
       transacted.shown += shownEntries(message, opened.content, connection)
       // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
       if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
-      if connection.opensMore(as: transacted.connection) { try openQuarantined(&transacted, store) }
     }
-    if changes.reportsEntries { transacted.newest = try store.newestLedgerEntry() }
+    if changes.reportsEntries { transacted.own = try store.newestLedgerEntry() }
+    transacted.newest = transacted.own
+    if transacted.opened != nil, connection.opensMore(as: transacted.connection) {
+      try openQuarantined(&transacted, store)
+    }
     return transacted
   }
 
@@ -113,8 +121,15 @@ final class MessageCommitter {
         try store.raise(.quarantine, entry)
         continue
       }
+      if changes.reportsEntries, case .connected(let contactID) = opened.content {
+        for welcome in try store.ledgerEntries(after: transacted.newest, through: .max) {
+          guard let change = welcome.detail.flatMap({ ItemChange(stored: $0) }) else { continue }
+          transacted.upgraded.append((.changed(change, contactID: contactID), nil, welcome.id))
+        }
+      }
       let counted = try enter(message, opened.content, connection, inPlaceOf: entry, store)
-      transacted.upgraded.append((opened.content, counted))
+      if changes.reportsEntries { transacted.newest = try store.newestLedgerEntry() }
+      transacted.upgraded.append((opened.content, counted, transacted.newest))
       if Self.rings(opened.content, store) { transacted.rings = true }
       transacted.shown += shownEntries(message, opened.content, connection)
       if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
@@ -147,15 +162,15 @@ final class MessageCommitter {
           try transacted.user.or { () throws(StoreError) in try store.user(connection.userID) })
         let event = Event.messageError(user, severity: "error", message: reason)
         // The ledger has no event for it; what is reported from there first is not to count as handed over.
-        if isInTurn { changes.emit(event, of: transacted.newest) } else { context.emit(event) }
+        if isInTurn { changes.emit(event, of: transacted.own) } else { context.emit(event) }
         return .quarantined(committed)
       }
-      if isInTurn { report(opened.content, committed, of: transacted.newest) }
+      if isInTurn { report(opened.content, committed, of: transacted.own) }
       for late in transacted.upgraded {
         let records = try self.records(
           of: late.content, connection, transacted.user, counted: late.countedContact, store)
         if isInTurn {
-          report(late.content, CommittedMessage(connection: connection, records: records), of: transacted.newest)
+          report(late.content, CommittedMessage(connection: connection, records: records), of: late.entry)
         }
       }
       show(transacted.shown, committed, store)

@@ -120,8 +120,8 @@ final class ContactRequests {
     return ContactRequestChange(.arriveAutomatic, new: new, to: address, store)
   }
 
-  /// The first message to a contact whose request was accepted, if the address has one. Part of the transaction in which
-  /// the contact is connected.
+  /// The first message to a contact whose request was accepted, if the address has one. The ledger has an entry for it, by
+  /// which the app's host hears of it whichever process sent it. Part of the transaction in which the contact is connected.
   func welcome(
     contactID: Int64, connectionID: Int64, _ ratchet: inout StoredRatchet, _ store: Store
   ) throws(StoreError) {
@@ -134,6 +134,12 @@ final class ContactRequests {
     try store.enqueue(
       .content(.init(content: reply, sharedID: sharedID, sentAt: now, quote: nil)), connectionID: connectionID,
       itemID: itemID, with: &ratchet, attempt: context.randomness.bytes(24))
+    try store.enter(
+      NewLedgerEntry(
+        connectionID: connectionID, messageID: sharedID, messageAt: now, kind: .changed, contactID: contactID,
+        detail: ItemChange.welcomed(itemID: itemID).stored), after: [.read], at: now)
+    // An app's host hears of it by the ledger's entry.
+    guard context.role != .app else { return }
     store.afterCommit { [context] in
       guard let store = context.store else { return }
       do throws(StoreError) {

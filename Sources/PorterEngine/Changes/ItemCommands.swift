@@ -6,67 +6,88 @@ import PorterStore
 
 /// `/_update item`, `/_delete item`, `/_reaction`, `/_set receipts contacts`.
 extension Engine {
-  /// What a command about a message needs.
+  /// What a command about a message needs, as its transaction has read it.
   private struct Subject {
+    let store: Store
+    let now: WallTime
     let user: StoredUser
     let contact: StoredContact
-    let info: ChatInfo
+    let connection: StoredConnection
     let items: [StoredItem]
 
     var features: ContactFeatures { ContactFeatures(user, contact) }
+    var info: ChatInfo { .direct(ContactRecord(contact, connection: connection)) }
 
-    func inChat(_ item: StoredItem, at time: WallTime) -> ChatItemInChat {
-      ChatItemInChat(info: info, item: ChatItemRecord(item, at: time))
+    func inChat(_ item: StoredItem) -> ChatItemInChat {
+      ChatItemInChat(info: info, item: ChatItemRecord(item, at: now))
     }
   }
 
-  private func subject(_ contactID: Int64, _ itemIDs: [Int64]) throws(ChatError) -> Subject {
+  private typealias Answer = Result<Response, ChatError>
+
+  /// Reads, decides and writes in one transaction: another process may change a message, or what the contact allows, at any
+  /// time. A refusal has written nothing.
+  private func change(
+    _ contactID: Int64, _ itemIDs: [Int64], _ work: (Subject) throws(StoreError) -> Answer
+  ) throws(ChatError) -> Response {
     let store = try requireStore()
     try requireStarted()
-    let contact = try requireContact(contactID)
-    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
-    var items: [StoredItem] = []
-    for id in itemIDs {
-      let item: StoredItem?
-      do throws(StoreError) { item = try store.item(id) } catch .notFound { item = nil } catch {
-        throw ChatError(error)
+    _ = try requireContact(contactID)
+    let now = context.clock.wall()
+    let answer = try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) -> Answer in
+        let contact = try store.visibleContact(contactID)
+        var items: [StoredItem] = []
+        for id in itemIDs {
+          guard let item = try Self.item(id, of: contactID, store) else {
+            return .failure(.store(.chatItemNotFound(id)))
+          }
+          if !items.contains(where: { $0.id == id }) { items.append(item) }
+        }
+        return try work(
+          Subject(
+            store: store, now: now, user: try store.user(contact.userID), contact: contact,
+            connection: try store.connection(contactID: contactID), items: items))
       }
-      guard let item, item.contactID == contactID else { throw .store(.chatItemNotFound(id)) }
-      if !items.contains(where: { $0.id == id }) { items.append(item) }
     }
-    return Subject(user: user, contact: contact, info: .direct(try contactRecord(contact)), items: items)
+    return try answer.get()
   }
 
-  /// Records the change, and puts its messages into the contact's outbox, in one transaction; the machine of the connection
-  /// decides whether anything can be sent.
+  /// Nil if there is none, or not any more.
+  static func item(_ id: Int64, of contactID: Int64, _ store: Store) throws(StoreError) -> StoredItem? {
+    do throws(StoreError) {
+      let item = try store.item(id)
+      return item.contactID == contactID ? item : nil
+    } catch .notFound {
+      return nil
+    }
+  }
+
+  /// Records the change, and puts its messages into the contact's outbox; the machine of the connection decides whether
+  /// anything can be sent. Part of the command's transaction. Returns why nothing was sent.
   private func send(
-    _ messages: [ChatMessage], to contactID: Int64, recording change: @escaping (Store) throws(StoreError) -> Void
-  ) throws(ChatError) {
-    let store = try requireStore()
-    let isSent = try stored { () throws(StoreError) -> Bool in
-      try store.transaction { () throws(StoreError) -> Bool in
-        let connection = try store.connection(contactID: contactID)
-        var isSent = false
-        let enqueue = { () throws(StoreError) in
-          guard var ratchet = try store.ratchet(connectionID: connection.id) else { throw .notFound(.connection) }
-          for message in messages {
-            try store.enqueue(
-              message, connectionID: connection.id, itemID: nil, with: &ratchet,
-              attempt: self.context.randomness.bytes(24))
-          }
-          try store.save(ratchet, connectionID: connection.id)
-          try change(store)
-          isSent = true
-        }
-        try self.connections.take(.given(enqueue), of: connection, store)
-        return isSent
+    _ messages: [ChatMessage], _ subject: Subject, recording change: @escaping () throws(StoreError) -> Void
+  ) throws(StoreError) -> ChatError? {
+    let (store, connection) = (subject.store, subject.connection)
+    var isSent = false
+    let enqueue = { () throws(StoreError) in
+      guard var ratchet = try store.ratchet(connectionID: connection.id) else { throw .notFound(.connection) }
+      for message in messages {
+        try store.enqueue(
+          message, connectionID: connection.id, itemID: nil, with: &ratchet, attempt: self.context.randomness.bytes(24))
       }
+      try store.save(ratchet, connectionID: connection.id)
+      try change()
+      isSent = true
     }
-    guard isSent else {
-      let now = try contactRecord(try requireContact(contactID))
-      throw .error(now.status == .active ? .contactNotReady(now) : .contactNotActive(now))
-    }
-    sender.offerNew()
+    try connections.take(.given(enqueue), of: connection, store)
+    guard isSent else { return Self.notSendable(ContactRecord(subject.contact, connection: connection)) }
+    store.afterCommit { [weak self] in self?.sender.offerNew() }
+    return nil
+  }
+
+  static func notSendable(_ contact: ContactRecord) -> ChatError {
+    .error(contact.status == .active ? .contactNotReady(contact) : .contactNotActive(contact))
   }
 
   // MARK: Edits
@@ -74,87 +95,74 @@ extension Engine {
   func updateItem(
     contactID: Int64, _ itemID: Int64, _ message: UpdatedMessage, isLive: Bool
   ) throws(ChatError) -> Response {
-    let subject = try subject(contactID, [itemID])
-    let now = context.clock.wall()
-    guard let item = subject.items.first, let sharedID = item.sharedID,
-      ItemRules.edit(ItemRules.Subject(item, at: now)) == .allowed
-    else { throw .error(.invalidChatItemUpdate) }
-    let text = message.content.json.text
-    let bytes = text.utf8.count
-    guard bytes <= Envelope.largestContent else {
-      throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
+    try change(contactID, [itemID]) { (subject) throws(StoreError) in
+      guard let item = subject.items.first, let sharedID = item.sharedID,
+        ItemRules.edit(ItemRules.Subject(item, at: subject.now)) == .allowed
+      else { return .failure(.error(.invalidChatItemUpdate)) }
+      let text = message.content.json.text
+      let bytes = text.utf8.count
+      guard bytes <= Envelope.largestContent else {
+        return .failure(.nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent)))
+      }
+      // The end of a live message is reported even if its text has not changed.
+      guard text != item.content || item.isLive else {
+        return .success(.chatItemNotChanged(UserRecord(subject.user), subject.inChat(item)))
+      }
+      let remainsLive = item.isLive && isLive
+      let edit = ChatMessage.Edit(
+        sharedID: sharedID, content: message.content,
+        traits: MessageTraits(
+          isLive: remainsLive, secondsToLive: item.secondsToLive, mentions: message.mentions))
+      let end = item.secondsToLive.flatMap { remainsLive ? nil : self.context.disappearance(after: $0) }
+      let store = subject.store
+      let refusal = try send([.edit(edit)], subject) { () throws(StoreError) in
+        try store.edit(item, ItemEdit(content: text, mentionsUser: false, isLive: remainsLive), at: subject.now)
+        if let end { try store.startDisappearing(itemID, end) }
+      }
+      if let refusal { return .failure(refusal) }
+      if end != nil { store.afterCommit { [weak self] in self?.disappearing.takeUp() } }
+      return .success(.chatItemUpdated(UserRecord(subject.user), subject.inChat(try store.item(itemID))))
     }
-    // The end of a live message is reported even if its text has not changed.
-    guard text != item.content || item.isLive else {
-      return .chatItemNotChanged(UserRecord(subject.user), subject.inChat(item, at: now))
-    }
-    let remainsLive = item.isLive && isLive
-    let edit = ChatMessage.Edit(
-      sharedID: sharedID, content: message.content,
-      traits: MessageTraits(
-        isLive: remainsLive, secondsToLive: item.secondsToLive, mentions: message.mentions))
-    let end = item.secondsToLive.flatMap { remainsLive ? nil : context.disappearance(after: $0) }
-    try send([.edit(edit)], to: contactID) { (store) throws(StoreError) in
-      try store.edit(item, ItemEdit(content: text, mentionsUser: false, isLive: remainsLive), at: now)
-      if let end { try store.startDisappearing(itemID, end) }
-    }
-    if end != nil { disappearing.takeUp() }
-    let after = try changed(item)
-    return .chatItemUpdated(UserRecord(subject.user), subject.inChat(after, at: now))
-  }
-
-  private func changed(_ item: StoredItem) throws(ChatError) -> StoredItem {
-    let store = try requireStore()
-    return try stored { () throws(StoreError) in try store.item(item.id) }
   }
 
   // MARK: Deletions
 
   func deleteItems(contactID: Int64, _ itemIDs: [Int64], _ mode: ItemDeletion) throws(ChatError) -> Response {
-    let subject = try subject(contactID, itemIDs)
-    let now = context.clock.wall()
-    let isKept: Bool
-    switch mode {
-    case .broadcast:
-      isKept = !subject.features.allow(.fullDelete, .user)
-      try deleteForBoth(subject, isKept: isKept, at: now)
-    case .internal, .internalMark:
-      isKept = mode == .internalMark
-      let store = try requireStore()
-      try stored { () throws(StoreError) in
-        try store.transaction { () throws(StoreError) in
-          for item in subject.items { try Self.delete(item, isKept: isKept, store, at: now) }
-        }
+    try change(contactID, itemIDs) { (subject) throws(StoreError) in
+      let isKept: Bool
+      switch mode {
+      case .broadcast:
+        isKept = !subject.features.allow(.fullDelete, .user)
+        if let refusal = try deleteForBoth(subject, isKept: isKept) { return .failure(refusal) }
+      case .internal, .internalMark:
+        isKept = mode == .internalMark
+        for item in subject.items { try Self.delete(item, isKept: isKept, subject) }
+      case .history: return .failure(.error(.invalidChatItemDelete))
       }
-    case .history: throw .error(.invalidChatItemDelete)
+      var deletions: [ChatItemDeletion] = []
+      for item in subject.items {
+        let remaining = isKept ? subject.inChat(try subject.store.item(item.id)) : nil
+        deletions.append(ChatItemDeletion(deleted: subject.inChat(item), remaining: remaining))
+      }
+      return .success(.chatItemsDeleted(UserRecord(subject.user), deletions))
     }
-    var deletions: [ChatItemDeletion] = []
-    for item in subject.items {
-      let remaining = isKept ? subject.inChat(try changed(item), at: now) : nil
-      deletions.append(ChatItemDeletion(deleted: subject.inChat(item, at: now), remaining: remaining))
-    }
-    return .chatItemsDeleted(UserRecord(subject.user), deletions)
   }
 
-  private func deleteForBoth(_ subject: Subject, isKept: Bool, at now: WallTime) throws(ChatError) {
+  private func deleteForBoth(_ subject: Subject, isKept: Bool) throws(StoreError) -> ChatError? {
     var messages: [ChatMessage] = []
     for item in subject.items {
-      guard let sharedID = item.sharedID, ItemRules.deleteForBoth(ItemRules.Subject(item, at: now)) == .allowed else {
-        throw .error(.invalidChatItemDelete)
-      }
+      guard let sharedID = item.sharedID,
+        ItemRules.deleteForBoth(ItemRules.Subject(item, at: subject.now)) == .allowed
+      else { return .error(.invalidChatItemDelete) }
       messages.append(.removal(sharedID: sharedID))
     }
-    try send(messages, to: subject.contact.id) { (store) throws(StoreError) in
-      for item in subject.items { try Self.delete(item, isKept: isKept, store, at: now) }
+    return try send(messages, subject) { () throws(StoreError) in
+      for item in subject.items { try Self.delete(item, isKept: isKept, subject) }
     }
   }
 
-  private static func delete(
-    _ item: StoredItem, isKept: Bool, _ store: Store, at now: WallTime
-  ) throws(StoreError) {
-    // As it is now: another process may have read or changed it meanwhile.
-    let item = try store.item(item.id)
-    if isKept { try store.markDeleted(item, at: now) } else { try store.remove(item) }
+  private static func delete(_ item: StoredItem, isKept: Bool, _ subject: Subject) throws(StoreError) {
+    if isKept { try subject.store.markDeleted(item, at: subject.now) } else { try subject.store.remove(item) }
   }
 
   // MARK: Reactions
@@ -162,39 +170,39 @@ extension Engine {
   func react(
     contactID: Int64, _ itemID: Int64, adds: Bool, _ reaction: MessageReaction
   ) throws(ChatError) -> Response {
-    let subject = try subject(contactID, [itemID])
-    guard let item = subject.items.first, let sharedID = item.sharedID else {
-      throw .command("reaction not possible - no item shared message ID")
+    try change(contactID, [itemID]) { (subject) throws(StoreError) in
+      guard let item = subject.items.first, let sharedID = item.sharedID else {
+        return .failure(.command("reaction not possible - no item shared message ID"))
+      }
+      let (store, now) = (subject.store, subject.now)
+      let own = try store.reactions(contactID: contactID, sharedID: sharedID, isOwn: true)
+      let added = StoredReaction(isOwn: true, reaction: reaction.json.text)
+      let verdict = ItemRules.react(
+        adds: adds, isThere: own.contains(added.reaction), reactions: own.count,
+        isAllowed: subject.features.allow(.reactions, .user), isDeleted: item.deletedAt != nil)
+      if let refusal = Self.refusal(verdict, adds: adds) { return .failure(refusal) }
+      let message = ChatMessage.Reaction(sharedID: sharedID, reaction: reaction, isAdded: adds)
+      let refusal = try send([.reaction(message)], subject) { () throws(StoreError) in
+        try store.setReaction(added, contactID: contactID, sharedID: sharedID, isAdded: adds, at: now)
+      }
+      if let refusal { return .failure(refusal) }
+      return .success(
+        .chatItemReaction(
+          UserRecord(subject.user), isAdded: adds,
+          ReactionInChat(
+            info: subject.info, direction: .sent, item: ChatItemRecord(try store.item(itemID), at: now), sentAt: now,
+            reaction: reaction)))
     }
-    let store = try requireStore()
-    let own = try stored { () throws(StoreError) in
-      try store.reactions(contactID: contactID, sharedID: sharedID, isOwn: true)
-    }
-    let added = StoredReaction(isOwn: true, reaction: reaction.json.text)
-    let verdict = ItemRules.react(
-      adds: adds, isThere: own.contains(added.reaction), reactions: own.count,
-      isAllowed: subject.features.allow(.reactions, .user), isDeleted: item.deletedAt != nil)
-    try Self.require(verdict, adds: adds)
-    let now = context.clock.wall()
-    let message = ChatMessage.Reaction(sharedID: sharedID, reaction: reaction, isAdded: adds)
-    try send([.reaction(message)], to: contactID) { (store) throws(StoreError) in
-      try store.setReaction(added, contactID: contactID, sharedID: sharedID, isAdded: adds, at: now)
-    }
-    return .chatItemReaction(
-      UserRecord(subject.user), isAdded: adds,
-      ReactionInChat(
-        info: subject.info, direction: .sent, item: ChatItemRecord(try changed(item), at: now), sentAt: now,
-        reaction: reaction))
   }
 
   /// In the words of SimpleX's interface.
-  private static func require(_ verdict: ItemRules.Verdict, adds: Bool) throws(ChatError) {
+  private static func refusal(_ verdict: ItemRules.Verdict, adds: Bool) -> ChatError? {
     switch verdict {
-    case .allowed: return
-    case .refused(.notAllowed): throw .command("feature not allowed Message reactions")
-    case .refused(.tooManyReactions): throw .command("too many reactions")
-    case .ignored(.nothingToChange): throw .command("reaction already \(adds ? "added" : "removed")")
-    case .ignored(let reason), .refused(let reason): throw .command("reaction not allowed - \(reason.rawValue)")
+    case .allowed: nil
+    case .refused(.notAllowed): .command("feature not allowed Message reactions")
+    case .refused(.tooManyReactions): .command("too many reactions")
+    case .ignored(.nothingToChange): .command("reaction already \(adds ? "added" : "removed")")
+    case .ignored(let reason), .refused(let reason): .command("reaction not allowed - \(reason.rawValue)")
     }
   }
 

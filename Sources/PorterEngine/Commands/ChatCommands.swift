@@ -128,63 +128,67 @@ extension Engine {
   ) throws(ChatError) -> Response {
     let store = try requireStore()
     try requireStarted()
-    let contact = try requireContact(contactID)
-    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
-    let connection = try stored { () throws(StoreError) in try store.connection(contactID: contactID) }
-    let record = ContactRecord(contact, connection: connection)
-    let secondsToLive = ContactFeatures(user, contact).secondsToLive(wanted: options.secondsToLive)
-    var drafts: [Draft] = []
-    for message in messages {
-      let quote = try message.quotedItemID.map { (id) throws(ChatError) in try self.quote(id, contactID, store) }
-      let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
-      guard bytes <= Envelope.largestContent else {
-        throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
-      }
-      drafts.append(
-        Draft(
-          content: message.content, quote: quote,
-          traits: MessageTraits(
-            isLive: options.isLive, secondsToLive: secondsToLive, mentions: message.mentions)))
-    }
-    // Read inside it: a suspension that interrupts a later statement would have a message refused that is sent.
-    let sent = try stored { () throws(StoreError) -> [StoredItem]? in
-      try store.transaction { () throws(StoreError) -> [StoredItem]? in
-        // What was received meanwhile counts: the contact may have left.
-        let connection = try store.connection(connection.id)
+    _ = try requireContact(contactID)
+    // Read inside it: what was received meanwhile counts, such as that the contact has left or has deleted what is quoted. And
+    // a suspension that interrupts a later statement would have a message refused that is sent.
+    let answer = try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) -> Result<Response, ChatError> in
+        let contact = try store.visibleContact(contactID)
+        let user = try store.user(contact.userID)
+        let connection = try store.connection(contactID: contactID)
+        let record = ContactRecord(contact, connection: connection)
+        let secondsToLive = ContactFeatures(user, contact).secondsToLive(wanted: options.secondsToLive)
+        let traits = { MessageTraits(isLive: options.isLive, secondsToLive: secondsToLive, mentions: $0) }
+        let drafts: [Draft]
+        switch try self.drafts(messages, contactID, store, traits) {
+        case .success(let made): drafts = made
+        case .failure(let error): return .failure(error)
+        }
         var ids: [Int64]?
         let enqueue = { () throws(StoreError) in
           ids = try self.enqueue(drafts, contact: contact, connectionID: connection.id, store)
         }
         try self.connections.take(.given(enqueue), of: connection, store)
-        guard let ids else { return nil }
-        var items: [StoredItem] = []
-        for id in ids { items.append(try store.item(id)) }
-        return items
+        guard let ids else { return .failure(Self.notSendable(record)) }
+        var items: [ChatItemInChat] = []
+        for id in ids {
+          items.append(ChatItemInChat(info: .direct(record), item: ChatItemRecord(try store.item(id))))
+        }
+        store.afterCommit { [weak self] in
+          self?.sender.offerNew()
+          if secondsToLive != nil { self?.disappearing.takeUp() }
+        }
+        return .success(.newChatItems(UserRecord(user), items))
       }
     }
-    guard let sent else {
-      let now = try contactRecord(contact)
-      throw .error(now.status == .active ? .contactNotReady(now) : .contactNotActive(now))
-    }
-    sender.offerNew()
-    if secondsToLive != nil { disappearing.takeUp() }
-    return .newChatItems(
-      UserRecord(user), sent.map { ChatItemInChat(info: .direct(record), item: ChatItemRecord($0)) })
+    return try answer.get()
   }
 
-  /// The item that a message answers, as the other side knows it.
-  private func quote(_ itemID: Int64, _ contactID: Int64, _ store: Store) throws(ChatError) -> (Quote, itemID: Int64) {
-    let found: StoredItem?
-    do throws(StoreError) {
-      found = try store.item(itemID)
-    } catch .notFound {
-      found = nil
-    } catch {
-      throw ChatError(error)
+  private func drafts(
+    _ messages: [ComposedMessage], _ contactID: Int64, _ store: Store,
+    _ traits: ([String]) -> MessageTraits
+  ) throws(StoreError) -> Result<[Draft], ChatError> {
+    var drafts: [Draft] = []
+    for message in messages {
+      var quote: (Quote, itemID: Int64)?
+      if let id = message.quotedItemID {
+        quote = try self.quote(id, contactID, store)
+        guard quote != nil else { return .failure(.store(.chatItemNotFound(id))) }
+      }
+      let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
+      guard bytes <= Envelope.largestContent else {
+        return .failure(.nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent)))
+      }
+      drafts.append(Draft(content: message.content, quote: quote, traits: traits(message.mentions)))
     }
-    guard let item = found, item.contactID == contactID, let sharedID = item.sharedID else {
-      throw .store(.chatItemNotFound(itemID))
-    }
+    return .success(drafts)
+  }
+
+  /// The item that a message answers, as the other side knows it; nil if there is none.
+  private func quote(
+    _ itemID: Int64, _ contactID: Int64, _ store: Store
+  ) throws(StoreError) -> (Quote, itemID: Int64)? {
+    guard let item = try Self.item(itemID, of: contactID, store), let sharedID = item.sharedID else { return nil }
     return (
       Quote(sharedID: sharedID, sentAt: item.itemAt, isOwn: item.isSent, content: ChatItemRecord(item).content), itemID
     )

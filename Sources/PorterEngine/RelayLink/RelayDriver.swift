@@ -9,7 +9,8 @@ import PorterStore
 /// answering commands or from suspending (INC-07). `RelayWays` says which thread takes which request.
 ///
 /// A thread costs a push more than what it would wait for. So an extension asks a relay in a file for a message in a turn of
-/// its own first, and waits there for no other process: only if one has the file's lock does the request go to a thread.
+/// its own first, and waits there for no other process: only if one has the file's lock, or the file needs more than a request does
+/// (another version, a long log), does the request go to a thread.
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 

@@ -25,6 +25,8 @@ package final class EmbeddedRelay: RelayPort {
     var wakes: Wakes?
     /// The keys under which this process listens; they go with its socket.
     var listeningKeys: Set<SigningPublicKey> = []
+    /// Subscribers whose sockets are gone, and which the file could not forget for another process's lock.
+    var gone: Set<String> = []
     /// The file is open, and nothing of it is locked. The next exchange wakes it.
     var isDozing = false
     var isClosed = false
@@ -37,10 +39,19 @@ package final class EmbeddedRelay: RelayPort {
     var sender: WakeSender
   }
 
+  /// How long an exchange waits.
+  private enum Patience {
+    /// For other processes' writes, as long as the relay was told at its opening; and it brings the file up to date.
+    case usual
+    /// Not at all. A file that needs more than a request does is left to an exchange that may wait.
+    case none
+  }
+
   /// Bytes of log that closing leaves behind, and the time that must be left to write back a longer one. SQLite starts a log anew, in
   /// the same file, once it has `RelayFile.logPages` pages: one that is a little longer than these is in order.
   package static let longestLog = 2 << 20
   private static let cuttingTime = Span.milliseconds(250)
+  private static let cuttingPatience = Span.milliseconds(20)
 
   private let path: String
   private let ports: Ports
@@ -61,8 +72,8 @@ package final class EmbeddedRelay: RelayPort {
   /// `path` is the relay's file; if it is missing it is created, provided `mayCreate` allows it; its directory is not.
   /// Sockets go to `<path>.wake/`. `busyTimeout` is how long an exchange waits for other processes' writes before it
   /// throws `storage` with `busy`. `cacheKibibytes`: a request needs a few pages of the file, so by default the cache stays
-  /// far below an extension's memory limit. One that is open for one push `isBrief`: it writes the log back when it is closed, if
-  /// that has become long, and not in the middle of an acknowledgement. `mayDoze`: whether `doze()` keeps the file open. `stop` tells whether there is time to write the log back
+  /// far below an extension's memory limit. One that is open for one push `isBrief`: a log that has become long is written back by
+  /// an exchange that may wait, and neither in the middle of an acknowledgement nor when it is closed. `mayDoze`: whether `doze()` keeps the file open. `stop` tells whether there is time to write the log back
   /// when the relay is closed.
   package init(
     path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512,
@@ -95,7 +106,7 @@ package final class EmbeddedRelay: RelayPort {
     // A thread that closes the relay waits for its turn, which comes after this exchange and before the next.
     guard !closing.isStopRequested else { throw .closed }
     return try locked { (state) throws(RelayError) in
-      try answer(request, in: &state, waitingAtMost: busyTimeout)
+      try answer(request, in: &state, .usual)
     }
   }
 
@@ -104,7 +115,7 @@ package final class EmbeddedRelay: RelayPort {
     do throws(RelayError) {
       // Nil while another thread is in the middle of an exchange.
       return try state.withLockIfAvailable { (state) throws(RelayError) in
-        try answer(request, in: &state, waitingAtMost: .zero)
+        try answer(request, in: &state, .none)
       }
     } catch {
       guard error.isFileBusy else { throw error }
@@ -112,15 +123,16 @@ package final class EmbeddedRelay: RelayPort {
     }
   }
 
-  /// `patience`: for other processes' writes.
   private func answer(
-    _ request: [UInt8], in state: inout State, waitingAtMost patience: Span
+    _ request: [UInt8], in state: inout State, _ patience: Patience
   ) throws(RelayError) -> [UInt8] {
     guard !state.isClosed else { throw .closed }
     let correlation = RelayRequest.correlation(of: request)
     do throws(RelayError) {
-      let file = try open(&state, waitingAtMost: patience)
-      file.database.busyTimeout = patience
+      let file = try open(&state, patience)
+      let usual = file.database.busyTimeout
+      if patience == .none { file.database.busyTimeout = .zero }
+      defer { file.database.busyTimeout = usual }
       let reply = try self.reply(to: try RelayRequest(decoding: request), from: file, in: &state)
       wake(reply, &state)
       return reply.answer.encoded(for: correlation)
@@ -184,16 +196,26 @@ package final class EmbeddedRelay: RelayPort {
     try state.withLock(body)
   }
 
-  private func open(_ state: inout State, waitingAtMost patience: Span) throws(RelayError) -> RelayFile {
+  private func open(_ state: inout State, _ patience: Patience) throws(RelayError) -> RelayFile {
     if state.isDozing {
       state.isDozing = false
       // Another file by now, or another version's: opened anew.
       if state.file?.wake() != true { release(&state, checkpoint: false) }
     }
-    if let file = state.file { return file }
+    let file = if let file = state.file { file } else { try openFile(&state, patience) }
+    if file.hasLongLog {
+      guard patience == .usual else { throw .storage(SQLiteError(kind: .busy)) }
+      if stop?.leaves(Self.cuttingTime) ?? true { file.writeLogBack(waitingAtMost: Self.cuttingPatience) }
+    }
+    return file
+  }
+
+  private func openFile(_ state: inout State, _ patience: Patience) throws(RelayError) -> RelayFile {
     let file = try RelayFile(
       path: path, access: mayCreate ? .create : .readWrite, ports: ports, log: log,
-      busyTimeout: patience, cacheKibibytes: cacheKibibytes, isBrief: isBrief, mayDoze: mayDoze, stop: closing)
+      busyTimeout: patience == .usual ? busyTimeout : .zero, cacheKibibytes: cacheKibibytes, isBrief: isBrief,
+      mayDoze: mayDoze, mayMigrate: patience == .usual, stop: closing)
+    file.database.busyTimeout = busyTimeout
     state.file = file
     let directory = WakeDirectory.beside(relay: file.database.path, ports: ports)
     state.wakes = Wakes(directory: directory, sender: WakeSender(directory: directory, ports: ports))
@@ -216,10 +238,12 @@ package final class EmbeddedRelay: RelayPort {
     let wasDozing = state.isDozing
     state.file = nil
     state.isDozing = false
-    if let receiver {
+    let names = state.gone.union(receiver.map { [$0.name] } ?? [])
+    state.gone = []
+    if !names.isEmpty, !wasDozing {
       // Other processes notice by themselves that the socket is closed; a suspension leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
-      _ = try? file.forget(listeners: [receiver.name])
+      _ = try? file.forget(listeners: Array(names))
     }
     if !wasDozing { cutLog(of: file) }
     do throws(SQLiteError) {
@@ -229,10 +253,10 @@ package final class EmbeddedRelay: RelayPort {
     }
   }
 
-  /// Opened for one request at a time, as by an extension, the file's log would grow as a store's does.
+  /// Opened for one request at a time, the file's log would grow as a store's does. A brief opening looks at it as it begins.
   private func cutLog(of file: RelayFile) {
-    guard stop?.leaves(Self.cuttingTime) ?? true else { return }
-    try? file.database.cutLog(longerThan: Self.longestLog, waitingAtMost: .milliseconds(20))
+    guard !isBrief, stop?.leaves(Self.cuttingTime) ?? true else { return }
+    file.writeLogBack(waitingAtMost: Self.cuttingPatience)
   }
 
   // MARK: Waking
@@ -260,24 +284,26 @@ package final class EmbeddedRelay: RelayPort {
   private func wake(_ reply: RelayFile.Reply, _ state: inout State) {
     wake(reply.recipients, &state)
     wake(reply.services, &state)
+    forgetGone(&state)
   }
 
   private func wake(_ names: [String], _ state: inout State) {
-    guard !names.isEmpty else { return }
-    var gone: [String] = []
-    guard var wakes = state.wakes else { return }
+    guard !names.isEmpty, var wakes = state.wakes else { return }
     for name in names {
       switch wakes.sender.post(to: name) {
       case .posted: break
-      case .gone: gone.append(name)
+      case .gone: state.gone.insert(name)
       case .failed(let code): log(.warning, "relay: a subscriber could not be woken", ["errno": String(code)])
       }
     }
     // It may have created its socket.
     state.wakes = wakes
-    guard !gone.isEmpty, let file = state.file else { return }
-    for name in gone where WakeDirectory.isName(name) { wakes.directory.remove(name) }
-    // The message is stored, and its sender must learn that, whether or not this succeeds.
-    _ = try? file.forget(listeners: gone)
+  }
+
+  /// The message is stored, and its sender must learn that, whether or not this succeeds. If it fails, the next exchange tries again.
+  private func forgetGone(_ state: inout State) {
+    guard !state.gone.isEmpty, let file = state.file else { return }
+    for name in state.gone where WakeDirectory.isName(name) { state.wakes?.directory.remove(name) }
+    if (try? file.forget(listeners: Array(state.gone))) != nil { state.gone = [] }
   }
 }

@@ -28,6 +28,7 @@ final class RelayFile {
   var admission: ((RelayIdentifier) throws(RelayError) -> Void)?
   private let cacheKibibytes: Int
   private let isBrief: Bool
+  private var foundLongLog = false
   /// Messages, since the file was opened.
   private var dropped = 0
   /// The message that was given to a recipient last.
@@ -44,7 +45,7 @@ final class RelayFile {
   static let logPages = 256
   /// Of a process that is open for one push.
   private static let mostCacheKibibytes = 128
-  /// Of a process that has no time for it: some hundred messages.
+  /// Of a process that leaves it to an exchange that may wait: some hundred messages.
   private static let mostLogPages = 1_024
 
   var clock: any Clock { ports.clock }
@@ -53,7 +54,7 @@ final class RelayFile {
   init(
     path: String, access: Database.Access = .create, ports: Ports, log: Log,
     busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512, logPages: Int = RelayFile.logPages,
-    isBrief: Bool = false, mayDoze: Bool = false, stop: StopSignal? = nil
+    isBrief: Bool = false, mayDoze: Bool = false, mayMigrate: Bool = true, stop: StopSignal? = nil
   ) throws(RelayError) {
     self.ports = ports
     self.log = log
@@ -61,12 +62,22 @@ final class RelayFile {
     self.isBrief = isBrief
     var options = Database.Options(
       access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes,
-      logPages: isBrief ? Self.mostLogPages : logPages, isPlain: isBrief, stop: stop, ports: ports)
+      logPages: logPages, isPlain: isBrief, stop: stop, ports: ports)
     options.mayDoze = mayDoze
     do throws(SQLiteError) { database = try Database(path: path, options: options) } catch {
       throw .storage(error)
     }
-    try migrate()
+    if isBrief {
+      database.reportLog(longerThan: Self.mostLogPages)
+      lookAtLog()
+    }
+    do throws(RelayError) {
+      try migrate(mayMigrate)
+    } catch {
+      // Otherwise it would write the log back.
+      try? database.close(checkpoint: false)
+      throw error
+    }
   }
 
   /// Releases every lock, and keeps the file open. False if it is to be closed.
@@ -77,7 +88,28 @@ final class RelayFile {
 
   /// Takes the locks again. False if it is to be closed, and opened anew: another file has taken its place, or a later version of this
   /// library has changed it.
-  func wake() -> Bool { database.wake() && hasCurrentHeader }
+  func wake() -> Bool {
+    guard database.wake(), hasCurrentHeader else { return false }
+    lookAtLog()
+    return true
+  }
+
+  /// Whether a brief opening found a long log, or made it long: then it is to be written back, by a caller that may wait.
+  var hasLongLog: Bool { foundLongLog || database.hasLongLog }
+
+  private func lookAtLog() { foundLongLog = database.logBytes > EmbeddedRelay.longestLog }
+
+  /// As far as other processes allow it; the next opening tries again.
+  func writeLogBack(waitingAtMost patience: Span) {
+    lookAtLog()
+    guard hasLongLog else { return }
+    foundLongLog = false
+    // SQLite opens the log when it first reads, and writes back none that is not open. An interruption that came when nothing ran would
+    // end the work; it ends with the next statement.
+    _ = try? isCurrent()
+    try? database.cutLog(longerThan: EmbeddedRelay.longestLog, waitingAtMost: patience)
+    database.forgetLongLog()
+  }
 
   private var hasCurrentHeader: Bool {
     guard let header = database.header else { return false }
@@ -234,9 +266,10 @@ extension RelayFile {
   private static let applicationIdentifier: Int64 = 0x4e50_524c
   private static let schemaVersion: Int64 = 4
 
-  private func migrate() throws(RelayError) {
+  private func migrate(_ mayMigrate: Bool) throws(RelayError) {
     // Another process may take the file over to a later version at any moment, also after it was opened here.
     if hasCurrentHeader { return }
+    guard mayMigrate else { throw .storage(SQLiteError(kind: .busy)) }
     if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
     // Two processes may get here together; the second then finds the work done.
     try commit(.full) { () throws(RelayError) in

@@ -100,6 +100,7 @@ package final class Database {
   let ports: Ports
   let waiter: BusyWaiter
   private var writeLock: FairWriteLock
+  var logReport: LogReport?
   /// With room for those of a push.
   private var statements = [StatementText: Statement](minimumCapacity: 24)
   #if DEBUG

@@ -74,6 +74,30 @@ extension Database {
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 
+  /// Has commits leave the log as it is, however long it becomes, and `hasLongLog` say when it has this many pages.
+  package func reportLog(longerThan pages: Int) {
+    guard let handle else { return }
+    let report = LogReport(limit: pages)
+    logReport = report
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        if let context { Unmanaged<LogReport>.fromOpaque(context).takeUnretainedValue().note(Int(pages)) }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(report).toOpaque())
+  }
+
+  /// Whether the last commit left more than the pages that `reportLog` was called with.
+  package var hasLongLog: Bool { logReport?.isDue ?? false }
+
+  /// The log was written back as far as others allow. If it could not be begun anew, it is reported when it has as many pages more.
+  package func forgetLongLog() { logReport?.postpone() }
+
+  /// The size of the log's file, which keeps it when the log has been written back and is begun anew.
+  package var logBytes: Int {
+    (try? ports.files.status(at: path + "-wal", followingLinks: true)).map { Int($0.size) } ?? 0
+  }
+
   /// Writes the log back and empties its file, if that is larger than `bytes`.
   ///
   /// A commit does so only if the log has been written back, as far as this connection knows. The first commit after an
@@ -83,7 +107,7 @@ extension Database {
   /// Waits for other connections' locks for `patience` in total; then their log is left as it is.
   package func cutLog(longerThan bytes: Int, waitingAtMost patience: Span) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
-    guard let log = try? ports.files.status(at: path + "-wal", followingLinks: true), log.size > bytes else { return }
+    guard logBytes > bytes else { return }
     let before = waiter.timeout
     waiter.timeout = min(before, patience)
     waiter.interruptionsBefore = interrupter.interruptions
@@ -91,6 +115,24 @@ extension Database {
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
+}
+
+/// How long the log is.
+final class LogReport {
+  private let limit: Int
+  private var pages = 0
+  private var due: Int
+
+  init(limit: Int) { (self.limit, due) = (limit, limit) }
+
+  var isDue: Bool { pages > due }
+
+  func note(_ pages: Int) {
+    self.pages = pages
+    if pages < limit { due = limit }
+  }
+
+  func postpone() { due = pages + limit }
 }
 
 /// Called by SQLite, while the connection that `context` is has its log open. POSIX locks of the process end with any

@@ -72,7 +72,7 @@ let package = Package(
     .target(
       name: "PorterJetStream",
       dependencies: [
-        "CNATS", "PorterRelayServer", "PorterTelemetry",
+        "CCrypto", "CNATS", "PorterRelayServer", "PorterTelemetry",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "porter-clustering", package: "nightporter"),
         .product(name: "porter-pushing", package: "nightporter"),
@@ -132,6 +132,7 @@ let package = Package(
       name: "porter-admin",
       dependencies: [
         "PorterSettings", "PorterTLS",
+        .byName(name: "PorterJetStream", condition: clustered),
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "porter-pushing", package: "nightporter"),
       ], swiftSettings: swift),

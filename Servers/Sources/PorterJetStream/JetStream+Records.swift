@@ -131,6 +131,17 @@ extension JetStream {
     else { return nil }
     return (subject, sequence, reply.data("data")?.isEmpty ?? true)
   }
+
+  /// The same with its contents.
+  func nextMessage(
+    _ stream: String, _ subjects: String, after sequence: UInt64
+  ) async throws(ClusterFailure) -> (subject: String, sequence: UInt64, bytes: [UInt8])? {
+    let query = #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subjects)"}"#
+    guard let reply = try await get(stream, query), let sequence = reply.number("seq"),
+      let subject = reply.text("subject")
+    else { return nil }
+    return (subject, sequence, reply.data("data") ?? [])
+  }
 }
 
 /// Versions of records that are not needed any more, until they are deleted.

@@ -12,6 +12,8 @@ public struct JetStreamOptions: Sendable {
   public var replicas = 3
   /// Of a new cluster's mailboxes.
   public var partitions = 1
+  /// Whether streams that are not there are made.
+  public var isMaking = true
 
   public init(cluster: NATSOptions) { self.cluster = cluster }
 }

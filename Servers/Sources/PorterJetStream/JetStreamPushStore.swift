@@ -51,18 +51,15 @@ public final class JetStreamPushStore: SharedStore {
       let stream = JetStream(connection: connection, watch: watch)
       // What is there already has as many as it has, and a node may be down just now.
       let known = try await stream.replicas(of: Self.bucket(.settings, name))
-      let replicas =
-        if let known { known } else if options.replicas > 1, try await !stream.hasReplicas(name + "_push") {
-          1
-        } else { options.replicas }
-      for each in SharedKey.Bucket.allCases {
-        try await stream.prepare(
-          .init(
-            name: Self.bucket(each, name), subject: "$KV.\(name)_push_\(each.rawValue).*", replicas: replicas,
-            hasRecords: true, days: each == .answers ? Self.answerDays : 0))
+      let replicas: Int
+      if let known {
+        replicas = known
+      } else {
+        guard options.isMaking else { throw ClusterFailure("the cluster has no tokens of \(name)") }
+        replicas =
+          if options.replicas > 1, try await !stream.hasReplicas(name + "_push") { 1 } else { options.replicas }
       }
-      try await stream.prepare(
-        .init(name: "\(name)_push_work", subject: "\(name).push.work.*", replicas: replicas, isQueue: true))
+      if options.isMaking { try await Self.prepare(stream, name, replicas: replicas) }
       let queues = WorkQueues(
         stream, name: "\(name)_push_work", subject: "\(name).push.work.", leaseSeconds: Self.leaseSeconds)
       return Cluster(connection: connection, stream: stream, queues: queues, isReplicated: replicas > 1)
@@ -72,15 +69,26 @@ public final class JetStreamPushStore: SharedStore {
     }
   }
 
+  static func prepare(_ stream: JetStream, _ name: String, replicas: Int) async throws(ClusterFailure) {
+    for each in SharedKey.Bucket.allCases {
+      try await stream.prepare(
+        .init(
+          name: bucket(each, name), subject: subject(SharedKey(each, "*"), name), replicas: replicas, hasRecords: true,
+          days: each == .answers ? answerDays : 0))
+    }
+    try await stream.prepare(
+      .init(name: "\(name)_push_work", subject: "\(name).push.work.*", replicas: replicas, isQueue: true))
+  }
+
   public func close() { cluster.withLock { $0 }?.connection.close() }
 
   // MARK: Records
 
-  private static func bucket(_ bucket: SharedKey.Bucket, _ name: String) -> String {
+  static func bucket(_ bucket: SharedKey.Bucket, _ name: String) -> String {
     "KV_\(name)_push_\(bucket.rawValue)"
   }
 
-  private static func subject(_ key: SharedKey, _ name: String) -> String {
+  static func subject(_ key: SharedKey, _ name: String) -> String {
     "$KV.\(name)_push_\(key.bucket.rawValue).\(key.name)"
   }
 
@@ -203,7 +211,7 @@ public final class JetStreamPushStore: SharedStore {
   }
 
   /// Never on a thread of Swift's pool, which would then have one less to end it with.
-  private static func blocking<Value: Sendable>(
+  static func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(ClusterFailure) -> Value
   ) throws(ClusterFailure) -> Value {
     let result = Mutex<Result<Value, ClusterFailure>?>(nil)

@@ -51,11 +51,34 @@ final class JetStreamStore: ClusterStore {
     let known = try await stream.replicas(of: name + "_settings")
     let replicas =
       if let known { known } else if replicas > 1, try await !stream.hasReplicas(name) { 1 } else { replicas }
-    let settingsStream = JetStream.Stream(
-      name: name + "_settings", subject: name + ".settings", replicas: replicas, hasRecords: true)
-    try await stream.prepare(settingsStream)
-    let settings = try await Self.settings(stream, settingsStream, partitions)
-    for partition in 0..<settings.partitions {
+    let place = settingsStream(name, replicas)
+    try await stream.prepare(place)
+    let settings = try await Self.settings(stream, place, partitions)
+    let made = try await prepare(stream, name, replicas: replicas, partitions: settings.partitions)
+    return JetStreamStore(connection, stream, name, settings, epoch: made, isReplicated: replicas > 1)
+  }
+
+  /// The store of mailboxes that are there already; nil if there are none.
+  static func existing(
+    _ connection: NATSConnection, name: String, watch: StreamWatch
+  ) async throws(ClusterFailure) -> JetStreamStore? {
+    let stream = JetStream(connection: connection, watch: watch)
+    guard let replicas = try await stream.replicas(of: name + "_settings") else { return nil }
+    let place = settingsStream(name, replicas)
+    guard let stored = try await stream.newest(place.name, place.subject) else { return nil }
+    let settings = try Settings(stored.bytes)
+    return JetStreamStore(connection, stream, name, settings, epoch: "", isReplicated: replicas > 1)
+  }
+
+  static func settingsStream(_ name: String, _ replicas: Int) -> JetStream.Stream {
+    JetStream.Stream(name: name + "_settings", subject: name + ".settings", replicas: replicas, hasRecords: true)
+  }
+
+  /// Makes the streams that mailboxes need; when that of the notifications was made.
+  static func prepare(
+    _ stream: JetStream, _ name: String, replicas: Int, partitions: Int
+  ) async throws(ClusterFailure) -> String {
+    for partition in 0..<partitions {
       try await stream.prepare(
         .init(
           name: "\(name)_mailboxes_\(partition)", subject: "\(name).mailbox.\(partition).*", replicas: replicas,
@@ -65,11 +88,9 @@ final class JetStreamStore: ClusterStore {
         .init(
           name: "\(name)_bodies_\(partition)", subject: "\(name).body.\(partition).*", replicas: replicas, days: 22))
     }
-    let made = try await stream.prepare(
+    return try await stream.prepare(
       .init(
-        name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true,
-        days: 21))
-    return JetStreamStore(connection, stream, name, settings, epoch: made, isReplicated: replicas > 1)
+        name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true, days: 21))
   }
 
   private static func settings(
@@ -102,9 +123,11 @@ final class JetStreamStore: ClusterStore {
 
   // MARK: Records
 
-  private func partition(_ key: String) -> Int {
-    Int(key.utf8.reduce(UInt32(5_381)) { ($0 &* 33) ^ UInt32($1) } % UInt32(settings.partitions))
+  static func partition(_ key: String, of partitions: Int) -> Int {
+    Int(key.utf8.reduce(UInt32(5_381)) { ($0 &* 33) ^ UInt32($1) } % UInt32(partitions))
   }
+
+  private func partition(_ key: String) -> Int { Self.partition(key, of: settings.partitions) }
 
   private func mailboxes(_ key: String) -> String { "\(name)_mailboxes_\(partition(key))" }
   private func mailboxSubject(_ key: String) -> String { "\(name).mailbox.\(partition(key)).\(key)" }

@@ -33,6 +33,17 @@ struct Reply {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
+  /// A list of strings without escapes; empty for `null`.
+  func texts(_ name: String) -> [String] {
+    guard let begin = start(of: "\"\(name)\":["), let end = bytes[begin...].firstIndex(of: UInt8(ascii: "]")) else {
+      return []
+    }
+    let quote = UInt8(ascii: "\"")
+    // What is between the quotes, and what is between the texts.
+    return bytes[begin..<end].split(separator: quote, omittingEmptySubsequences: false).enumerated()
+      .filter { !$0.offset.isMultiple(of: 2) }.map { String(decoding: $0.element, as: UTF8.self) }
+  }
+
   /// Standard base64.
   func data(_ name: String) -> [UInt8]? {
     guard let range = quoted(name) else { return nil }

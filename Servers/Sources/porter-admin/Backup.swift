@@ -9,13 +9,21 @@
 /// A backup is a data folder like any other. It has its name once it is complete and was verified.
 enum Backup {
   static func make(of folder: DataFolder, at destination: String) throws {
+    try make(at: destination) { partial in
+      try copy(folder, to: partial)
+      let problems = try DataFolder(partial).problems
+      guard problems.isEmpty else { throw Failure("\(folder.path): is damaged: \(problems.joined(separator: "; "))") }
+    }
+  }
+
+  /// `fill` gets a folder, and throws if what it has put there is not whole.
+  static func make(at destination: String, _ fill: (_ folder: String) throws -> Void) throws {
     guard !exists(destination) else { throw Failure("\(destination): is there already") }
     let partial = destination + ".partial"
     guard mkdir(partial, 0o700) == 0 else { throw Failure("\(partial): \(systemError())") }
     do {
-      try copy(folder, to: partial)
-      let problems = try DataFolder(partial).problems
-      guard problems.isEmpty else { throw Failure("\(folder.path): is damaged: \(problems.joined(separator: "; "))") }
+      try fill(partial)
+      try synchronize(partial)
       guard rename(partial, destination) == 0 else { throw Failure("\(destination): \(systemError())") }
     } catch {
       Self.remove(partial)

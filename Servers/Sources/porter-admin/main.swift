@@ -32,14 +32,16 @@ func verify(_ folder: DataFolder) throws(Failure) {
   put("ok: a \(folder.name)'s data\n", to: 1)
 }
 
-func tokens(_ settings: Settings) throws -> (ServerAdministration, [ServerAdministration.Token]) {
+func tokens(_ settings: Settings) throws -> (ServerAdministration, [Token]) {
   let administration = ServerAdministration(state: try DataFolder(settings.require("data")).require(.server))
   let tokens = try administration.tokens(secret("token", settings))
   guard !tokens.isEmpty else { throw Failure("there is no such token") }
   return (administration, tokens)
 }
 
-func show(_ token: ServerAdministration.Token) {
+typealias Token = ServerAdministration.Token
+
+func show(_ token: Token) {
   var lines = [
     "id = \(token.id)", "provider = \(token.provider)", "state = \(token.state)",
     "interval = \(token.interval) minutes", "last-use = \(token.lastUse)", "pushes-due = \(token.pushes)",
@@ -53,16 +55,20 @@ func show(_ token: ServerAdministration.Token) {
 func revoke(_ settings: Settings) throws {
   let (administration, tokens) = try tokens(settings)
   for token in tokens {
-    let isRevoked = try administration.revoke(token)
-    put("\(token.id) \(isRevoked ? "revoked" : "was gone")\n", to: 1)
+    report(token, isRevoked: try administration.revoke(token))
   }
 }
 
+func report(_ token: Token, isRevoked: Bool) { put("\(token.id) \(isRevoked ? "revoked" : "was gone")\n", to: 1) }
+
 func showMailbox(_ settings: Settings) throws {
   let file = try DataFolder(settings.require("data")).require(.relay)
-  guard let usage = try RelayAdministration(path: file).usage(of: secret("mailbox", settings)) else {
-    throw Failure("there is no such mailbox")
-  }
+  try show(RelayAdministration(path: file).usage(of: secret("mailbox", settings)))
+}
+
+func show(_ usage: RelayAdministration.Usage?) throws(Failure) {
+  guard let usage else { throw Failure("there is no such mailbox") }
+  let listeners = usage.listeners.map { "listeners = \($0)\n" } ?? ""
   let oldest = usage.oldestSeconds.map { "oldest = \($0) s\n" } ?? ""
   put(
     """
@@ -70,12 +76,19 @@ func showMailbox(_ settings: Settings) throws {
     size = \(usage.bytes) bytes
     \(oldest)secured = \(usage.isSecured ? "yes" : "no")
     notifications = \(usage.isWatched ? "yes" : "no")
-    listeners = \(usage.listeners)
-
+    \(listeners)
     """, to: 1)
 }
 
 func run(_ command: String, _ settings: Settings) throws {
+  #if JetStream
+    if try settings.require("store") != "file" { return try ClusterCommands(settings).run(command, settings) }
+    if command == "verify", try ClusterCommands.isBackup(settings.require("data")) {
+      return try ClusterCommands.verify(backup: settings.require("data"))
+    }
+  #else
+    guard try settings.require("store") == "file" else { throw Failure("store: built without JetStream") }
+  #endif
   switch command {
   case "verify": try verify(DataFolder(settings.require("data")))
   case "backup":
@@ -88,7 +101,7 @@ func run(_ command: String, _ settings: Settings) throws {
     put("ok\n", to: 1)
   case "drain":
     let seconds = try settings.number("wait")
-    try Drain.run(DataFolder(settings.require("data")), waitingAtMost: seconds)
+    try Drain.run(settings.require("data"), waitingAtMost: seconds)
   case "token": for token in try tokens(settings).1 { show(token) }
   case "revoke": try revoke(settings)
   default: try showMailbox(settings)

@@ -15,7 +15,15 @@ public struct RelayAdministration: Sendable {
     public var isSecured: Bool
     /// A notification server sends pushes for it.
     public var isWatched: Bool
-    public var listeners: Int
+    /// Nil if that is not stored: relays of a cluster have them in memory.
+    public var listeners: Int?
+
+    package init(
+      waiting: Int, quota: Int, bytes: Int, oldestSeconds: Int?, isSecured: Bool, isWatched: Bool, listeners: Int?
+    ) {
+      (self.waiting, self.quota, self.bytes, self.oldestSeconds) = (waiting, quota, bytes, oldestSeconds)
+      (self.isSecured, self.isWatched, self.listeners) = (isSecured, isWatched, listeners)
+    }
   }
 
   private let path: String

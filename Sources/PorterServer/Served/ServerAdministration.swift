@@ -22,22 +22,39 @@ public struct ServerAdministration: Sendable {
     public let pushes: Int
   }
 
+  /// What an operator calls a token.
+  enum Name {
+    case token([UInt8])
+    case device(PushToken)
+
+    init(_ text: String) throws(PushServiceError) {
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 {
+        if let bytes = TextEncoding.hexDecoded(parts[1]),
+          let pushToken = PushToken(provider: String(parts[0]), bytes: bytes)
+        {
+          self = .device(pushToken)
+          return
+        }
+      } else if let id = TextEncoding.base64URLDecoded(text) {
+        self = .token(id)
+        return
+      }
+      throw PushServiceError("expected a token's identifier, or PROVIDER:HEX")
+    }
+  }
+
   private let path: String
 
   public init(state path: String) { self.path = path }
 
   /// `name` is a token's identifier, or PROVIDER:HEX, a device's: that may have more than one.
   public func tokens(_ name: String) throws(PushServiceError) -> [Token] {
-    let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    var (id, pushToken): ([UInt8]?, PushToken?) = (nil, nil)
-    if parts.count == 2 {
-      pushToken = TextEncoding.hexDecoded(parts[1]).flatMap { PushToken(provider: String(parts[0]), bytes: $0) }
-    } else {
-      id = TextEncoding.base64URLDecoded(name)
-    }
-    guard id != nil || pushToken != nil else {
-      throw PushServiceError("expected a token's identifier, or PROVIDER:HEX")
-    }
+    let (id, pushToken): ([UInt8]?, PushToken?) =
+      switch try Name(name) {
+      case .token(let id): (id, nil)
+      case .device(let pushToken): (nil, pushToken)
+      }
     return try using { (state) throws(ServerError) in
       try state.summaries(id: id, pushToken: pushToken).map(Token.init)
     }

@@ -14,7 +14,7 @@ package final class SharedServer: LoopedServer {
   /// A fraction of the lease.
   static let extensionInterval = Span.milliseconds(1_500)
   private static let lookInterval = Span.seconds(1)
-  private static let identityKey = SharedKey(.settings, "identity")
+  static let identityKey = SharedKey(.settings, "identity")
 
   let store: any SharedStore
   let state: ServerState
@@ -81,7 +81,7 @@ package final class SharedServer: LoopedServer {
     return bytes
   }
 
-  private static func fields(_ bytes: [UInt8]) throws(ServerError) -> [[UInt8]] {
+  static func fields(_ bytes: [UInt8]) throws(ServerError) -> [[UInt8]] {
     do throws(RelayError) {
       var reader = RelayReader(bytes)
       return try reader.list(limit: 5) { (reader) throws(RelayError) in try reader.counted() }

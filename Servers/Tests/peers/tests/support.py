@@ -255,9 +255,9 @@ class JetStreamTestCase(RelayTestCase):
     """The same relay with its mailboxes in JetStream; a node for each test."""
 
     def setUp(self) -> None:
-        super().setUp()
         self.cluster = nats.Cluster()
         self.addCleanup(self.cluster.stop)
+        super().setUp()
 
     def store(self) -> dict[str, str]:
         return {"store": self.cluster.address, "nats_partitions": "2"}

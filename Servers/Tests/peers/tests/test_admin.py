@@ -231,6 +231,16 @@ class BackupTests(AdminTestCase):
 class TokenTests(AdminTestCase):
     """At a notification server that runs."""
 
+    whole = "ok: a notification server's data\n"
+
+    @property
+    def place(self) -> list[str]:
+        """Of the tokens, for porter-admin."""
+        return ["--data", self.server_data]
+
+    def settings(self) -> dict[str, str]:
+        return {}
+
     def setUp(self) -> None:
         super().setUp()
         self.server_data = self.folder.name + "/server"
@@ -241,12 +251,12 @@ class TokenTests(AdminTestCase):
         self.address = self.relay.address.replace("localhost", "127.0.0.1")
 
     def serve(self) -> PushServer:
-        server = PushServer(self.server_data, relay=self.address, local_socket=self.folder.name + "/device")
+        server = PushServer(self.server_data, relay=self.address, local_socket=self.folder.name + "/device", **self.settings())
         self.addCleanup(server.end)
         return server
 
     def shown(self) -> dict[str, str]:
-        out = self.succeeds("token", "--data", self.server_data, "--token", "-", given=f"apns_test:{TOKEN}\n")
+        out = self.succeeds("token", *self.place, "--token", "-", given=f"apns_test:{TOKEN}\n")
         return dict(line.split(" = ") for line in out.splitlines())
 
     def test_a_token_is_shown_and_revoked_while_its_server_runs(self) -> None:
@@ -269,21 +279,20 @@ class TokenTests(AdminTestCase):
             self.assertEqual((shown["provider"], shown["state"]), ("apns_test", "active"))
             self.assertEqual((shown["subscriptions-ACTIVE"], shown["interval"]), ("1", "20 minutes"))
             self.assertNotIn(TOKEN, str(shown))
-            by_id = self.succeeds("token", "--data", self.server_data, "--token", shown["id"])
+            by_id = self.succeeds("token", *self.place, "--token", shown["id"])
             self.assertIn(f"id = {shown['id']}\n", by_id)
             self.assertEqual(
-                self.succeeds("revoke", "--data", self.server_data, "--token", shown["id"]), f"{shown['id']} revoked\n")
-            self.fails("there is no such token", "token", "--data", self.server_data, "--token", shown["id"])
-            self.fails("there is no such token", "revoke", "--data", self.server_data, "--token", "apns_test:" + TOKEN)
-            self.fails("expected a token's identifier", "token", "--data", self.server_data, "--token", "apns_test:xyz")
-            self.fails("no relay's data", "mailbox", "--data", self.server_data, "--mailbox", shown["id"])
+                self.succeeds("revoke", *self.place, "--token", shown["id"]), f"{shown['id']} revoked\n")
+            self.fails("there is no such token", "token", *self.place, "--token", shown["id"])
+            self.fails("there is no such token", "revoke", *self.place, "--token", "apns_test:" + TOKEN)
+            self.fails("expected a token's identifier", "token", *self.place, "--token", "apns_test:xyz")
             # No push for what comes now: its server answers the next token's registration before any other push.
             await bob.send(text(known, "two"))
             async with Controller(self.folder.name + "/carol", relay=self.address) as carol:
                 await begin(carol, "carol", link)
                 await activate(carol, self.device, "ef" * 32)
             self.assertTrue(self.device.pushes.empty())
-            self.assertEqual(self.succeeds("verify", "--data", self.server_data), "ok: a notification server's data\n")
+            self.assertEqual(self.succeeds("verify", *self.place), self.whole)
 
     def test_a_drained_server_sends_what_is_due_and_takes_nothing_more(self) -> None:
         asyncio.run(asyncio.wait_for(self.drain(), PATIENCE))
@@ -341,7 +350,9 @@ class TokenTests(AdminTestCase):
         server.end(signal.SIGKILL)
         shutil.rmtree(self.server_data)
         self.succeeds("restore", "--from", self.copy, "--data", self.server_data)
-        self.assertEqual(self.shown()["state"], "active")
+        shown = self.shown()
+        self.assertEqual(shown["state"], "active")
+        self.fails("no relay's data", "mailbox", "--data", self.server_data, "--mailbox", shown["id"])
         self.assertEqual(self.serve().link(), link)
         database = sqlite3.connect(self.copy + "/server.db")
         database.execute("UPDATE token SET signing_key = x'00'")

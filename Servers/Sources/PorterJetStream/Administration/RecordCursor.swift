@@ -1,0 +1,55 @@
+import PorterRelayCluster
+
+/// Reads a stream's records, each once, as it is at some moment between the first call and the last.
+struct RecordCursor {
+  struct Record: Sendable {
+    /// The last part of its subject.
+    let name: String
+    let bytes: [UInt8]
+  }
+
+  private static let most = 128
+  /// What relays and servers publish to, so that a leader has caught up when it answers.
+  private static let probe = "probe"
+
+  private let stream: JetStream
+  private let place: String
+  private let subjects: String
+  /// What is stored later is read as the newest version of what was there before, or not at all.
+  private let end: UInt64
+  private var position: UInt64 = 0
+  /// Records that were replaced after `end`, and have been read.
+  private var late: Set<String> = []
+
+  init(_ stream: JetStream, _ place: String, _ subjects: String) async throws(ClusterFailure) {
+    (self.stream, self.place, self.subjects) = (stream, place, subjects)
+    end = try await patiently { () async throws(ClusterFailure) in try await stream.lastSequence(place) }
+  }
+
+  /// Nil at the end; some may have none.
+  mutating func next() async throws(ClusterFailure) -> [Record]? {
+    guard position < end else { return nil }
+    var found: [(subject: String, revision: UInt64)] = []
+    while found.count < Self.most, position < end {
+      let (stream, place, subjects, start) = (stream, place, subjects, position)
+      let next = try await patiently { () async throws(ClusterFailure) in
+        try await stream.next(place, subjects, after: start)
+      }
+      position = next?.revision ?? end
+      if let next, next.revision <= end { found.append((next.subject, next.revision)) }
+    }
+    let newest = try await eachAtOnce(found.map(\.subject)) { [stream, place] (subject) async throws(ClusterFailure) in
+      try await patiently { () async throws(ClusterFailure) in try await stream.newest(place, subject) }
+    }
+    var records: [Record] = []
+    for ((subject, revision), stored) in zip(found, newest) {
+      let name = String(subject.split(separator: ".").last ?? "")
+      guard let stored, !stored.bytes.isEmpty, name != Self.probe else { continue }
+      // Of several versions, the valid one is read when it is its turn.
+      if stored.revision > end ? late.insert(name).inserted : stored.revision == revision {
+        records.append(Record(name: name, bytes: stored.bytes))
+      }
+    }
+    return records
+  }
+}

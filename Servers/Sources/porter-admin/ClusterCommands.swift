@@ -1,0 +1,103 @@
+import PorterSettings
+
+#if JetStream
+  import PorterJetStream
+  import PorterServer
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+#if JetStream
+  /// The commands on what relays and notification servers keep in a NATS cluster.
+  struct ClusterCommands {
+    private let administrator: ClusterAdministrator
+
+    /// Connects.
+    init(_ settings: Settings) throws {
+      let place = try settings.require("store")
+      guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
+        throw Failure("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
+      }
+      var cluster = NATSOptions(servers: place)
+      cluster.credentials = settings.text("nats-credentials")
+      cluster.authorities = settings.text("nats-authorities")
+      var options = JetStreamOptions(cluster: cluster)
+      options.name = try settings.require("nats-name")
+      options.replicas = try settings.number("nats-replicas")
+      administrator = try ClusterAdministrator(options)
+    }
+
+    func run(_ command: String, _ settings: Settings) throws {
+      defer { administrator.close() }
+      switch command {
+      case "verify":
+        let problems = try administrator.problems()
+        guard problems.isEmpty else { throw Failure(problems.joined(separator: "\n  ")) }
+        put("ok: \(Self.text(try administrator.parts()))\n", to: 1)
+      case "backup":
+        try backUp(to: settings.require("to"))
+        put("ok\n", to: 1)
+      case "restore":
+        let file = try settings.require("from") + "/" + ClusterAdministrator.fileName
+        try administrator.restore(file, replacing: settings.text("replace") == "yes")
+        put("ok\n", to: 1)
+      case "token":
+        for token in try found(settings) { show(token) }
+      case "revoke":
+        for token in try found(settings) { report(token, isRevoked: try administrator.tokens.revoke(token)) }
+      case "mailbox": try show(administrator.usage(of: secret("mailbox", settings)))
+      default: throw Failure("\(command): name the server's folder with --data, on its machine, without --store")
+      }
+    }
+
+    private func found(_ settings: Settings) throws -> [Token] {
+      let tokens = try administrator.tokens.tokens(secret("token", settings))
+      guard !tokens.isEmpty else { throw Failure("there is no such token") }
+      return tokens
+    }
+
+    /// It has its name once it is complete and was verified.
+    private func backUp(to destination: String) throws {
+      try Backup.make(at: destination) { partial in
+        try administrator.backUp(to: partial + "/" + ClusterAdministrator.fileName)
+        _ = try Self.contents(of: partial)
+      }
+    }
+
+    // MARK: Backups
+
+    static func isBackup(_ folder: String) -> Bool { exists(folder + "/" + ClusterAdministrator.fileName) }
+
+    /// Throws if it is not whole.
+    static func contents(of folder: String) throws -> ClusterAdministrator.Contents {
+      try ClusterAdministrator.contents(of: folder + "/" + ClusterAdministrator.fileName)
+    }
+
+    static func verify(backup folder: String) throws {
+      let contents = try contents(of: folder)
+      put(
+        """
+        ok: a backup of a cluster, \(text(contents.parts))
+        mailboxes = \(contents.mailboxes)
+        messages = \(contents.messages)
+        tokens = \(contents.tokens)
+
+        """, to: 1)
+    }
+
+    private static func text(_ parts: ClusterAdministrator.Parts) -> String {
+      switch (parts.mailboxes, parts.tokens) {
+      case (true, true): "relays' and notification servers' data"
+      case (true, false): "relays' data"
+      case (false, true): "notification servers' data"
+      case (false, false): "nothing"
+      }
+    }
+  }
+#endif

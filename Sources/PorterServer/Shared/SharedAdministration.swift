@@ -1,0 +1,178 @@
+import PorterMachines
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// What an operator does with the state that notification servers share, while they serve or not.
+public struct SharedAdministration: Sendable {
+  /// Documents that are read together.
+  private static let slice = 64
+  private static let mostTries = 32
+
+  private let store: any SharedStore
+
+  public init(_ store: any SharedStore) { self.store = store }
+
+  // MARK: Tokens
+
+  /// `name` is a token's identifier, or PROVIDER:HEX, a device's: that may have more than one.
+  public func tokens(_ name: String) throws(PushServiceError) -> [ServerAdministration.Token] {
+    switch try ServerAdministration.Name(name) {
+    case .token(let id): return try documents([id]).map { ServerAdministration.Token($0.document) }
+    case .device(let pushToken):
+      let record = try asking { (store) throws(SharedStoreFailure) in
+        try store.records([TokenDocument.device(pushToken.provider, pushToken.bytes)])[0]
+      }
+      let ids = SharedIndex.entries(record?.bytes ?? []).map(\.id)
+      return try documents(ids).map(\.document)
+        .filter { $0.provider == pushToken.provider && $0.pushToken == pushToken.bytes }
+        .map(ServerAdministration.Token.init)
+    }
+  }
+
+  /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. False if it is not
+  /// there any more.
+  public func revoke(_ token: ServerAdministration.Token) throws(PushServiceError) -> Bool {
+    guard let id = TextEncoding.base64URLDecoded(token.id) else { return false }
+    for _ in 0..<Self.mostTries {
+      guard let (document, revision) = try documents([id]).first else { return false }
+      guard let state = ServerToken.State(name: document.state) else { throw PushServiceError(.damaged(.token)) }
+      guard NotificationServer.step(state, .delete).answer == .moved else { return false }
+      let removal = SharedChange(TokenDocument.key(id), [], revision: revision)
+      let removed = try asking { (store) throws(SharedStoreFailure) in try store.replace([removal])[0] }
+      guard removed != nil else { continue }
+      try forget(document)
+      return true
+    }
+    throw PushServiceError("the token changes all the time")
+  }
+
+  /// What is changed meanwhile stays, and goes with the notifier's next notification.
+  private func forget(_ document: TokenDocument) throws(PushServiceError) {
+    let keys = document.notifiers.map(TokenDocument.watchers)
+    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
+    let changes = zip(keys, records).compactMap { key, record in
+      record.map { SharedChange(key, SharedIndex.removing([document.id], from: $0.bytes), revision: $0.revision) }
+    }
+    if !changes.isEmpty { _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes) } }
+  }
+
+  private func documents(_ ids: [[UInt8]]) throws(PushServiceError) -> [(document: TokenDocument, revision: UInt64)] {
+    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(ids.map(TokenDocument.key)) }
+    var found: [(document: TokenDocument, revision: UInt64)] = []
+    for case let record? in records {
+      do throws(ServerError) { found.append((try TokenDocument(decoding: record.bytes), record.revision)) } catch {
+        throw PushServiceError(error)
+      }
+    }
+    return found
+  }
+
+  // MARK: Verification
+
+  /// What is wrong with the state; empty if nothing. Reads each record that a server could read.
+  public func problems() throws(PushServiceError) -> [String] {
+    var problems: [String] = []
+    let identity = try asking { (store) throws(SharedStoreFailure) in try store.records([SharedServer.identityKey])[0] }
+    if let identity {
+      if (try? SharedServer.fields(identity.bytes)) == nil { problems.append("the identity does not read") }
+    } else {
+      problems.append("there is no identity")
+    }
+    var findings = Findings()
+    var (position, end) = (UInt64(0), try asking { (store) throws(SharedStoreFailure) in try store.newestToken() })
+    while position < end {
+      var ids: Set<[UInt8]> = []
+      while ids.count < Self.slice, position < end {
+        let start = position
+        let next = try asking { (store) throws(SharedStoreFailure) in try store.token(after: start) }
+        position = next?.revision ?? end
+        guard let next else { break }
+        guard let id = TextEncoding.base64URLDecoded(next.key), id.count == RelayIdentifier.count else {
+          findings.damaged.insert(Array(next.key.utf8))
+          continue
+        }
+        ids.insert(id)
+      }
+      try check(Array(ids), &findings)
+    }
+    return problems + findings.lines
+  }
+
+  private struct Findings {
+    var damaged: Set<[UInt8]> = []
+    /// Tokens that their devices' records do not name.
+    var withoutDevice: Set<[UInt8]> = []
+    /// Tokens with subscriptions whose notifications would not reach them.
+    var unwatched: Set<[UInt8]> = []
+
+    var lines: [String] {
+      [
+        ("damaged tokens", damaged), ("tokens that their devices do not lead to", withoutDevice),
+        ("tokens that notifications do not lead to", unwatched),
+      ].filter { !$1.isEmpty }.map { "\($0): \($1.count)" }
+    }
+  }
+
+  private func check(_ ids: [[UInt8]], _ findings: inout Findings) throws(PushServiceError) {
+    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(ids.map(TokenDocument.key)) }
+    for (id, record) in zip(ids, records) {
+      guard let record else { continue }
+      guard let document = try? TokenDocument(decoding: record.bytes), document.id == id else {
+        findings.damaged.insert(id)
+        continue
+      }
+      if try isMissing(document, in: [TokenDocument.device(document.provider, document.pushToken)]) {
+        findings.withoutDevice.insert(id)
+      }
+      if try isMissing(document, in: document.active.map(TokenDocument.watchers)) { findings.unwatched.insert(id) }
+    }
+  }
+
+  /// Whether one of the records does not name the token, and its document is still the same.
+  private func isMissing(_ document: TokenDocument, in keys: [SharedKey]) throws(PushServiceError) -> Bool {
+    guard !keys.isEmpty else { return false }
+    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
+    let isMissing = records.contains { record in
+      !SharedIndex.entries(record?.bytes ?? []).contains { $0.id == document.id }
+    }
+    guard isMissing else { return false }
+    return try documents([document.id]).first?.document == document
+  }
+
+  // MARK: Restoring
+
+  /// Work that follows from a document, as it is added when a backup is restored.
+  public static func work(of document: [UInt8]) -> [SharedWork] {
+    guard let document = try? TokenDocument(decoding: document) else { return [] }
+    let pushes = document.pushes.map {
+      SharedWork(SharedServer.queue($0.provider), document.id + Array($0.kind.utf8))
+    }
+    return pushes + (document.wake.map { [SharedServer.work($0, of: document.id)] } ?? [])
+  }
+
+  /// The record of what all servers are known by.
+  public static var identityName: String { SharedServer.identityKey.name }
+
+  /// Whether these bytes are a document.
+  public static func reads(_ document: [UInt8]) -> Bool { (try? TokenDocument(decoding: document)) != nil }
+
+  private func asking<Value>(
+    _ body: (any SharedStore) throws(SharedStoreFailure) -> Value
+  ) throws(PushServiceError) -> Value {
+    do throws(SharedStoreFailure) { return try body(store) } catch { throw PushServiceError(error.reason) }
+  }
+}
+
+extension ServerAdministration.Token {
+  fileprivate init(_ document: TokenDocument) {
+    number = TokenDocument.number(document.id)
+    id = TextEncoding.base64URL(document.id)
+    provider = document.provider
+    state = document.state
+    interval = Int(document.period)
+    lastUse = Int(document.usedAt / 1_000)
+    subscriptions = Dictionary(document.subscriptions.map { ($0.status, 1) }, uniquingKeysWith: +)
+    pushes = document.pushes.count
+  }
+}

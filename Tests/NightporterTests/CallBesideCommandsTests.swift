@@ -149,4 +149,35 @@ final class CallBesideCommandsTests: XCTestCase {
     try assertIsHurried(push, in: next)
     next.transport.hang(mailboxes: [])
   }
+
+  /// The same beside a newer call, of a contact whose record is damaged.
+  func testADamagedCallKeepsNoOtherFromHurryingARound() throws {
+    let waiting = try CallStation(clock: clock)
+    let mailboxes = try CallStation.mailboxes(of: waiting.station)
+    let taking = try takeBobsCall(waiting)
+    XCTAssertTrue(try waiting.answer(taking)["result"]["receivedMsgs"][0]["ntfMsgInfo"]["msgId"].exists)
+    waiting.service.free()
+    let database = try Database(path: waiting.station.alice.prefix + "_chat.db")
+    let carol = "(SELECT contact_id FROM contacts WHERE local_name = 'carol')"
+    for sql in [
+      """
+      INSERT INTO calls (contact_id, state, incoming, shared_id, uuid, type, item_id, called_at, boot, deadline)
+      SELECT \(carol), state, incoming, x'01', uuid, type, 1000, called_at, boot, deadline FROM calls
+      """,
+      """
+      INSERT INTO ledger (waiting_from, connection_id, message_id, message_at, state, kind, contact_id, item_id, created_at)
+      SELECT coalesce(waiting_from, entry_id), (SELECT connection_id FROM connections WHERE contact_id = \(carol)), x'01',
+        message_at, state, kind, \(carol), 1000, created_at FROM ledger WHERE kind = 'call'
+      """, "PRAGMA ignore_check_constraints = 1",
+      "UPDATE contacts SET notifications = 'x' WHERE local_name = 'carol'",
+    ] { try database.execute(sql) }
+    try database.close()
+    let next = try CallStation(waiting, service: try waiting.station.makeExtension(clock: clock))
+    next.transport.hang(mailboxes: [mailboxes["carol"]])
+    clock.stop()
+    let push = next.push(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+    next.transport.waitUntilAsked(for: mailboxes["carol"])
+    try assertIsHurried(push, in: next)
+    next.transport.hang(mailboxes: [])
+  }
 }

@@ -11,12 +11,18 @@ extension Calls {
     return NotificationPolicy.showsCalls(to: owner, NotificationFilter(contact.notifications))
   }
 
-  /// Whether this is the entry of a call that rings, that the user is to hear of and that was not shown yet.
+  /// Whether this is the entry of a call that rings, that the user is to hear of and that was not shown yet. One whose records
+  /// are damaged counts as such, as when it is committed, and keeps no other from being found.
   func waitsForUser(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> Bool {
-    guard entry.kind == .call, entry.waitsToBeShown, let itemID = entry.itemID, let contactID = entry.contactID,
-      try ringing(itemID: itemID, store) != nil
-    else { return false }
-    return try Self.reachUser(contactID: contactID, store)
+    guard entry.kind == .call, entry.waitsToBeShown, let itemID = entry.itemID, let contactID = entry.contactID else {
+      return false
+    }
+    do throws(StoreError) {
+      guard try ringing(itemID: itemID, store) != nil else { return false }
+      return try Self.reachUser(contactID: contactID, store)
+    } catch .damaged {
+      return true
+    }
   }
 
   /// Whether any call does.

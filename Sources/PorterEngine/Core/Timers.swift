@@ -88,11 +88,13 @@ enum TimerName {
   static let responses = "responses"
   static let disappearing = "disappearing"
   static let calls = "calls"
+  static let callsAgain = "calls again"
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored, poll,
     subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, requests, relay, mailboxes,
     replies, busyRelay, responses, disappearing, calls,
+    callsAgain,
   ]
 
   /// Those that try again what the relay did not take or give.

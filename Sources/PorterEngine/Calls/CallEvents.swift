@@ -1,0 +1,127 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// Events about calls, which wait in the store until the host of an app has taken them: only an app's host takes part in calls.
+/// Threads: the engine's.
+final class CallEvents {
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let turns: any Turns
+  private let takenEvents: TakenEvents
+
+  /// Events that this process has emitted, and those of them that the host has taken while the store was closed.
+  private var emitted: Set<Int64> = []
+  private var taken: Set<Int64> = []
+
+  init(_ context: EngineContext, lifecycle: Lifecycle, turns: any Turns, takenEvents: TakenEvents) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.turns = turns
+    self.takenEvents = takenEvents
+  }
+
+  /// Emits what this process has not emitted yet. False if some of it could not be read now.
+  func emitWaiting() -> Bool {
+    guard context.role == .app, let store = context.store else { return true }
+    forgetTaken()
+    do throws(StoreError) {
+      for waiting in try store.callEvents() where !emitted.contains(waiting.id) {
+        let found: Event?
+        do throws(StoreError) { found = try event(waiting, store) } catch .notFound {
+          found = nil
+        } catch .damaged(let entity) {
+          // It will not be better later, and others do not wait for it.
+          context.log(.error, "an event about a call cannot be read", ["damaged": entity.rawValue])
+          found = nil
+        }
+        emitted.insert(waiting.id)
+        guard let found else { continue }
+        let id = waiting.id
+        context.events.post(found) { [turns] in turns.enqueue { $0.calls.noteTaken(id) } }
+      }
+      return true
+    } catch {
+      context.log(.warning, "an event about a call is emitted later", ["error": error.description])
+      return false
+    }
+  }
+
+  /// The call's item is new, or says something else.
+  func reportItem(of report: CallReport) {
+    guard context.role == .app, let store = context.store else { return }
+    do throws(StoreError) {
+      let contact = try store.contact(report.contactID)
+      let user = UserRecord(try store.user(contact.userID))
+      let info = ChatInfo.direct(ContactRecord(contact, connection: try store.connection(contactID: contact.id)))
+      if let id = report.newItem {
+        context.emit(.newChatItems(user, [ChatItemInChat(info: info, item: ChatItemRecord(try store.item(id)))]))
+      } else if let id = report.changedItem {
+        context.emit(.chatItemUpdated(user, ChatItemInChat(info: info, item: ChatItemRecord(try store.item(id)))))
+      }
+    } catch {
+      context.log(.info, "a call's item was not reported", ["error": error.description])
+    }
+  }
+
+  private func event(_ waiting: StoredCallEvent, _ store: Store) throws(StoreError) -> Event? {
+    let contact = try store.contact(waiting.contactID)
+    let user = UserRecord(try store.user(contact.userID))
+    let record = ContactRecord(contact, connection: try store.connection(contactID: contact.id))
+    guard let kind = CallEventKind(rawValue: waiting.kind), let content = try? JSONValue(parsing: waiting.content)
+    else {
+      return nil
+    }
+    switch kind {
+    case .ended: return .callEnded(user, record)
+    case .answer: return MediaSession(json: content).map { .callAnswer(user, record, $0) }
+    case .extra: return content["rtcIceCandidates"]?.stringValue.map { .callExtraInfo(user, record, candidates: $0) }
+    case .invitation:
+      guard let call = try store.call(contactID: contact.id), call.state == .ringing else { return nil }
+      return .callInvitation(try CallInvitation(call, store))
+    case .offer:
+      guard let call = try store.call(contactID: contact.id), let offer = CallOffer(json: content) else { return nil }
+      return .callOffer(
+        user, record, offer, sharedKey: call.sharedKey.map { TextEncoding.base64URL($0.exposeForStorage()) },
+        asksConfirmation: call.callType?.encrypts == true && !offer.type.encrypts)
+    }
+  }
+
+  /// The host has the event: it does not come again after a restart.
+  func noteTaken(_ id: Int64) {
+    taken.insert(id)
+    forgetTaken()
+    if !taken.isEmpty { takenEvents.keep(taken, .calls) }
+  }
+
+  private func forgetTaken() {
+    taken.formUnion(takenEvents.kept(.calls))
+    guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
+    do throws(StoreError) {
+      // First: a number that is free again is never taken for one of these.
+      takenEvents.forget(.calls)
+      try store.forgetCallEvents(Array(taken))
+      emitted.subtract(taken)
+      taken.removeAll()
+    } catch {
+      takenEvents.keep(taken, .calls)
+      context.log(.info, "events about calls may come again", ["error": error.description])
+    }
+  }
+}
+
+extension CallInvitation {
+  /// Of a call that waits for the user.
+  init(_ call: StoredCall, _ store: Store) throws(StoreError) {
+    guard let type = call.callType else { throw .damaged(.call) }
+    let contact = try store.contact(call.contactID)
+    self.init(
+      user: UserRecord(try store.user(contact.userID)),
+      contact: ContactRecord(contact, connection: try store.connection(contactID: contact.id)), type: type,
+      sharedKey: call.sharedKey.map { TextEncoding.base64URL($0.exposeForStorage()) }, uuid: call.uuid,
+      calledAt: call.calledAt)
+  }
+}

@@ -1,0 +1,111 @@
+import PorterCrypto
+import PorterJSON
+import PorterMachines
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What contacts say about calls.
+extension Calls {
+  /// A call to be entered into the ledger.
+  struct Received {
+    let itemID: Int64
+    let calledAt: WallTime
+    let rings: Bool
+  }
+
+  /// Records what the contact says about a call; nil unless it is a new one. Part of the transaction that commits the
+  /// message.
+  func receive(
+    _ signal: CallSignal, of message: SourceMessage, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> Received? {
+    guard let contactID = connection.contactID else { return nil }
+    let current = try store.call(contactID: contactID)
+    if case .invitation(let type, let key) = signal.content {
+      guard current?.sharedID != signal.id, try mayCall(contactID, connection.userID, store).forContact else {
+        return nil
+      }
+      return try receiveInvitation(signal.id, type, key, age(of: message), connection, replacing: current, store)
+    }
+    guard var call = current, call.sharedID == signal.id, !CallMachine.isFinal(call.state) else { return nil }
+    if isOver(call) { call = try take(CallChange(.expired, store, connection, call, maySend: false)).call }
+    let cause: CallChange.Cause
+    switch signal.content {
+    case .invitation: return nil
+    case .offer(let offer, let key): cause = .peerOffered(offer, key: key)
+    case .answer(let session): cause = .peerAnswered(session)
+    case .extra(let candidates): cause = .peerAdded(candidates: candidates)
+    case .end: cause = .peerEnded
+    }
+    try take(CallChange(cause, store, connection, call, maySend: false))
+    return nil
+  }
+
+  private func receiveInvitation(
+    _ id: [UInt8], _ type: CallType, _ key: BoxPublicKey?, _ age: Span, _ connection: StoredConnection,
+    replacing current: StoredCall?, _ store: Store
+  ) throws(StoreError) -> Received? {
+    guard let contactID = connection.contactID else { return nil }
+    if let current, !CallMachine.isFinal(current.state) {
+      try take(CallChange(.replaced, store, connection, current, maySend: false))
+    }
+    let calledAt = WallTime(milliseconds: context.clock.wall().milliseconds &- age.milliseconds)
+    let left = Durations.callInvitation - age
+    var call = newCall(contactID, isIncoming: true, id, type, calledAt, left: left)
+    if type.encrypts, let key {
+      let secret = try newSecret()
+      call.sharedKey = (try? secret.agree(with: key)).map { SecretBytes($0.exposeForStorage()) }
+      call.secret = secret
+    }
+    let change = CallChange(.peerInvited(isLate: left <= .zero), store, connection, call, maySend: false)
+    let entered = try take(change).call
+    return entered.itemID.map { Received(itemID: $0, calledAt: calledAt, rings: left > .zero) }
+  }
+
+  /// For how long a message has existed. The relay says for how long it has had it, so that it does not matter whose wall
+  /// clock is wrong. Without that word, as from a relay of an earlier version, the two clocks are compared; a message from
+  /// the future is then of now.
+  private func age(of message: SourceMessage) -> Span {
+    let age =
+      message.arrival.map { context.clock.now() - $0 }
+      ?? .milliseconds(context.clock.wall().milliseconds &- message.timestamp.milliseconds)
+    return max(.zero, age)
+  }
+
+  func newCall(
+    _ contactID: Int64, isIncoming: Bool, _ id: [UInt8], _ type: CallType, _ calledAt: WallTime, left: Span
+  ) -> StoredCall {
+    StoredCall(
+      contactID: contactID, isIncoming: isIncoming, sharedID: id, uuid: Self.uuid(context.randomness),
+      type: type.json.text, secret: nil, sharedKey: nil, calledAt: calledAt, boot: context.instance.boot,
+      deadline: context.clock.now() + left)
+  }
+
+  func newSecret() throws(StoreError) -> BoxSecretKey {
+    do throws(CryptoError) { return try BoxKeyPair.generate(randomness: context.randomness).secretKey } catch {
+      throw .damaged(.call)
+    }
+  }
+
+  /// Random, as RFC 4122 has it.
+  private static func uuid(_ randomness: any Randomness) -> String {
+    var bytes = randomness.bytes(16)
+    bytes[6] = bytes[6] & 0x0f | 0x40
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    let digits = TextEncoding.hex(bytes)
+    var (text, rest) = ("", digits[...])
+    for count in [8, 4, 4, 4, 12] {
+      text += (text.isEmpty ? "" : "-") + rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
+    return text
+  }
+
+  /// Either side may have switched calls off, such as a bot.
+  func mayCall(
+    _ contactID: Int64, _ userID: Int64, _ store: Store
+  ) throws(StoreError) -> (forUser: Bool, forContact: Bool) {
+    let features = ContactFeatures(try store.user(userID), try store.contact(contactID))
+    return (features.allow(.calls, .user), features.allow(.calls, .contact))
+  }
+}

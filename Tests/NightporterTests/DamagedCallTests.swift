@@ -1,0 +1,71 @@
+import Foundation
+import PorterEngine
+import PorterPlatform
+import PorterStore
+import Synchronization
+import XCTest
+
+@testable import Nightporter
+
+/// Two contacts call, and the record of one is damaged (INC-44): the other's call is heard of, listed and ended as usual.
+final class DamagedCallTests: XCTestCase {
+  /// Bob has called, then carol; alice's extension has taken in both, and bob's connection is damaged.
+  private func makeCalls() throws -> Station {
+    let (station, friends) = try CallStation.make()
+    for caller in [station.bob] + friends {
+      caller.send("/_call invite @1 \(CallStation.audio)").assert("cmdOk")
+      try awaitSent(caller)
+      for push in try station.allPushes() { _ = try station.present(push) }
+    }
+    try execute("UPDATE connections SET recipient_key = x'00' WHERE contact_id = 1", station)
+    return station
+  }
+
+  private func execute(_ sql: String, _ station: Station) throws {
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? database.close() }
+    try database.execute(sql)
+  }
+
+  func testTheOtherCallIsReportedListedAndEnded() throws {
+    let station = try makeCalls()
+    let alice = station.alice
+    alice.send("/_app activate").assert("cmdOk")
+    let invitation = alice.event("callInvitation")?["result"]["callInvitation"]
+    XCTAssertEqual(invitation?["contact"]["localDisplayName"].text, "carol")
+    let listed = alice.send("/_call get")
+    XCTAssertEqual(
+      listed["result"]["callInvitations"].elements.map(\.["contact"]["localDisplayName"].text), ["carol"],
+      listed.description)
+    station.suspend()
+    try execute("UPDATE calls SET deadline = 0", station)
+    alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(alice.event("callEnded")?["result"]["contact"]["localDisplayName"].text, "carol")
+    XCTAssertEqual(alice.send("/_call get")["result"]["callInvitations"].count, 0)
+  }
+
+  /// The clock stands: only what is due now is done, and nothing that is to be tried later.
+  func testACallThatCannotBeEndedIsNotTriedAgainWithoutAPause() throws {
+    let station = try makeCalls()
+    try execute("UPDATE calls SET deadline = 0", station)
+    station.alice.free()
+    let clock = MovedClock()
+    let failures = Mutex(0)
+    let configuration = Configuration(
+      prefix: station.alice.prefix, role: .app, confirmation: .yesUp, ports: Ports(clock: clock),
+      log: Log(minimum: .warning) { _, line in
+        if line.contains("could not be ended") { failures.withLock { $0 += 1 } }
+      })
+    let alice = Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), station.alice.prefix)
+    alice.send("/_start").assert("chatStarted")
+    awaitRest(of: alice)
+    clock.stop()
+    // Each of them makes the engine look at its timers.
+    alice.send("/_check running")
+    let before = failures.withLock { $0 }
+    XCTAssertGreaterThan(before, 0)
+    for _ in 0..<20 { alice.send("/_check running") }
+    XCTAssertEqual(failures.withLock { $0 }, before)
+    alice.free()
+  }
+}

@@ -32,7 +32,7 @@ from support.counts import CountedRun
 from support.curves import Curve, Curves, curves_picture, curves_table
 from support.figures import Row, percentile, report, table
 from support.hanging import hanging_pushes
-from support.programs import Answerer, Committer, Measure, Run
+from support.programs import Answerer, Committer, Measure, Run, placed
 from support.pushes import DOZING, EXTENSION, REFERENCE, SETTLE, UNDISTURBED, Counts, RunningCounts, Taken
 from support.pushes import counted, counted_running, counts_table, phases, running_table, shares_table
 from support.sealed_push import sealed_pushes
@@ -56,6 +56,10 @@ class Bench:
         self.runs: int = options.runs
         self.quick: bool = options.quick
         self.folder = folder
+        # What is compared with each other in time, memory and page faults.
+        compared = [self.programs / "porter-harness", self.references / "harness-aegis"]
+        compared += [self.references / name for name in ("push", "cold", "cold-dynamic", "commit")]
+        self.placed = placed(compared, folder / "programs")
         self.measure = Measure(self.references / "measure", folder)
         self.rows: list[Row] = []
         self.sealed_rows: list[Row] = []
@@ -77,10 +81,10 @@ class Bench:
     # (a), (b): the extension as a process
 
     def extension_words(self, device: Device) -> list[str | Path]:
-        return [self.programs / "porter-harness", "extension", "--store", device.prefix]
+        return [self.placed / "porter-harness", "extension", "--store", device.prefix]
 
     def reference_words(self, device: Device) -> list[str | Path]:
-        return [self.references / "push", device.prefix]
+        return [self.placed / "push", device.prefix]
 
     def presented(self, answer: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(answer)
@@ -108,7 +112,7 @@ class Bench:
                     runs[name].append(self.measure.run(words[name], taken.next()))
                     traces[name].append(taken.check(runs[name][-1].output)["trace"])
                 else:
-                    runs[name].append(self.measure.run([self.references / name, reference]))
+                    runs[name].append(self.measure.run([self.placed / name, reference]))
         what = "that opens a store with the same tables, opens one box, commits one row durably, prints"
         ours, push, static, dynamic = ([run.first_line for run in found] for found in runs.values())
         self.add(Row("cold-push", "cold push, exec to content", "ms", ours, push, f"{PUSH}, started for it", 1.5))
@@ -159,7 +163,7 @@ class Bench:
         with ExitStack() as stack:
             programs = {name: stack.enter_context(Answerer(line)) for name, line in words.items()}
             committers = {
-                name: stack.enter_context(Committer([self.references / "commit", *line]))
+                name: stack.enter_context(Committer([self.placed / "commit", *line]))
                 for name, line in commits.items()
             }
             for number in range(WARM_UP + self.runs):
@@ -311,7 +315,7 @@ class Bench:
     # (j): many pushes at a transport that does not answer
 
     def hanging(self) -> None:
-        harness, rounds = self.programs / "porter-harness", 1 if self.quick else 3
+        harness, rounds = self.placed / "porter-harness", 1 if self.quick else 3
         for row in hanging_pushes(self.world, self.references / "measure", harness, self.folder, rounds):
             self.add(row)
 
@@ -335,7 +339,7 @@ class Bench:
                 self.first_pushes(taken)
                 self.in_memory(taken)
                 count, rounds = (48, 1) if self.quick else (1_000, 3)
-                harness = self.programs / "porter-harness"
+                harness = self.placed / "porter-harness"
                 for row in waiting_messages(world, self.measure, harness, count, rounds):
                     self.add(row)
         self.machine_step()
@@ -351,7 +355,7 @@ class Bench:
         runs, size = (1, 10) if self.quick else (5, 60)
         self.sealed_rows += sealed.speedtest(self.references, self.folder, runs, size)
         print("  SQLite's speed test", file=sys.stderr)
-        programs = {"system": self.programs / "porter-harness", "newer": self.references / "harness-aegis"}
+        programs = {"system": self.placed / "porter-harness", "newer": self.placed / "harness-aegis"}
         with tempfile.TemporaryDirectory(prefix="bench-", dir=self.references) as folder:
             with World(Path(folder), self.programs / "porter-server") as world:
                 self.sealed_rows += sealed_pushes(world, Path(folder), programs, self.runs)

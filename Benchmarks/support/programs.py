@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,6 +11,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
+
+
+def placed(programs: list[Path], folder: Path) -> Path:
+    """A folder with copies of the programs, each read from the disk when it runs first.
+
+    A program that was just linked lies in the page cache in the large pieces in which it was written, of which the system maps more at each
+    page fault than of an installed program's.
+    """
+    folder.mkdir()
+    for program in programs:
+        copy = folder / program.name
+        shutil.copy(program, copy)
+        with open(copy, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return folder
 
 
 @dataclass

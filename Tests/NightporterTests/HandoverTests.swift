@@ -68,6 +68,39 @@ final class HandoverTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: pair.alice.prefix + "_taken"), "the store has it")
   }
 
+  /// The store comes back from a backup, into the very file, and an extension commits before the app runs: its entry has the number
+  /// of one whose event was taken, and is another one.
+  func testAStoreFromABackupIsHandedOverThoughItHasThePlaceOfTheFile() throws {
+    let pair = try Pair()
+    awaitRest(of: pair.alice)
+    pair.alice.dropEvents()
+    pair.alice.free()
+    let file = URL(fileURLWithPath: pair.alice.prefix + "_chat.db")
+    let backup = try Data(contentsOf: file)
+    try commit(["before"], in: pair.alice.prefix)
+    let host = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    host.send("/_start").assert("chatStarted")
+    awaitRest(of: host)
+    host.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertEqual(try text(of: host), "before")
+    host.free()
+    XCTAssertTrue(FileManager.default.fileExists(atPath: pair.alice.prefix + "_taken"))
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+    let inode = try status(file)
+    try backup.write(to: file)
+    XCTAssertEqual(try status(file), inode)
+    try commit(["after"], in: pair.alice.prefix)
+    let next = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    next.send("/_start").assert("chatStarted")
+    XCTAssertEqual(try text(of: next), "after")
+    awaitRest(of: next)
+    next.expectNone("newChatItems")
+  }
+
+  private func status(_ file: URL) throws -> UInt64? {
+    try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? UInt64
+  }
+
   /// A file that is cut off, or that belongs to a store whose place another one has taken, says nothing.
   func testAFileOfWhatWasTakenThatDoesNotFitIsIgnored() throws {
     let pair = try Pair()

@@ -9,5 +9,7 @@ enum Setting {
   static let lastPoll = "lastPoll"
   /// The newest entry of the ledger whose event an app's host has taken.
   static let toldThrough = "toldThrough"
+  /// What the app's last opening of the store is known by.
+  static let opening = "opening"
   static let strings = "ntfStrings"
 }

@@ -15,22 +15,45 @@ final class TakenEvents {
   }
 
   private let path: String
-  private let store: String
   private let files: any Files
+  private let randomness: any Randomness
   private let log: Log
+  private let stop: StopSignal
   private let isApp: Bool
-  /// Nil until the file is read.
-  private var known: [Kind: Set<Int64>]?
+  private var known: [Kind: Set<Int64>] = [:]
+  /// As the store has it since this process opened it last. The numbers mean something in a store that was opened so last, and
+  /// not in one that was put in its place, such as one from a backup, even if that has the place of the file on the disk.
+  private var opening: String?
 
   init(_ context: EngineContext) {
     path = context.configuration.location.stem + "_taken"
-    store = context.configuration.location.file
     files = context.configuration.ports.files
+    randomness = context.randomness
     log = context.log
+    stop = context.stop
     isApp = context.role == .app
   }
 
-  func kept(_ kind: Kind) -> Set<Int64> { all()[kind] ?? [] }
+  /// The store is open. Reads what was kept for it, and gives this opening a name of its own.
+  func beginOpening(_ store: Store) throws(StoreError) {
+    guard isApp else { return }
+    let last = try store.setting(Setting.opening)
+    if opening == nil { known = read(of: last) } else if opening != last { known = [:] }
+    let new = TextEncoding.hex(randomness.bytes(16))
+    do throws(StoreError) {
+      // An app that starts waits for no other process.
+      try stop.withReleaseBudget(Durations.releaseBudget) {
+        Result { () throws(StoreError) in try store.noteLightly(new, as: Setting.opening) }
+      }.get()
+      opening = new
+      if !known.isEmpty { save() }
+    } catch {
+      log(.info, "the store keeps the name of its last opening", ["error": error.description])
+      opening = last
+    }
+  }
+
+  func kept(_ kind: Kind) -> Set<Int64> { known[kind] ?? [] }
 
   /// In place of what was kept of this kind.
   func keep(_ numbers: Set<Int64>, _ kind: Kind) { change(kind, to: numbers) }
@@ -40,39 +63,28 @@ final class TakenEvents {
 
   private func change(_ kind: Kind, to numbers: Set<Int64>) {
     guard isApp, kept(kind) != numbers else { return }
-    var new = all()
-    new[kind] = numbers.isEmpty ? nil : numbers
-    known = new
-    do throws(SystemError) { try write(new) } catch {
-      log(.info, "events may come again after a restart", ["error": String(error.code)])
-    }
+    known[kind] = numbers.isEmpty ? nil : numbers
+    save()
   }
 
-  private func all() -> [Kind: Set<Int64>] {
-    if let known { return known }
-    let read = isApp ? read() : [:]
-    known = read
-    return read
+  private func save() {
+    do throws(SystemError) { try write(known) } catch {
+      log(.info, "events may come again after a restart", ["error": String(error.code)])
+    }
   }
 
   // MARK: The file
 
   private static let limit = 1 << 20
 
-  /// The numbers mean something in this very file of the store, and not in one that was put in its place.
-  private var identity: String? {
-    guard let status = try? files.status(at: store) else { return nil }
-    return "\(status.device) \(status.inode)"
-  }
-
   private func write(_ kept: [Kind: Set<Int64>]) throws(SystemError) {
-    guard let identity, !kept.isEmpty else {
+    guard let opening, !kept.isEmpty else {
       if (try? files.status(at: path)) != nil { try files.remove(path) }
       return
     }
     let file = try files.open(path, for: .writingOrCreating)
     defer { files.close(file) }
-    var lines = [identity]
+    var lines = [opening]
     for (kind, numbers) in kept {
       lines.append(([kind.rawValue] + numbers.map { String($0) }).joined(separator: " "))
     }
@@ -80,14 +92,14 @@ final class TakenEvents {
     try files.write(Array(lines.joined(separator: "\n").utf8), to: file)
   }
 
-  /// Nothing, if the file is not whole.
-  private func read() -> [Kind: Set<Int64>] {
-    guard let file = try? files.open(path, for: .reading) else { return [:] }
+  /// Nothing, if the file is not whole, or not about the store that was opened so.
+  private func read(of opening: String?) -> [Kind: Set<Int64>] {
+    guard let opening, let file = try? files.open(path, for: .reading) else { return [:] }
     defer { files.close(file) }
     guard let bytes = try? files.read(file, limit: Self.limit), let text = String(validating: bytes, as: UTF8.self)
     else { return [:] }
     let lines = text.split(separator: "\n")
-    guard lines.count > 2, lines.first.map(String.init) == identity, lines.last == "end" else { return [:] }
+    guard lines.count > 2, lines.first.map(String.init) == opening, lines.last == "end" else { return [:] }
     var kept: [Kind: Set<Int64>] = [:]
     for line in lines.dropFirst().dropLast() {
       let words = line.split(separator: " ")

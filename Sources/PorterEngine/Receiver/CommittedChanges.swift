@@ -38,6 +38,7 @@ final class CommittedChanges {
   /// committed since the app last ran, and what its last process had not handed over when it ended.
   func beginWatching() throws(StoreError) {
     guard context.role == .app, let store = context.store else { return }
+    try takenEvents.beginOpening(store)
     let newest = try store.newestLedgerEntry()
     // A power failure may have undone what was committed last.
     if let entry = takenEvents.kept(.entries).max() {
@@ -96,6 +97,8 @@ final class CommittedChanges {
       let portion = try nextPortion(after: known, through: last, store)
       if let newest = portion.entries.last?.entry.id {
         var shown: [StoredLedgerEntry] = []
+        // Also if something cannot be reported now: they count as shown.
+        defer { screen.show(shown, in: store) }
         if screen.isVisible, portion.entries.contains(where: \.entry.waitsToBeShown) {
           shown = try store.lightTransaction { () throws(StoreError) in
             // Read again, since an extension may just show it.
@@ -110,7 +113,6 @@ final class CommittedChanges {
           for event in events { emit(event, of: entry.id) }
           knownEntry = entry.id
         }
-        screen.show(shown, in: store)
       }
       switch portion.rest {
       case .nothing: if last != .max { knownEntry = last }

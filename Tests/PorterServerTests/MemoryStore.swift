@@ -59,6 +59,14 @@ final class MemoryStore: SharedStore {
     }
   }
 
+  /// As a cluster that forgets them, a minute after they were added.
+  func lose(_ queue: String) {
+    state.withLock { state in
+      state.items = state.items.filter { $0.value.queue != queue }
+      state.identifiers = []
+    }
+  }
+
   /// Items of the queue that are not ended.
   func waiting(_ queue: String) -> Int { state.withLock { state in state.items.values.count { $0.queue == queue } } }
 

@@ -68,7 +68,9 @@ extension SharedServer {
   private func check(_ id: [UInt8]) throws(ServerError) {
     for _ in 0..<Self.mostTries {
       try load([id])
-      try ensureWatching(loaded.values.map(\.document))
+      let documents = loaded.values.map(\.document)
+      try ensureWatching(documents)
+      try addLostWork(documents)
       // Of a token that gets no messages nothing else does.
       try state.transaction { () throws(ServerError) in try sweepLoaded() }
       let records = try state.subscriptions(after: 0, limit: Self.maximumSubscriptions)

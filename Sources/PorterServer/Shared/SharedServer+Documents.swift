@@ -42,6 +42,7 @@ extension SharedServer {
       ids.insert(document.id)
       let before = loaded[document.id]?.document
       document.remember(after: before)
+      document.nameNewPushes(server.randomness)
       if document != before { changed.append(document) }
     }
     // First, since what makes others superfluous commits with its answer: a repeat would not remove them any more.
@@ -92,6 +93,20 @@ extension SharedServer {
     }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
+
+  /// For work that the cluster may have lost: adds that of pushes that are due, and of a wake-up that should have come.
+  func addLostWork(_ documents: [TokenDocument]) throws(ServerError) {
+    let past = (clock.wall() - Self.wakePatience).milliseconds
+    let work = documents.flatMap { document in
+      document.pushes.filter { $0.dueAt <= past }.map {
+        SharedWork(Self.queue($0.provider), document.id + Array($0.kind.utf8))
+      } + (document.wake.flatMap { $0.dueAt <= past ? [Self.work($0, of: document.id)] : nil } ?? [])
+    }
+    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+  }
+
+  /// By when a wake-up that is due has come, unless its work is missing.
+  private static let wakePatience = Span.seconds(600)
 
   /// Has a name, so that what two servers add for one wake-up becomes one.
   static func work(_ wake: TokenDocument.Wake, of id: [UInt8]) -> SharedWork {

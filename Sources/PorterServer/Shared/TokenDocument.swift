@@ -87,6 +87,20 @@ struct TokenDocument: Equatable, Sendable {
     return number(id) & ~3 | Int64(kinds.firstIndex { $0.rawValue == kind } ?? 3)
   }
 
+  // MARK: Pushes
+
+  /// Versions that a work file gives are below.
+  private static let firstName: Int64 = 1 << 32
+
+  /// Gives each new push a version that no earlier one had: the outcome of an earlier one can come late, from a server that was frozen, and
+  /// must not end a later one.
+  mutating func nameNewPushes(_ randomness: any Randomness) {
+    for index in pushes.indices where pushes[index].version < Self.firstName {
+      let random = randomness.bytes(7).reduce(0) { $0 << 8 | Int64($1) }
+      pushes[index].version = Self.firstName + random
+    }
+  }
+
   // MARK: Requests
 
   /// Whether the request was carried out, however long ago.

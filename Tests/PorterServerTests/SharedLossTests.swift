@@ -1,0 +1,94 @@
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import XCTest
+
+@testable import PorterServer
+
+/// Pushes that must not be lost when a server was away for long, or when the cluster forgets what it has acknowledged.
+final class SharedLossTests: XCTestCase {
+  override func setUp() { World.isShared = true }
+  override func tearDown() { World.isShared = false }
+
+  private static let queue = "push-apns_test"
+
+  private func settle(_ world: World) throws {
+    for _ in 0..<10 {
+      world.clock.advance(by: .seconds(7))
+      try world.run()
+    }
+  }
+
+  // MARK: Late outcomes
+
+  /// A server was frozen while it sent a push. Another one has sent it as well, and the next message has come.
+  func testTheOutcomeOfAnEarlierPushEndsNoLaterOne() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    let (frozen, other) = (world.servers[0], world.servers[1])
+    for round in 1...3 {
+      try device.receive("one", in: mailbox)
+      try other.serve()
+      let late = try XCTUnwrap(try frozen.nextPush(for: "apns_test"), "round \(round)")
+      store.endLeases()
+      let repeated = try XCTUnwrap(try other.nextPush(for: "apns_test"))
+      try other.finish(repeated, world.provider.deliverWithRetry(repeated.push))
+      try device.receive("two", in: mailbox)
+      try other.serve()
+      XCTAssertEqual(try world.bundles(for: device).count, 1)
+      try frozen.finish(late, .accepted)
+      try settle(world)
+      XCTAssertEqual(try world.bundles(for: device).count, 1, "round \(round)")
+      try device.fetchAll(mailbox)
+    }
+  }
+
+  // MARK: Lost work
+
+  func testTheDailyCheckAddsPushesWhoseWorkWasLost() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    try device.receive("hello", in: try device.subscribedMailboxes(1)[0])
+    try world.server.serve()
+    store.lose(Self.queue)
+    try settle(world)
+    XCTAssertEqual(world.provider.take().count, 0)
+    world.clock.advance(by: .days(1) + .seconds(61))
+    try settle(world)
+    XCTAssertEqual(try world.bundles(for: device).count, 1)
+    XCTAssertEqual(store.waiting(Self.queue), 0)
+  }
+
+  func testTheDailyCheckAddsAWakeUpWhoseWorkWasLost() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 20)).result, .done)
+    store.lose("wakes")
+    world.clock.advance(by: .days(1) + .seconds(61))
+    try settle(world)
+    XCTAssertEqual(world.provider.take().count { $0.type == .background }, 1)
+    for _ in 0..<3 {
+      world.clock.advance(by: .seconds(20 * 60))
+      try settle(world)
+      XCTAssertEqual(world.provider.take().count { $0.type == .background }, 1)
+    }
+    XCTAssertEqual(store.waiting("wakes"), 1)
+  }
+
+  /// What waits for its time has its work.
+  func testTheDailyCheckAddsNoSecondWakeUp() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 3 * 24 * 60)).result, .done)
+    for _ in 0..<2 {
+      world.clock.advance(by: .days(1) + .seconds(61))
+      try world.run()
+    }
+    XCTAssertEqual(store.waiting("wakes"), 1)
+  }
+}

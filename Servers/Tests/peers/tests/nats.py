@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,13 +21,19 @@ SICK = 40
 
 
 def free_ports(count: int) -> list[int]:
-    """Free now: a node names its ports before it has them."""
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    """Free now: a node names its ports before it has them. They are not among those that the system gives to others meanwhile."""
+    ports: list[int] = []
+    while len(ports) < count:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with socket.socket() as probe:
+            # As a server binds it: what an earlier connection has left does not matter.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
     return ports
 
 

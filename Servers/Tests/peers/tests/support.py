@@ -34,7 +34,9 @@ def environment() -> dict[str, str]:
 
 class Relay:
     def __init__(self, folder: str, **settings: str):
-        flags = {"data": folder, "listen": "127.0.0.1:0", "operators": "127.0.0.1:0", **GENEROUS}
+        # One that is not given to another process while a test starts its relay again.
+        [port] = nats.free_ports(1)
+        flags = {"data": folder, "listen": f"127.0.0.1:{port}", "operators": "127.0.0.1:0", **GENEROUS}
         flags.update({name.replace("_", "-"): value for name, value in settings.items()})
         self.log = open(Path(folder).parent / (Path(folder).name + ".log"), "a+")
         self.process = subprocess.Popen(

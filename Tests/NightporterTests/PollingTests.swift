@@ -42,6 +42,16 @@ final class PollingTests: XCTestCase {
     try alice.wait("polled immediately") { polls(alice) > later }
   }
 
+  /// The app has polled in the same hour, and an extension has made the next poll due since: the app's poll is stored.
+  func testAPollThatAnExtensionMadeDueIsStored() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try alice.wait("asked at the start") { try alice.isPolled }
+    alice.send("/_app suspend 0").assert("cmdOk")
+    try alice.executeAtHome("DELETE FROM settings WHERE name = 'lastPoll'")
+    alice.send("/_app activate").assert("cmdOk")
+    try alice.wait("stored") { try alice.isPolled }
+  }
+
   /// The fetch ends by its own deadline, and the next one takes what waits.
   func testARequestForAMessageThatHangsIsGivenUpAndRepeated() throws {
     let alice = try Watched({ _ in }, throughHost: true)

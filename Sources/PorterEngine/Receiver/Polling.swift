@@ -10,7 +10,6 @@ final class Polling {
 
   private let context: EngineContext
   private let poll: () -> Void
-  private var stored: WallTime?
 
   init(_ context: EngineContext, poll: @escaping () -> Void) {
     self.context = context
@@ -20,9 +19,10 @@ final class Polling {
   /// All mailboxes were asked.
   func ended() {
     let now = context.clock.wall()
+    // As the store has it: an extension may have made a poll due since.
+    let stored = Self.time(of: (try? context.store?.setting(Setting.lastPoll)) ?? nil)
     if stored.map({ Self.time(from: $0, to: now) > Self.precision }) ?? true {
       try? context.store?.setSettings([Setting.lastPoll: String(now.milliseconds)])
-      stored = now
     }
     schedule(after: Self.interval)
   }
@@ -32,7 +32,7 @@ final class Polling {
     let last = context.retries.read(
       orLater: TimerName.poll, poll, { (store) throws(StoreError) in try store.setting(Setting.lastPoll) })
     guard let last else { return }
-    guard let time = last.flatMap({ Int64($0) }).map({ WallTime(milliseconds: $0) }) else { return poll() }
+    guard let time = Self.time(of: last) else { return poll() }
     let since = Self.time(from: time, to: context.clock.wall())
     if since >= Self.interval { poll() } else { schedule(after: Self.interval - since) }
   }
@@ -40,11 +40,14 @@ final class Polling {
   /// An extension could not take everything: the app looks at its next chance.
   func makeDue() {
     try? context.store?.setSettings([Setting.lastPoll: nil])
-    stored = nil
   }
 
   private func schedule(after span: Span) {
     context.timers.set(TimerName.poll, after: span, poll)
+  }
+
+  private static func time(of stored: String?) -> WallTime? {
+    stored.flatMap { Int64($0) }.map { WallTime(milliseconds: $0) }
   }
 
   /// A time in the future is one of a clock that was set back since: as if long ago.

@@ -75,6 +75,7 @@ enum TimerName {
   static let unstored = "unstored"
   static let poll = "poll"
   static let subscriptionCheck = "subscription check"
+  static let subscriptionReports = "subscription reports"
   static let serverRequests = "server requests"
   static let tokenRetry = "token retry"
   static let tokenRepair = "token repair"
@@ -94,7 +95,7 @@ enum TimerName {
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored, poll,
     subscriptionCheck, serverRequests, tokenRetry, tokenRepair, tokenCheck, joining, requests, relay, mailboxes,
     replies, busyRelay, responses, disappearing, calls,
-    callsAgain,
+    callsAgain, subscriptionReports,
   ]
 
   /// Those that try again what the relay did not take or give.

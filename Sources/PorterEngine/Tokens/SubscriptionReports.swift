@@ -7,31 +7,92 @@ import PorterStore
 /// have come to the same status, and none for a connection whose status the host knows. Threads: the engine's.
 final class SubscriptionReports {
   private let context: EngineContext
-  private var reported: [Int64: SubscriptionStatus] = [:]
-  private var waiting: [(id: Int64, status: SubscriptionStatus)] = []
+  private var changes = StatusChanges()
 
   init(_ context: EngineContext) { self.context = context }
 
   func add(_ status: SubscriptionStatus, of id: Int64) {
-    guard reported[id] != status else { return }
-    reported[id] = status
-    waiting.append((id, status))
-    if waiting.count == 1 { context.later { [weak self] in self?.report() } }
+    if changes.note(status, of: id) { context.later { [weak self] in self?.report() } }
   }
 
-  func forget(_ id: Int64) { reported[id] = nil }
+  func forget(_ id: Int64) { changes.forget(id) }
 
-  private func report() {
-    let due = waiting
-    waiting = []
-    guard let store = context.store, let server = (try? store.token())?.server ?? (try? store.setting(Setting.server))
-    else { return }
-    for status in due.map(\.status).uniqued {
-      let connections = due.filter { $0.status == status }.compactMap { try? store.connection($0.id).agentID }
-      guard !connections.isEmpty else { continue }
-      context.emit(
-        .subscriptionStatus(server: server, status, connections: connections.map { TextEncoding.base64URL($0) }))
+  /// What could not be read is reported later; with a store that was closed, when it is open again.
+  func report() {
+    guard !changes.isEmpty else { return }
+    let due = changes.due
+    let found = context.retries.read(orLater: TimerName.subscriptionReports, { [weak self] in self?.report() }) {
+      (store) throws(StoreError) in try Self.events(due, store)
     }
+    guard let found else { return }
+    changes.noteReported()
+    for event in found { context.emit(event) }
+  }
+
+  private static func events(
+    _ due: [(status: SubscriptionStatus, ids: [Int64])], _ store: Store
+  ) throws(StoreError) -> [Event] {
+    var server = try store.token()?.server
+    if server == nil { server = try store.setting(Setting.server) }
+    guard let server else { return [] }
+    var events: [Event] = []
+    for (status, ids) in due {
+      let connections = try agentIDs(ids, store)
+      if !connections.isEmpty { events.append(.subscriptionStatus(server: server, status, connections: connections)) }
+    }
+    return events
+  }
+
+  /// Without those of connections that are gone.
+  private static func agentIDs(_ ids: [Int64], _ store: Store) throws(StoreError) -> [String] {
+    var found: [String] = []
+    for id in ids {
+      do throws(StoreError) { found.append(TextEncoding.base64URL(try store.connection(id).agentID)) } catch .notFound {
+      } catch .damaged {}
+    }
+    return found
+  }
+}
+
+/// Of which connections a host has to hear: those whose status is another one than the host was told last, whatever it was in
+/// between.
+struct StatusChanges {
+  private var told: [Int64: SubscriptionStatus] = [:]
+  /// `place`: in the order in which they changed last.
+  private var pending: [Int64: (place: Int, status: SubscriptionStatus)] = [:]
+  private var places = 0
+
+  var isEmpty: Bool { pending.isEmpty }
+
+  /// By status, in the order in which they came.
+  var due: [(status: SubscriptionStatus, ids: [Int64])] {
+    var groups: [(status: SubscriptionStatus, ids: [Int64])] = []
+    for (id, (_, status)) in pending.sorted(by: { $0.value.place < $1.value.place }) {
+      if let index = groups.firstIndex(where: { $0.status == status }) {
+        groups[index].ids.append(id)
+      } else {
+        groups.append((status, [id]))
+      }
+    }
+    return groups
+  }
+
+  /// Whether this is the first that is due.
+  mutating func note(_ status: SubscriptionStatus, of id: Int64) -> Bool {
+    let wasEmpty = pending.isEmpty
+    places += 1
+    pending[id] = told[id] == status ? nil : (places, status)
+    return wasEmpty && !pending.isEmpty
+  }
+
+  mutating func noteReported() {
+    for (id, (_, status)) in pending { told[id] = status }
+    pending = [:]
+  }
+
+  mutating func forget(_ id: Int64) {
+    told[id] = nil
+    pending[id] = nil
   }
 }
 
@@ -44,13 +105,5 @@ extension SubscriptionStatus {
     case .turningOff, .releasing, .off, .deleted: self = .noSubscription
     case .checking, .unchecked: return nil
     }
-  }
-}
-
-extension [SubscriptionStatus] {
-  /// Each once, in the order of their first occurrences.
-  fileprivate var uniqued: [SubscriptionStatus] {
-    var seen: Set<SubscriptionStatus> = []
-    return filter { seen.insert($0).inserted }
   }
 }

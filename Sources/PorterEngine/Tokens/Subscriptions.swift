@@ -57,6 +57,7 @@ final class Subscriptions {
 
   /// At a start: releases what is turned off, makes what is missing, and checks the rest.
   func takeUpWork() {
+    reports.report()
     guard isReadyToAsk else { return }
     // After the steps of what was lost.
     context.steps.post { [weak self] in

@@ -487,7 +487,7 @@ char *np_state(chat_ctrl ctrl);
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* The most calls of a transport at the same time, for each controller. */
-#define NP_RELAY_CALLS 66
+#define NP_RELAY_CALLS 71
 
 /*
  * Carries one request to the relay and its answer back. spec/protocol/relay.md has their format, which a transport need not
@@ -500,9 +500,10 @@ char *np_state(chat_ctrl ctrl);
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads, each of which is made when it is needed
  * first and ends when the network comes to rest; it may block. Calls of one controller are made at the same time: one that
  * sends, one that receives what no push is about, and one for each push in progress, so that no push, and least of all a call's,
- * waits for a request of another one that hangs, and a request for messages which hangs delays no message that is sent. These
- * are two calls without a push, and at most NP_RELAY_CALLS, with those from before a suspension that have not returned. A
- * transport that lets one call wait for another takes that away.
+ * waits for a request of another one that hangs, and a request for messages which hangs delays no message that is sent. Beside
+ * one that receives and has not returned within a second the next one is made, up to six, so that a mailbox that hangs keeps no
+ * other one from being looked into. These are seven calls without a push, and at most NP_RELAY_CALLS, with those from before a
+ * suspension that have not returned. A transport that lets one call wait for another takes that away.
  * The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,

@@ -842,14 +842,16 @@ enum np_mailbox_fetch_effect {
   NP_MAILBOX_FETCH_EFFECT_REPORT_EMPTY = 3,
   /* Report to the caller that the relay was not reached, or refused. */
   NP_MAILBOX_FETCH_EFFECT_REPORT_FAILED = 4,
+  /* Drop what the relay still answers. */
+  NP_MAILBOX_FETCH_EFFECT_GIVE_UP_REQUEST = 5,
   /* Emit ntfMessage if a push named the message: it is done. */
-  NP_MAILBOX_FETCH_EFFECT_EMIT_MARKER = 5,
+  NP_MAILBOX_FETCH_EFFECT_EMIT_MARKER = 6,
   /* Let the next one ask. */
-  NP_MAILBOX_FETCH_EFFECT_RELEASE_MAILBOX = 6,
+  NP_MAILBOX_FETCH_EFFECT_RELEASE_MAILBOX = 7,
   /* Starts the timer `deadline`: raise `timeout` after 10000 ms. */
-  NP_MAILBOX_FETCH_EFFECT_START_DEADLINE = 7,
+  NP_MAILBOX_FETCH_EFFECT_START_DEADLINE = 8,
   /* Takes the timer `deadline` back; harmless if it does not run. */
-  NP_MAILBOX_FETCH_EFFECT_CANCEL_DEADLINE = 8
+  NP_MAILBOX_FETCH_EFFECT_CANCEL_DEADLINE = 9
 };
 
 enum np_mailbox_fetch_reason {
@@ -859,71 +861,77 @@ enum np_mailbox_fetch_reason {
 
 /* One message that a command asks for: get, commit, acknowledge, and a look at what waits after it, which stays at the
 relay. The command has one result on every path, which the final state names. Each wait has a deadline (INC-39), and
-ends earlier when a push waits for the same mailbox for long (INC-43). A message that was not acknowledged comes again,
-and the ledger recognises it. */
+ends earlier when a push waits for the same mailbox for long (INC-43); that for the mailbox itself too, which other work
+of this process may have. A message that was not acknowledged comes again, and the ledger recognises it. */
 enum np_message_fetch_state {
+  /* Nothing was done yet. */
+  NP_MESSAGE_FETCH_STATE_IDLE = 0,
   /* The connection is being claimed. */
-  NP_MESSAGE_FETCH_STATE_CLAIMING = 0,
+  NP_MESSAGE_FETCH_STATE_CLAIMING = 1,
   /* The relay has been asked. */
-  NP_MESSAGE_FETCH_STATE_GETTING = 1,
+  NP_MESSAGE_FETCH_STATE_GETTING = 2,
   /* The message is being decrypted and committed. */
-  NP_MESSAGE_FETCH_STATE_RECEIVED = 2,
+  NP_MESSAGE_FETCH_STATE_RECEIVED = 3,
   /* The relay has been asked to drop it. */
-  NP_MESSAGE_FETCH_STATE_ACKNOWLEDGING = 3,
+  NP_MESSAGE_FETCH_STATE_ACKNOWLEDGING = 4,
   /* It is done, and the relay has been asked what waits after it. */
-  NP_MESSAGE_FETCH_STATE_LOOKING = 4,
+  NP_MESSAGE_FETCH_STATE_LOOKING = 5,
   /* No message was taken in, for the reason that the result gives. */
-  NP_MESSAGE_FETCH_STATE_UNTAKEN = 5,
+  NP_MESSAGE_FETCH_STATE_UNTAKEN = 6,
   /* Nothing waited. */
-  NP_MESSAGE_FETCH_STATE_NOTHING = 6,
+  NP_MESSAGE_FETCH_STATE_NOTHING = 7,
   /* The message is committed. Whether another one waits is not known. */
-  NP_MESSAGE_FETCH_STATE_TAKEN = 7,
+  NP_MESSAGE_FETCH_STATE_TAKEN = 8,
   /* The message is committed, and nothing waits after it. */
-  NP_MESSAGE_FETCH_STATE_LAST = 8,
+  NP_MESSAGE_FETCH_STATE_LAST = 9,
   /* The message is committed, and another one waits after it. */
-  NP_MESSAGE_FETCH_STATE_FOLLOWED = 9
+  NP_MESSAGE_FETCH_STATE_FOLLOWED = 10
 };
 
 enum np_message_fetch_event {
+  /* A command asks for a message. */
+  NP_MESSAGE_FETCH_EVENT_WANT = 0,
   /* The connection is ours, under a new epoch. */
-  NP_MESSAGE_FETCH_EVENT_CLAIM_GRANTED = 0,
+  NP_MESSAGE_FETCH_EVENT_CLAIM_GRANTED = 1,
   /* It is not: another running process has it, or the store cannot be read or written. */
-  NP_MESSAGE_FETCH_EVENT_CLAIM_FAILED = 1,
+  NP_MESSAGE_FETCH_EVENT_CLAIM_FAILED = 2,
   /* The relay has a message. */
-  NP_MESSAGE_FETCH_EVENT_MESSAGE = 2,
+  NP_MESSAGE_FETCH_EVENT_MESSAGE = 3,
   /* The mailbox is empty. */
-  NP_MESSAGE_FETCH_EVENT_EMPTY = 3,
+  NP_MESSAGE_FETCH_EVENT_EMPTY = 4,
   /* The relay did not answer, or refused. */
-  NP_MESSAGE_FETCH_EVENT_FAILED = 4,
+  NP_MESSAGE_FETCH_EVENT_FAILED = 5,
   /* The message is committed, or quarantined. */
-  NP_MESSAGE_FETCH_EVENT_COMMITTED = 5,
+  NP_MESSAGE_FETCH_EVENT_COMMITTED = 6,
   /* The message could not be committed. */
-  NP_MESSAGE_FETCH_EVENT_ABANDONED = 6,
+  NP_MESSAGE_FETCH_EVENT_ABANDONED = 7,
   /* The relay has dropped the message, and does not say whether the mailbox holds more. */
-  NP_MESSAGE_FETCH_EVENT_DROPPED = 7,
+  NP_MESSAGE_FETCH_EVENT_DROPPED = 8,
   /* A wait took too long, or a push that waits for the mailbox asks by itself. */
-  NP_MESSAGE_FETCH_EVENT_TIMEOUT = 8
+  NP_MESSAGE_FETCH_EVENT_TIMEOUT = 9
 };
 
 enum np_message_fetch_effect {
+  /* Have the connection, after other work of this process. Answer: claim.granted or claim.failed. */
+  NP_MESSAGE_FETCH_EFFECT_CLAIM_MAILBOX = 0,
   /* Ask the relay for the first message. Answer: message, empty or failed. */
-  NP_MESSAGE_FETCH_EFFECT_SEND_GET = 0,
+  NP_MESSAGE_FETCH_EFFECT_SEND_GET = 1,
   /* Decrypt and commit the message. Answer: committed or abandoned. */
-  NP_MESSAGE_FETCH_EFFECT_DELIVER_MESSAGE = 1,
+  NP_MESSAGE_FETCH_EFFECT_DELIVER_MESSAGE = 2,
   /* Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped or failed. */
-  NP_MESSAGE_FETCH_EFFECT_SEND_ACKNOWLEDGE = 2,
+  NP_MESSAGE_FETCH_EFFECT_SEND_ACKNOWLEDGE = 3,
   /* Drop what the relay still answers. */
-  NP_MESSAGE_FETCH_EFFECT_GIVE_UP_REQUEST = 3,
+  NP_MESSAGE_FETCH_EFFECT_GIVE_UP_REQUEST = 4,
   /* Emit ntfMessage if a push named the message: it is done. */
-  NP_MESSAGE_FETCH_EFFECT_EMIT_MARKER = 4,
+  NP_MESSAGE_FETCH_EFFECT_EMIT_MARKER = 5,
   /* Let the next one ask. */
-  NP_MESSAGE_FETCH_EFFECT_RELEASE_MAILBOX = 5,
+  NP_MESSAGE_FETCH_EFFECT_RELEASE_MAILBOX = 6,
   /* Give the command the result that the final state names. */
-  NP_MESSAGE_FETCH_EFFECT_ANSWER = 6,
+  NP_MESSAGE_FETCH_EFFECT_ANSWER = 7,
   /* Starts the timer `deadline`: raise `timeout` after 10000 ms. */
-  NP_MESSAGE_FETCH_EFFECT_START_DEADLINE = 7,
+  NP_MESSAGE_FETCH_EFFECT_START_DEADLINE = 8,
   /* Takes the timer `deadline` back; harmless if it does not run. */
-  NP_MESSAGE_FETCH_EFFECT_CANCEL_DEADLINE = 8
+  NP_MESSAGE_FETCH_EFFECT_CANCEL_DEADLINE = 9
 };
 
 enum np_message_fetch_reason {

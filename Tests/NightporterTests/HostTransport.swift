@@ -27,6 +27,10 @@ final class HostTransport: @unchecked Sendable {
     /// Only this one.
     var hangingGets: Set<Int> = []
     var hangingAcknowledgement: Int?
+    /// Of messages in these mailboxes.
+    var hangingAcknowledgements: Set<[UInt8]> = []
+    /// In which of them something was acknowledged.
+    var acknowledged: Set<[UInt8]> = []
     var acknowledgements = 0
     var fails: Kind?
     /// In microseconds.
@@ -64,6 +68,10 @@ final class HostTransport: @unchecked Sendable {
   func hang(mailboxes: [[UInt8]?]) { state.signal { $0.hangingMailboxes = Set(mailboxes.compactMap(\.self)) } }
   /// Only this acknowledgement waits.
   func hang(onlyAcknowledgement number: Int?) { state.signal { $0.hangingAcknowledgement = number } }
+  /// Acknowledgements of what is in these mailboxes wait.
+  func hang(acknowledgementsIn mailboxes: [[UInt8]]) {
+    state.signal { $0.hangingAcknowledgements = Set(mailboxes) }
+  }
   /// The answer to this request for a message is lost, counted from 1.
   func lose(get number: Int) { state.signal { $0.losesGet = number } }
   /// Requests of this kind take as many microseconds.
@@ -92,6 +100,12 @@ final class HostTransport: @unchecked Sendable {
   func waitUntilAcknowledging(file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(
       state.wait(atMost: .seconds(30)) { $0.acknowledgements > 0 ? true : nil }, file: file, line: line)
+  }
+
+  /// Waits until a message of this mailbox was acknowledged, whatever the answer is.
+  func waitUntilAcknowledging(in mailbox: [UInt8], file: StaticString = #filePath, line: UInt = #line) {
+    let isAcknowledged = state.wait(atMost: .seconds(30)) { $0.acknowledged.contains(mailbox) ? true : nil }
+    XCTAssertNotNil(isAcknowledged, file: file, line: line)
   }
 
   /// Waits until the library asks for the messages of this mailbox.
@@ -150,6 +164,7 @@ final class HostTransport: @unchecked Sendable {
       state.counts.append(kind)
       if kind == .get, let mailbox { state.asked.append(mailbox) }
       if isAcknowledgement { state.acknowledgements += 1 }
+      if isAcknowledgement, let mailbox { state.acknowledged.insert(mailbox) }
       return (state.counts.count { $0 == kind }, state.acknowledgements)
     }
     defer {
@@ -163,6 +178,7 @@ final class HostTransport: @unchecked Sendable {
       if state.hangs || state.hanging == kind || (kind == .get && state.hangingGets.contains(number))
         || (kind == .get && mailbox.map { state.hangingMailboxes.contains($0) } ?? false)
         || (isAcknowledgement && state.hangingAcknowledgement == acknowledgement)
+        || (isAcknowledgement && mailbox.map { state.hangingAcknowledgements.contains($0) } ?? false)
         || (kind == .subscribe && number >= state.hangsFromSubscribe)
         || (kind == .get && state.counts.count { $0 == .get } >= state.hangsFromGet)
       {

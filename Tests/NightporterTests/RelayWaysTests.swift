@@ -57,6 +57,32 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(0), starts((1, 0)))
   }
 
+  /// One that has had no answer for long does not hold back the next one, up to six of them.
+  func testWhatIsLateHoldsNothingBack() {
+    var ways = RelayWays(count: 9, sharesSending: false)
+    XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
+    for request in 1..<9 { XCTAssertEqual(ways.add(request, on: .receiving), []) }
+    XCTAssertEqual(ways.late(0), starts((1, 2)))
+    XCTAssertEqual(ways.late(0), [], "the next one is not late")
+    XCTAssertEqual(ways.ended(0), [])
+    XCTAssertEqual(ways.late(1), starts((2, 0)))
+    for (request, way) in [(2, 3), (3, 4), (4, 5), (5, 6)] {
+      XCTAssertEqual(ways.late(request), starts((request + 1, way)))
+    }
+    XCTAssertEqual(ways.late(6), [], "six are under way")
+    XCTAssertEqual(ways.givenUp(1), [], "it keeps its way")
+    XCTAssertEqual(ways.ended(1), starts((7, 2)))
+    XCTAssertEqual(ways.late(42), [], "unknown")
+  }
+
+  /// What no push is about has ways that no push takes while it has another.
+  func testPushesLeaveTheWaysOfWhatIsReceived() {
+    var ways = RelayWays(count: 8, sharesSending: false)
+    XCTAssertEqual(ways.add(0, on: .push), starts((0, 7)))
+    XCTAssertEqual(ways.add(1, on: .push), starts((1, 0)))
+    XCTAssertEqual(ways.add(2, on: .receiving), starts((2, 2)))
+  }
+
   /// What the process receives by itself does not wait behind a push that hangs.
   func testReceivingTakesAnyFreeWay() {
     var ways = RelayWays(count: 3, sharesSending: true)
@@ -122,10 +148,10 @@ final class RelayWaysTests: XCTestCase {
 
   /// A transport that never returns has a few of these calls; a push still has a way of its own.
   func testWhatHangsIsReceivedOnFewWays() {
-    let occupied = Set([0, 2, 3, 4])
-    var ways = RelayWays(count: 66, sharesSending: true) { occupied.contains($0) }
+    let occupied = Set([0, 2, 3, 4, 5, 6])
+    var ways = RelayWays(count: 71, sharesSending: true) { occupied.contains($0) }
     XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)), "it waits for its end")
-    XCTAssertEqual(ways.add(1, on: .push), starts((1, 5)))
+    XCTAssertEqual(ways.add(1, on: .push), starts((1, 7)))
   }
 
   /// Whatever comes in whatever order: no way carries two, a push waits only while every way that it may take is carrying

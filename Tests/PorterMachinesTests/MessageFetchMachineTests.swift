@@ -22,7 +22,7 @@ final class MessageFetchMachineTests: XCTestCase {
     forAll(choices, runs: 2_000) { events in
       var path = Path()
       // The relay is silent in the end, and the store refuses.
-      for event in events + [.claimGranted, .timeout, .abandoned, .timeout] { path.handle(event) }
+      for event in events + [.want, .claimGranted, .timeout, .abandoned, .timeout] { path.handle(event) }
       try expectEqual(path.count(.answer), 1, "\(events)")
       try expectEqual(path.effects.last, .answer, "\(events)")
       try expectEqual(path.count(.releaseMailbox), path.effects.contains(.sendGet) ? 1 : 0, "\(events)")
@@ -44,7 +44,7 @@ final class MessageFetchMachineTests: XCTestCase {
   /// The marker is emitted where the relay has dropped the message, or may have, once.
   func testTheMarkerFollowsTheAcknowledgement() {
     for (state, event, step) in allSteps(MessageFetch.self) {
-      let isOver = state == .acknowledging && [.message, .empty, .dropped, .timeout].contains(event)
+      let isOver = state == .acknowledging && [.message, .empty, .dropped, .failed, .timeout].contains(event)
       XCTAssertEqual(step.effects.contains(.emitMarker), isOver, "\(state) \(event)")
     }
   }

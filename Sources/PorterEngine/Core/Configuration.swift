@@ -59,6 +59,8 @@ package struct Configuration: Sendable {
 enum Durations {
   /// For a host's transport; the header promises that commands which need the relay end within this.
   static let relayAnswer = Span.seconds(15)
+  /// Of a request for messages, after which the next one no longer waits for it.
+  static let lateAnswer = Span.seconds(1)
   /// For a notification server's answer, SimpleX's time for one background task.
   static let serverAnswer = Span.seconds(15)
   /// What a platform leaves an app after it went to the background.

@@ -5,9 +5,9 @@ import PorterPush
 
 /// The pushes of a controller, from any thread.
 extension Controller {
-  /// As many exchanges with the relay as can be of use at the same time: one for each push, one that receives, and one that sends.
-  /// `NP_RELAY_CALLS` in the header.
-  package static let exchangesAtOnce = PushQueue.bound + 2
+  /// As many exchanges with the relay as can be of use at the same time: one for each push, one that sends, and those that receive
+  /// what no push is about. `NP_RELAY_CALLS` in the header.
+  package static let exchangesAtOnce = PushQueue.bound + 1 + RelayWays.receivingWays
 
   /// `identifier` is what the caller calls the push, to expire it by.
   package func receivePush(_ payload: String, identifier: String? = nil, deadline: Span) -> String {

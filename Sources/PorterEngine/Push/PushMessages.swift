@@ -221,8 +221,8 @@ extension PushRunner {
     engine.source.acknowledge(message, claimed.with(committed.connection)) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
       let isAwaited = run.noteAnswer(to: request)
-      // One that was given up may have been carried out; the message is committed, and does not come again then.
-      if result.isSuccess || !isAwaited { self?.engine.committer.emitMarker(message, committed) }
+      // One without an answer may have been carried out; the message is committed, and does not come again then.
+      self?.engine.committer.emitMarker(message, committed)
       delivery.end()
       guard isAwaited else { return }
       switch result {

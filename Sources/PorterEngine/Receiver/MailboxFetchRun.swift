@@ -30,13 +30,13 @@ final class MailboxFetchRun: MailboxFetchEffects {
     case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
     case abandoned(FetchResult, ClaimedConnection)
     case acknowledged(SourceMessage, CommittedMessage, ClaimedConnection, Operation, NextMessage)
-    case unacknowledged(SourceError, ClaimedConnection, Operation)
+    case unacknowledged(SourceMessage, CommittedMessage, SourceError, ClaimedConnection, Operation)
 
     var claimed: ClaimedConnection {
       switch self {
       case .asked(let claimed), .message(_, let claimed), .empty(let claimed), .failed(_, let claimed),
         .committed(_, _, let claimed, _), .abandoned(_, let claimed), .acknowledged(_, _, let claimed, _, _),
-        .unacknowledged(_, let claimed, _):
+        .unacknowledged(_, _, _, let claimed, _):
         claimed
       }
     }
@@ -63,8 +63,9 @@ final class MailboxFetchRun: MailboxFetchEffects {
     self.connectionID = connectionID
     self.rank = rank
     self.then = then
-    driver = MachineDriver(context.machines(timers: FetchTimers(parts.source, context)), subject: String(connectionID))
-    { [weak self] effect, finding in
+    let timers = FetchTimers(parts.source, context) { [weak self] in self?.request?.finding.claimed.claim }
+    driver = MachineDriver(context.machines(timers: timers), subject: String(connectionID)) {
+      [weak self] effect, finding in
       // An effect that ends the run may free it; nothing is left to be done then.
       if let self { MailboxFetch.perform(effect, by: self, finding) }
     }
@@ -184,7 +185,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
       switch result {
       case .success(let next):
         self.post(next.event, .acknowledged(message, committed, claimed, delivery, next))
-      case .failure(let error): self.post(.failed, .unacknowledged(error, claimed, delivery))
+      case .failure(let error): self.post(.failed, .unacknowledged(message, committed, error, claimed, delivery))
       }
     }
   }
@@ -196,9 +197,14 @@ final class MailboxFetchRun: MailboxFetchEffects {
     finish(.sourceFailed(.timeout), finding.claimed)
   }
 
+  func giveUpRequest(_ finding: Finding) { parts.source.giveUp(finding.claimed.claim) }
+
   func emitMarker(_ finding: Finding) {
-    if case .acknowledged(let message, let committed, _, _, _) = finding {
+    switch finding {
+    case .acknowledged(let message, let committed, _, _, _), .committed(let message, let committed, _, _),
+      .unacknowledged(let message, let committed, _, _, _):
       parts.committer.emitMarker(message, committed)
+    case .asked, .message, .empty, .failed, .abandoned: break
     }
   }
 
@@ -206,12 +212,15 @@ final class MailboxFetchRun: MailboxFetchEffects {
   func releaseMailbox(_ finding: Finding) {
     switch finding {
     case .asked, .message, .empty, .failed: break
-    // Committed, and no answer to the acknowledgement came: the source gives it again.
-    case .committed(_, _, let claimed, let delivery), .acknowledged(_, _, let claimed, let delivery, _):
+    case .acknowledged(_, _, let claimed, let delivery, _):
       delivery.end()
       continueLater(under: claimed)
     case .abandoned(let result, let claimed): finish(result, claimed)
-    case .unacknowledged(let error, let claimed, let delivery):
+    // Committed, and no answer to the acknowledgement came: the source gives it again, if it still has it.
+    case .committed(_, _, let claimed, let delivery):
+      delivery.end()
+      finish(.sourceFailed(.timeout), claimed)
+    case .unacknowledged(_, _, let error, let claimed, let delivery):
       delivery.end()
       finish(.sourceFailed(error), claimed)
     }
@@ -228,18 +237,28 @@ extension NextMessage {
   }
 }
 
-/// The deadlines of a fetch.
-struct FetchTimers: MachineTimers {
+/// The deadlines of a fetch, each counted from when the source was asked.
+private struct FetchTimers: MachineTimers {
   private let source: any Source
   private let timers: any MachineTimers
+  /// Under which the source is being asked for something.
+  private let claim: () -> Claim?
 
-  init(_ source: any Source, _ context: EngineContext) {
+  init(_ source: any Source, _ context: EngineContext, claim: @escaping () -> Claim?) {
     self.source = source
     timers = context.machines.timers
+    self.claim = claim
   }
 
   func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) {
-    if !source.endsRequestsInTime { timers.set(name, milliseconds: milliseconds, fire) }
+    if !source.endsRequestsInTime { set(name, for: .milliseconds(Int64(milliseconds)), of: milliseconds, fire) }
+  }
+
+  private func set(_ name: String, for span: Span, of milliseconds: UInt32, _ fire: @escaping () -> Void) {
+    timers.set(name, milliseconds: UInt32(clamping: max(1, span.milliseconds))) {
+      let left = claim().flatMap { source.timeLeft($0, of: .milliseconds(Int64(milliseconds))) }
+      if let left { set(name, for: left, of: milliseconds, fire) } else { fire() }
+    }
   }
 
   func cancel(_ name: String) { timers.cancel(name) }

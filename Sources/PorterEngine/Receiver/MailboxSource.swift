@@ -109,6 +109,7 @@ final class MailboxSource: Source {
 
   func hasten(_ connectionID: Int64) { relay.hasten(connectionID) }
   func giveUp(_ claim: Claim) { relay.giveUp(claim) }
+  func timeLeft(_ claim: Claim, of span: Span) -> Span? { relay.timeLeft(claim, of: span) }
 
   private func urgency(_ claimed: ClaimedConnection) -> RelayWays.Urgency {
     .init(claim: claimed.claim, isPushed: isNamedByPush(claimed.claim.connectionID), isShort: true)

@@ -7,6 +7,7 @@ import PorterStore
 final class MessageFetchRun: MessageFetchEffects {
   /// What comes with an event of the machine.
   enum Finding {
+    case wanted
     /// The claim was not granted.
     case refused(String)
     case claimed(ClaimedConnection)
@@ -18,7 +19,7 @@ final class MessageFetchRun: MessageFetchEffects {
 
     var claimed: ClaimedConnection? {
       switch self {
-      case .refused: nil
+      case .wanted, .refused: nil
       case .claimed(let claimed), .failed(_, let claimed), .message(_, let claimed), .abandoned(_, let claimed),
         .committed(_, _, let claimed, _):
         claimed
@@ -50,25 +51,14 @@ final class MessageFetchRun: MessageFetchEffects {
     self.engine = engine
     self.connection = connection
     self.then = then
-    driver = MachineDriver(
-      engine.context.machines(timers: FetchTimers(engine.source, engine.context)), subject: String(connection.id)
-    ) { [weak self] effect, finding in
+    driver = MachineDriver(engine.context.machines, subject: String(connection.id)) { [weak self] effect, finding in
       if let self { MessageFetch.perform(effect, by: self, finding) }
     }
   }
 
   func begin() {
     unanswered = self
-    let holder = ConnectionClaims.Holder(
-      rank: 0, asked: { self.request?.asked },
-      giveBack: { if let request = self.request { self.post(.timeout, request.finding) } })
-    engine.claims.claim(connection.id, known: connection, for: holder) { [self] result in
-      switch result {
-      case .success(.granted(let claimed)): post(.claimGranted, .claimed(claimed))
-      case .success(.skipped(let holder)): post(.claimFailed, .refused("skipped: \(holder) has the connection"))
-      case .failure(let error): post(.claimFailed, .refused(error.description))
-      }
-    }
+    post(.want, .wanted)
   }
 
   private func post(_ event: MessageFetch.Event, _ finding: Finding) {
@@ -77,6 +67,27 @@ final class MessageFetchRun: MessageFetchEffects {
   }
 
   // MARK: Effects
+
+  func claimMailbox(_ finding: Finding) {
+    // Of work that has it, and whose request waits behind others.
+    engine.source.hasten(connection.id)
+    let holder = ConnectionClaims.Holder(
+      rank: 0, asked: { self.request?.asked },
+      giveBack: { if let request = self.request { self.post(.timeout, request.finding) } })
+    engine.claims.claim(connection.id, known: connection, for: holder) { [self] result in
+      switch result {
+      case .success(.granted(let claimed)): take(claimed)
+      case .success(.skipped(let holder)): post(.claimFailed, .refused("skipped: \(holder) has the connection"))
+      case .failure(let error): post(.claimFailed, .refused(error.description))
+      }
+    }
+  }
+
+  private func take(_ claimed: ClaimedConnection) {
+    // The command has its result by now.
+    guard driver?.state == .claiming else { return engine.claims.end(claimed.claim) }
+    post(.claimGranted, .claimed(claimed))
+  }
 
   func sendGet(_ finding: Finding) {
     guard let claimed = finding.claimed else { return }
@@ -141,7 +152,7 @@ final class MessageFetchRun: MessageFetchEffects {
     case .taken: then(committed(finding, more: nil))
     case .last: then(committed(finding, more: false))
     case .followed: then(committed(finding, more: true))
-    case .untaken, .claiming, .getting, .received, .acknowledging, .looking, nil: then(.error(reason(finding)))
+    case .untaken, .idle, .claiming, .getting, .received, .acknowledging, .looking, nil: then(.error(reason(finding)))
     }
   }
 
@@ -154,7 +165,7 @@ final class MessageFetchRun: MessageFetchEffects {
     switch finding {
     case .refused(let reason), .abandoned(let reason, _): .internal(reason)
     case .failed(let error, _): .broker(server: engine.relayLink.name, .network(reason: error.description))
-    case .claimed, .message, .committed: .broker(server: engine.relayLink.name, .timeout)
+    case .wanted, .claimed, .message, .committed: .broker(server: engine.relayLink.name, .timeout)
     }
   }
 }

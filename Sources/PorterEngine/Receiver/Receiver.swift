@@ -52,6 +52,11 @@ final class Receiver {
       var waiting = self?.fetches.removeValue(forKey: connectionID)?.waiting ?? []
       // Its request was given up for one of those that wait, and all of them get the answer to the next one.
       if case .givenBack = result { waiting.append((rank, then)) } else { then(result) }
+      // The mailbox hangs, which only a push does not take for an answer to a question that came later.
+      if result == .sourceFailed(.timeout) {
+        for (rank, report) in waiting where rank == 0 { report(result) }
+        waiting.removeAll { $0.rank == 0 }
+      }
       guard let last = waiting.map(\.rank).max() else { return }
       self?.fetch(connectionID, rank: last) { result in for (_, report) in waiting { report(result) } }
     }

@@ -32,6 +32,10 @@ protocol Source: AnyObject {
   /// connection under a later claim is not concerned.
   func giveUp(_ claim: Claim)
 
+  /// What is left of this time, which has passed since something was asked under this claim: the time in which other requests kept
+  /// it from being sent does not count. Nil when nothing is left.
+  func timeLeft(_ claim: Claim, of span: Span) -> Span?
+
   /// Throws `damaged` if nothing can be fetched by this record.
   func validate(_ connection: StoredConnection) throws(StoreError)
 
@@ -54,6 +58,7 @@ protocol Source: AnyObject {
 extension Source {
   func hasten(_ connectionID: Int64) {}
   func giveUp(_ claim: Claim) {}
+  func timeLeft(_ claim: Claim, of span: Span) -> Span? { nil }
 
   func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void) { then(.success(nil)) }
 

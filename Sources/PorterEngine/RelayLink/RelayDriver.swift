@@ -21,6 +21,7 @@ final class RelayDriver {
 
   private final class Asked {
     let number: Int
+    let lane: RelayWays.Lane
     /// The work that asks, for a connection's messages.
     let claim: Claim?
     /// False when the system has no thread to give.
@@ -29,12 +30,14 @@ final class RelayDriver {
     let end: (RelayError?) -> Void
     /// Carries it out in this turn, or hands it to a thread. Nil for one that a thread has.
     var inPlace: (() -> Void)?
+    /// When a thread took it.
+    var handedOver: Moment?
 
     init(
-      _ number: Int, under claim: Claim?, submit: @escaping (Way) -> Bool = { _ in false },
+      _ number: Int, on lane: RelayWays.Lane, under claim: Claim?, submit: @escaping (Way) -> Bool = { _ in false },
       end: @escaping (RelayError?) -> Void
     ) {
-      (self.number, self.claim, self.submit, self.end) = (number, claim, submit, end)
+      (self.number, self.lane, self.claim, self.submit, self.end) = (number, lane, claim, submit, end)
     }
   }
 
@@ -44,6 +47,7 @@ final class RelayDriver {
   private let randomness: any Randomness
   private let turns: any Turns
   private let makeWorker: () -> any RequestWorker
+  private let clock: any Clock
   private let timers: Timers
   /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
   private let fileIsBusy: () -> Void
@@ -53,22 +57,26 @@ final class RelayDriver {
   private var ways: [Int: Way] = [:]
   /// In the order of their numbers.
   private var asked: [Asked] = []
+  /// When a request for messages was last taken up: as long as there is progress, none of those that wait has waited in vain.
+  private var lastProgress: Moment
   private var next = 0
   /// Waits for no other process. Nil where no request is carried out in the engine's turns.
   private let inPlace: RelayClient?
 
   init(
     identifier: Int, port: any RelayPort, randomness: any Randomness, turns: any Turns,
-    makeWorker: @escaping () -> any RequestWorker, timers: Timers, sharesSending: Bool, asksInPlace: Bool,
-    fileIsBusy: @escaping () -> Void
+    makeWorker: @escaping () -> any RequestWorker, clock: any Clock, timers: Timers, sharesSending: Bool,
+    asksInPlace: Bool, fileIsBusy: @escaping () -> Void
   ) {
     self.identifier = identifier
     self.port = port
     self.randomness = randomness
     self.turns = turns
     self.makeWorker = makeWorker
+    self.clock = clock
     self.timers = timers
     self.fileIsBusy = fileIsBusy
+    lastProgress = clock.now()
     inPlace = asksInPlace ? RelayClient(port: ImpatientPort(port), randomness: randomness) : nil
     plan = RelayWays(count: port.exchangesAtOnce, sharesSending: sharesSending) { port.way($0).isOccupied }
   }
@@ -81,7 +89,7 @@ final class RelayDriver {
   ) {
     guard isShort, let client = inPlace else { return handOver(work, on: lane, under: claim, then: then) }
     let number = takeNumber()
-    let request = Asked(number, under: claim) { then(.failure($0 ?? .closed)) }
+    let request = Asked(number, on: lane, under: claim) { then(.failure($0 ?? .closed)) }
     request.inPlace = { [weak self] in
       let result = Self.result(of: work, client)
       guard let self, case .failure(let error) = result, error.isFileBusy else { return then(result) }
@@ -104,15 +112,10 @@ final class RelayDriver {
   ) {
     let number = takeNumber()
     let answer = Promise<Result<Value, RelayError>>()
-    let (turns, driver, timers) = (turns, identifier, timers)
-    let timer = "relay \(driver) \(number)"
-    // A file that does not answer in time is one that another process keeps to itself.
-    let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
-    timers.set(timer, after: Durations.relayAnswer) {
-      turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: late) }
-    }
-    let end = { [fileIsBusy] (failure: RelayError?) in
+    let (turns, driver) = (turns, identifier)
+    let end = { [fileIsBusy, timers, timer = timer(number)] (failure: RelayError?) in
       timers.cancel(timer)
+      if lane == .receiving { timers.cancel(Self.lateness(timer)) }
       let result = failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed)
       if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
       then(result)
@@ -127,9 +130,55 @@ final class RelayDriver {
         }
       }
     }
-    asked.append(Asked(number, under: claim, submit: submit, end: end))
+    let request = Asked(number, on: lane, under: claim, submit: submit, end: end)
+    asked.append(request)
+    awaitAnswer(to: request, for: Durations.relayAnswer)
     carryOut(plan.add(number, on: lane))
   }
+
+  // MARK: Time
+
+  private func timer(_ number: Int) -> String { "relay \(identifier) \(number)" }
+  private static func lateness(_ timer: String) -> String { "late \(timer)" }
+
+  private func awaitAnswer(to request: Asked, for span: Span) {
+    let (number, turns, driver) = (request.number, turns, identifier)
+    // A file that does not answer in time is one that another process keeps to itself.
+    let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
+    timers.set(timer(number), after: span) { [weak self, weak request] in
+      if let self, let request, let left = self.timeLeft(request, of: Durations.relayAnswer) {
+        return self.awaitAnswer(to: request, for: left)
+      }
+      turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: late) }
+    }
+  }
+
+  /// What is left of a time that begins when a thread takes the request. What is sent has its time from when it was asked, since a
+  /// command waits for it. Nil when nothing is left.
+  private func timeLeft(_ request: Asked, of span: Span) -> Span? {
+    guard request.lane == .receiving || request.handedOver != nil else { return nil }
+    let left = (request.handedOver ?? lastProgress) + span - clock.now()
+    return left > .zero ? left : nil
+  }
+
+  /// What is left of this time for what is asked under this claim. Nil when nothing is, or nothing is asked.
+  func timeLeft(_ claim: Claim, of span: Span) -> Span? {
+    asked.first { $0.claim == claim }.flatMap { timeLeft($0, of: span) }
+  }
+
+  private func noteHandedOver(_ request: Asked) {
+    guard request.lane == .receiving else { return }
+    let now = clock.now()
+    (request.handedOver, lastProgress) = (now, now)
+    let (number, turns, driver) = (request.number, turns, identifier)
+    timers.set(Self.lateness(timer(number)), after: Durations.lateAnswer) {
+      turns.enqueue { $0.relayLink.late(number, driver: driver) }
+    }
+  }
+
+  func late(_ number: Int) { carryOut(plan.late(number)) }
+
+  // MARK: Requests
 
   private func takeNumber() -> Int {
     defer { next += 1 }
@@ -156,8 +205,9 @@ final class RelayDriver {
 
   private func carryOut(_ starts: [RelayWays.Start]) {
     for start in starts {
-      let request = asked.first { $0.number == start.request }
-      if request?.submit(way(start.way)) != true { refuse(start.request) }
+      guard let request = asked.first(where: { $0.number == start.request }) else { continue }
+      noteHandedOver(request)
+      if !request.submit(way(start.way)) { refuse(start.request) }
     }
   }
 

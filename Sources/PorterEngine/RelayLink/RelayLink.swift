@@ -92,7 +92,7 @@ final class RelayLink {
     driver = RelayDriver(
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
       makeWorker: { [context] in context.configuration.execution.makeWorker(isAwaited: port.isLocal) },
-      timers: context.timers, sharesSending: context.role == .extension,
+      clock: context.clock, timers: context.timers, sharesSending: context.role == .extension,
       // An app has commands to answer meanwhile; an extension has its pushes, which wait for this.
       asksInPlace: context.role == .extension && port.isLocal, fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
@@ -158,6 +158,9 @@ final class RelayLink {
   /// Nothing waits any more for what is asked under this claim: it ends with `timeout`.
   func giveUp(_ claim: Claim) { driver?.giveUp(claim) }
 
+  /// What is left of this time for what is asked under this claim, counted from when the relay was asked. Nil when nothing is.
+  func timeLeft(_ claim: Claim, of span: Span) -> Span? { driver?.timeLeft(claim, of: span) }
+
   private func lane(_ kind: OperationKind, _ urgency: RelayWays.Urgency) -> RelayWays.Lane {
     switch kind {
     // What an extension receives is what its pushes are about.
@@ -176,6 +179,12 @@ final class RelayLink {
   func complete(_ number: Int, driver identifier: Int, failure: RelayError?) {
     guard let driver, driver.identifier == identifier else { return }
     driver.complete(number, failure: failure)
+  }
+
+  /// The request of the driver with this number has had no answer for long.
+  func late(_ number: Int, driver identifier: Int) {
+    guard let driver, driver.identifier == identifier else { return }
+    driver.late(number)
   }
 
   /// The embedded relay's file is in use by another process. It may be free again at any moment, unlike a network, so that

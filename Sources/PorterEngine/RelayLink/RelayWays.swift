@@ -4,7 +4,9 @@ import PorterStore
 ///
 /// What a push is about comes first, and has a way of its own while there is one: no push waits behind a request of another one
 /// that hangs, nor behind what the process asks for by itself (INC-43). Beside that, one request for messages is carried out at a
-/// time, and one that sends, on the way that is kept for sending: a request for messages that hangs delays nothing that is sent.
+/// time, unless it has had no answer for long: then the next one is carried out beside it, so that one mailbox that hangs keeps no
+/// other one from being looked into (INC-39). One that sends has the way that is kept for sending: a request for messages that hangs
+/// delays nothing that is sent.
 struct RelayWays {
   enum Lane: CaseIterable {
     /// What a push is about; in an extension everything that is received.
@@ -33,11 +35,16 @@ struct RelayWays {
     let request: Int
     let lane: Lane
     var isAwaited = true
+    /// It has had no answer for long.
+    var isLate = false
+
+    var holdsOthersBack: Bool { lane == .receiving && isAwaited && !isLate }
   }
 
   static let sendingWay = 1
-  /// What no push is about takes few ways: behind a transport that never returns, each activation leaves a call there.
-  static let receivingWays = 4
+  /// What no push is about takes few ways, and always the same: behind a transport that never returns, each activation leaves
+  /// calls there.
+  static let receivingWays = 6
 
   /// With one way, everything is carried out on it, one after the other.
   let count: Int
@@ -66,6 +73,12 @@ struct RelayWays {
   mutating func hasten(_ request: Int) -> [Start] {
     guard let index = queued.firstIndex(where: { $0.request == request && $0.lane == .receiving }) else { return [] }
     queued[index].lane = .push
+    return startQueued()
+  }
+
+  /// It has had no answer for long, and keeps others waiting no more. Returns what is to be started.
+  mutating func late(_ request: Int) -> [Start] {
+    if let way = way(of: request) { carried[way]?.isLate = true }
     return startQueued()
   }
 
@@ -111,13 +124,14 @@ struct RelayWays {
   /// In the order in which they are taken.
   private func ways(for lane: Lane) -> [Int] {
     guard count > 1 else { return [0] }
-    let receiving = [0] + Array(2..<count)
+    let all = [0] + Array(2..<count)
+    let receiving = all.prefix(Self.receivingWays)
     switch lane {
-    case .push: return sharesSending ? receiving + [Self.sendingWay] : receiving
+    case .push:
+      // What no push is about has no other ways.
+      return all.dropFirst(Self.receivingWays) + receiving + (sharesSending ? [Self.sendingWay] : [])
     case .sending: return [Self.sendingWay]
-    case .receiving:
-      let isAwaited = carried.values.contains { $0.lane == .receiving && $0.isAwaited }
-      return isAwaited ? [] : Array(receiving.prefix(Self.receivingWays))
+    case .receiving: return carried.values.contains(where: \.holdsOthersBack) ? [] : Array(receiving)
     }
   }
 }

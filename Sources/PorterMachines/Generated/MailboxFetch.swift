@@ -71,6 +71,8 @@ package enum MailboxFetch: Machine {
     case reportEmpty
     /// Report to the caller that the relay was not reached, or refused.
     case reportFailed
+    /// Drop what the relay still answers.
+    case giveUpRequest
     /// Emit ntfMessage if a push named the message: it is done.
     case emitMarker
     /// Let the next one ask.
@@ -87,6 +89,7 @@ package enum MailboxFetch: Machine {
       case .sendAcknowledge: "sendAcknowledge"
       case .reportEmpty: "reportEmpty"
       case .reportFailed: "reportFailed"
+      case .giveUpRequest: "giveUpRequest"
       case .emitMarker: "emitMarker"
       case .releaseMailbox: "releaseMailbox"
       case .startDeadline: "startDeadline"
@@ -119,15 +122,15 @@ package enum MailboxFetch: Machine {
     switch effect {
     case .startDeadline: .start("deadline", milliseconds: 10000, raise: .timeout)
     case .cancelDeadline: .cancel("deadline")
-    case .sendGet, .deliverMessage, .sendAcknowledge, .reportEmpty, .reportFailed, .emitMarker,
-      .releaseMailbox:
+    case .sendGet, .deliverMessage, .sendAcknowledge, .reportEmpty, .reportFailed, .giveUpRequest,
+      .emitMarker, .releaseMailbox:
       nil
     }
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .releaseMailbox, .startDeadline, .cancelDeadline: .act
+    case .giveUpRequest, .releaseMailbox, .startDeadline, .cancelDeadline: .act
     case .sendGet, .deliverMessage, .sendAcknowledge: .ask
     case .reportEmpty, .reportFailed, .emitMarker: .tell
     }
@@ -167,7 +170,7 @@ package enum MailboxFetch: Machine {
     case .committed, .abandoned, .dropped, .noMessage:
       MachineStep(.getting, .ignored(.late))
     case .timeout:
-      MachineStep(.idle, .moved, .reportFailed, .releaseMailbox)
+      MachineStep(.idle, .moved, .giveUpRequest, .reportFailed, .releaseMailbox)
     }
   }
 
@@ -198,14 +201,17 @@ package enum MailboxFetch: Machine {
     case .empty:
       // It has, and nothing else waits.
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .reportEmpty, .releaseMailbox)
-    case .failed, .timeout:
-      // It is committed. The relay gives it again, and the ledger knows it.
-      MachineStep(.idle, .moved, .cancelDeadline, .releaseMailbox)
+    case .failed:
+      // It is committed. If the relay has dropped it, it does not come again, and this is the only moment for its
+      // marker; otherwise the relay gives it again, and the ledger knows it.
+      MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
     case .committed, .abandoned:
       MachineStep(.acknowledging, .ignored(.late))
     case .dropped, .noMessage:
       // It does not say what waits.
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
+    case .timeout:
+      MachineStep(.idle, .moved, .giveUpRequest, .emitMarker, .releaseMailbox)
     }
   }
 }
@@ -234,6 +240,8 @@ package protocol MailboxFetchEffects {
   func reportEmpty(_ argument: Argument)
   /// Report to the caller that the relay was not reached, or refused.
   func reportFailed(_ argument: Argument)
+  /// Drop what the relay still answers.
+  func giveUpRequest(_ argument: Argument)
   /// Emit ntfMessage if a push named the message: it is done.
   func emitMarker(_ argument: Argument)
   /// Let the next one ask.
@@ -251,6 +259,7 @@ extension MailboxFetch {
     case .sendAcknowledge: performer.sendAcknowledge(argument)
     case .reportEmpty: performer.reportEmpty(argument)
     case .reportFailed: performer.reportFailed(argument)
+    case .giveUpRequest: performer.giveUpRequest(argument)
     case .emitMarker: performer.emitMarker(argument)
     case .releaseMailbox: performer.releaseMailbox(argument)
     case .startDeadline, .cancelDeadline: break

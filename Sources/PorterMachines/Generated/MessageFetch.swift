@@ -2,10 +2,12 @@
 
 /// One message that a command asks for: get, commit, acknowledge, and a look at what waits after it, which stays at the
 /// relay. The command has one result on every path, which the final state names. Each wait has a deadline (INC-39), and
-/// ends earlier when a push waits for the same mailbox for long (INC-43). A message that was not acknowledged comes
-/// again, and the ledger recognises it.
+/// ends earlier when a push waits for the same mailbox for long (INC-43); that for the mailbox itself too, which other
+/// work of this process may have. A message that was not acknowledged comes again, and the ledger recognises it.
 package enum MessageFetch: Machine {
   package enum State: UInt8, MachineCode {
+    /// Nothing was done yet.
+    case idle
     /// The connection is being claimed.
     case claiming
     /// The relay has been asked.
@@ -29,6 +31,7 @@ package enum MessageFetch: Machine {
 
     package var name: String {
       switch self {
+      case .idle: "idle"
       case .claiming: "claiming"
       case .getting: "getting"
       case .received: "received"
@@ -44,6 +47,8 @@ package enum MessageFetch: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
+    /// A command asks for a message.
+    case want
     /// The connection is ours, under a new epoch.
     case claimGranted
     /// It is not: another running process has it, or the store cannot be read or written.
@@ -65,6 +70,7 @@ package enum MessageFetch: Machine {
 
     package var name: String {
       switch self {
+      case .want: "want"
       case .claimGranted: "claim.granted"
       case .claimFailed: "claim.failed"
       case .message: "message"
@@ -79,6 +85,8 @@ package enum MessageFetch: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
+    /// Have the connection, after other work of this process. Answer: claim.granted or claim.failed.
+    case claimMailbox
     /// Ask the relay for the first message. Answer: message, empty or failed.
     case sendGet
     /// Decrypt and commit the message. Answer: committed or abandoned.
@@ -100,6 +108,7 @@ package enum MessageFetch: Machine {
 
     package var name: String {
       switch self {
+      case .claimMailbox: "claimMailbox"
       case .sendGet: "sendGet"
       case .deliverMessage: "deliverMessage"
       case .sendAcknowledge: "sendAcknowledge"
@@ -129,12 +138,12 @@ package enum MessageFetch: Machine {
 
   package static var name: String { "message_fetch" }
 
-  package static var initial: State { .claiming }
+  package static var initial: State { .idle }
 
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .untaken, .nothing, .taken, .last, .followed: true
-    case .claiming, .getting, .received, .acknowledging, .looking: false
+    case .idle, .claiming, .getting, .received, .acknowledging, .looking: false
     }
   }
 
@@ -142,8 +151,8 @@ package enum MessageFetch: Machine {
     switch effect {
     case .startDeadline: .start("deadline", milliseconds: 10000, raise: .timeout)
     case .cancelDeadline: .cancel("deadline")
-    case .sendGet, .deliverMessage, .sendAcknowledge, .giveUpRequest, .emitMarker, .releaseMailbox,
-      .answer:
+    case .claimMailbox, .sendGet, .deliverMessage, .sendAcknowledge, .giveUpRequest, .emitMarker,
+      .releaseMailbox, .answer:
       nil
     }
   }
@@ -151,7 +160,7 @@ package enum MessageFetch: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .giveUpRequest, .releaseMailbox, .startDeadline, .cancelDeadline: .act
-    case .sendGet, .deliverMessage, .sendAcknowledge: .ask
+    case .claimMailbox, .sendGet, .deliverMessage, .sendAcknowledge: .ask
     case .emitMarker, .answer: .tell
     }
   }
@@ -159,6 +168,7 @@ package enum MessageFetch: Machine {
   @inline(__always)
   package static func step(_ state: State, _ event: Event) -> MachineStep<MessageFetch> {
     switch state {
+    case .idle: stepIdle(event)
     case .claiming: stepClaiming(event)
     case .getting: stepGetting(event)
     case .received: stepReceived(event)
@@ -173,21 +183,35 @@ package enum MessageFetch: Machine {
   }
 
   @inline(__always)
+  private static func stepIdle(_ event: Event) -> MachineStep<MessageFetch> {
+    switch event {
+    case .want:
+      MachineStep(.claiming, .moved, .claimMailbox, .startDeadline)
+    case .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned, .dropped,
+      .timeout:
+      MachineStep(.idle, .ignored(.early))
+    }
+  }
+
+  @inline(__always)
   private static func stepClaiming(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted:
-      MachineStep(.getting, .moved, .sendGet, .startDeadline)
-    case .claimFailed:
-      MachineStep(.untaken, .moved, .answer)
-    case .message, .empty, .failed, .committed, .abandoned, .dropped, .timeout:
+    case .want, .message, .empty, .failed, .committed, .abandoned, .dropped:
       MachineStep(.claiming, .ignored(.early))
+    case .claimGranted:
+      MachineStep(.getting, .moved, .cancelDeadline, .sendGet, .startDeadline)
+    case .claimFailed:
+      MachineStep(.untaken, .moved, .cancelDeadline, .answer)
+    case .timeout:
+      // Other work of this process still has it.
+      MachineStep(.untaken, .moved, .cancelDeadline, .answer)
     }
   }
 
   @inline(__always)
   private static func stepGetting(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .committed, .abandoned, .dropped:
+    case .want, .claimGranted, .claimFailed, .committed, .abandoned, .dropped:
       MachineStep(.getting, .ignored(.late))
     case .message:
       MachineStep(.received, .moved, .cancelDeadline, .deliverMessage)
@@ -203,7 +227,7 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepReceived(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .message, .empty, .failed, .dropped, .timeout:
+    case .want, .claimGranted, .claimFailed, .message, .empty, .failed, .dropped, .timeout:
       MachineStep(.received, .ignored(.late))
     case .committed:
       MachineStep(.acknowledging, .moved, .sendAcknowledge, .startDeadline)
@@ -215,7 +239,7 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepAcknowledging(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .committed, .abandoned:
+    case .want, .claimGranted, .claimFailed, .committed, .abandoned:
       MachineStep(.acknowledging, .ignored(.late))
     case .message:
       // It has, and another one waits, which the relay gives again until it is acknowledged.
@@ -224,13 +248,13 @@ package enum MessageFetch: Machine {
       // It has, and nothing else waits.
       MachineStep(.last, .moved, .cancelDeadline, .emitMarker, .releaseMailbox, .answer)
     case .failed:
-      // It is committed. The relay gives it again, and the ledger knows it.
-      MachineStep(.taken, .moved, .cancelDeadline, .releaseMailbox, .answer)
+      // It is committed. If the relay has dropped it, it does not come again, and this is the only moment for its
+      // marker; otherwise the relay gives it again, and the ledger knows it.
+      MachineStep(.taken, .moved, .cancelDeadline, .emitMarker, .releaseMailbox, .answer)
     case .dropped:
       // It has, and has to be asked what waits.
       MachineStep(.looking, .moved, .cancelDeadline, .emitMarker, .sendGet, .startDeadline)
     case .timeout:
-      // The relay may have dropped it: then it does not come again, and this is the only moment for its marker.
       MachineStep(.taken, .moved, .cancelDeadline, .giveUpRequest, .emitMarker, .releaseMailbox, .answer)
     }
   }
@@ -238,7 +262,7 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepLooking(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .committed, .abandoned, .dropped:
+    case .want, .claimGranted, .claimFailed, .committed, .abandoned, .dropped:
       MachineStep(.looking, .ignored(.late))
     case .message:
       MachineStep(.followed, .moved, .cancelDeadline, .releaseMailbox, .answer)
@@ -254,8 +278,8 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepUntaken(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned, .dropped,
-      .timeout:
+    case .want, .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned,
+      .dropped, .timeout:
       MachineStep(.untaken, .ignored(.ended))
     }
   }
@@ -263,8 +287,8 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepNothing(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned, .dropped,
-      .timeout:
+    case .want, .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned,
+      .dropped, .timeout:
       MachineStep(.nothing, .ignored(.ended))
     }
   }
@@ -272,8 +296,8 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepTaken(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned, .dropped,
-      .timeout:
+    case .want, .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned,
+      .dropped, .timeout:
       MachineStep(.taken, .ignored(.ended))
     }
   }
@@ -281,8 +305,8 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepLast(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned, .dropped,
-      .timeout:
+    case .want, .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned,
+      .dropped, .timeout:
       MachineStep(.last, .ignored(.ended))
     }
   }
@@ -290,8 +314,8 @@ package enum MessageFetch: Machine {
   @inline(__always)
   private static func stepFollowed(_ event: Event) -> MachineStep<MessageFetch> {
     switch event {
-    case .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned, .dropped,
-      .timeout:
+    case .want, .claimGranted, .claimFailed, .message, .empty, .failed, .committed, .abandoned,
+      .dropped, .timeout:
       MachineStep(.followed, .ignored(.ended))
     }
   }
@@ -310,6 +334,8 @@ extension MachineRunner where M == MessageFetch {
 package protocol MessageFetchEffects {
   /// What the event came with.
   associatedtype Argument
+  /// Have the connection, after other work of this process. Answer: claim.granted or claim.failed.
+  func claimMailbox(_ argument: Argument)
   /// Ask the relay for the first message. Answer: message, empty or failed.
   func sendGet(_ argument: Argument)
   /// Decrypt and commit the message. Answer: committed or abandoned.
@@ -332,6 +358,7 @@ extension MessageFetch {
     _ effect: Effect, by performer: Performer, _ argument: Performer.Argument
   ) {
     switch effect {
+    case .claimMailbox: performer.claimMailbox(argument)
     case .sendGet: performer.sendGet(argument)
     case .deliverMessage: performer.deliverMessage(argument)
     case .sendAcknowledge: performer.sendAcknowledge(argument)

@@ -18,7 +18,7 @@ from typing import Any
 
 VERSION = "0.1.0"
 ABI_VERSION = 3
-RELAY_CALLS = 66
+RELAY_CALLS = 71
 STEP_MAX_EFFECTS = 8
 
 

@@ -23,10 +23,11 @@
 #define mailbox_fetch_do_sendAcknowledge 2
 #define mailbox_fetch_do_reportEmpty 3
 #define mailbox_fetch_do_reportFailed 4
-#define mailbox_fetch_do_emitMarker 5
-#define mailbox_fetch_do_releaseMailbox 6
-#define mailbox_fetch_do_startDeadline 7
-#define mailbox_fetch_do_cancelDeadline 8
+#define mailbox_fetch_do_giveUpRequest 5
+#define mailbox_fetch_do_emitMarker 6
+#define mailbox_fetch_do_releaseMailbox 7
+#define mailbox_fetch_do_startDeadline 8
+#define mailbox_fetch_do_cancelDeadline 9
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -87,7 +88,7 @@ inline mailbox_fetch_step(state, event, answer) {
     :: event == mailbox_fetch_on_noMessage ->
        answer = IGNORED
     :: event == mailbox_fetch_on_timeout ->
-       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_reportFailed); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
+       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_giveUpRequest); mailbox_fetch_does(mailbox_fetch_do_reportFailed); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     fi
   :: state == mailbox_fetch_state_received ->
     if
@@ -119,7 +120,7 @@ inline mailbox_fetch_step(state, event, answer) {
     :: event == mailbox_fetch_on_empty ->
        answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_reportEmpty); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_failed ->
-       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
+       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_committed ->
        answer = IGNORED
     :: event == mailbox_fetch_on_abandoned ->
@@ -129,7 +130,7 @@ inline mailbox_fetch_step(state, event, answer) {
     :: event == mailbox_fetch_on_noMessage ->
        answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     :: event == mailbox_fetch_on_timeout ->
-       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_cancelDeadline); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
+       answer = MOVED; state = mailbox_fetch_state_idle; mailbox_fetch_does(mailbox_fetch_do_giveUpRequest); mailbox_fetch_does(mailbox_fetch_do_emitMarker); mailbox_fetch_does(mailbox_fetch_do_releaseMailbox)
     fi
   fi
 }

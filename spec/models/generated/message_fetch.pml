@@ -3,36 +3,39 @@
  * Included in a model: define PORTER_WORLD and message_fetch_does(effect), a statement, before the #include.
  * Alone: every state is offered every event, and must answer. */
 
-#define message_fetch_state_claiming 0
-#define message_fetch_state_getting 1
-#define message_fetch_state_received 2
-#define message_fetch_state_acknowledging 3
-#define message_fetch_state_looking 4
-#define message_fetch_state_untaken 5
-#define message_fetch_state_nothing 6
-#define message_fetch_state_taken 7
-#define message_fetch_state_last 8
-#define message_fetch_state_followed 9
+#define message_fetch_state_idle 0
+#define message_fetch_state_claiming 1
+#define message_fetch_state_getting 2
+#define message_fetch_state_received 3
+#define message_fetch_state_acknowledging 4
+#define message_fetch_state_looking 5
+#define message_fetch_state_untaken 6
+#define message_fetch_state_nothing 7
+#define message_fetch_state_taken 8
+#define message_fetch_state_last 9
+#define message_fetch_state_followed 10
 
-#define message_fetch_on_claimGranted 0
-#define message_fetch_on_claimFailed 1
-#define message_fetch_on_message 2
-#define message_fetch_on_empty 3
-#define message_fetch_on_failed 4
-#define message_fetch_on_committed 5
-#define message_fetch_on_abandoned 6
-#define message_fetch_on_dropped 7
-#define message_fetch_on_timeout 8
+#define message_fetch_on_want 0
+#define message_fetch_on_claimGranted 1
+#define message_fetch_on_claimFailed 2
+#define message_fetch_on_message 3
+#define message_fetch_on_empty 4
+#define message_fetch_on_failed 5
+#define message_fetch_on_committed 6
+#define message_fetch_on_abandoned 7
+#define message_fetch_on_dropped 8
+#define message_fetch_on_timeout 9
 
-#define message_fetch_do_sendGet 0
-#define message_fetch_do_deliverMessage 1
-#define message_fetch_do_sendAcknowledge 2
-#define message_fetch_do_giveUpRequest 3
-#define message_fetch_do_emitMarker 4
-#define message_fetch_do_releaseMailbox 5
-#define message_fetch_do_answer 6
-#define message_fetch_do_startDeadline 7
-#define message_fetch_do_cancelDeadline 8
+#define message_fetch_do_claimMailbox 0
+#define message_fetch_do_sendGet 1
+#define message_fetch_do_deliverMessage 2
+#define message_fetch_do_sendAcknowledge 3
+#define message_fetch_do_giveUpRequest 4
+#define message_fetch_do_emitMarker 5
+#define message_fetch_do_releaseMailbox 6
+#define message_fetch_do_answer 7
+#define message_fetch_do_startDeadline 8
+#define message_fetch_do_cancelDeadline 9
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -42,7 +45,7 @@
 #define REFUSED 4
 #endif
 
-#define message_fetch_initial message_fetch_state_claiming
+#define message_fetch_initial message_fetch_state_idle
 #define message_fetch_isFinal(s) ((s) == message_fetch_state_untaken || (s) == message_fetch_state_nothing || (s) == message_fetch_state_taken || (s) == message_fetch_state_last || (s) == message_fetch_state_followed)
 
 #ifndef PORTER_WORLD
@@ -55,12 +58,14 @@ inline message_fetch_does(effect) {
 
 inline message_fetch_step(state, event, answer) {
   if
-  :: state == message_fetch_state_claiming ->
+  :: state == message_fetch_state_idle ->
     if
+    :: event == message_fetch_on_want ->
+       answer = MOVED; state = message_fetch_state_claiming; message_fetch_does(message_fetch_do_claimMailbox); message_fetch_does(message_fetch_do_startDeadline)
     :: event == message_fetch_on_claimGranted ->
-       answer = MOVED; state = message_fetch_state_getting; message_fetch_does(message_fetch_do_sendGet); message_fetch_does(message_fetch_do_startDeadline)
+       answer = IGNORED
     :: event == message_fetch_on_claimFailed ->
-       answer = MOVED; state = message_fetch_state_untaken; message_fetch_does(message_fetch_do_answer)
+       answer = IGNORED
     :: event == message_fetch_on_message ->
        answer = IGNORED
     :: event == message_fetch_on_empty ->
@@ -76,8 +81,33 @@ inline message_fetch_step(state, event, answer) {
     :: event == message_fetch_on_timeout ->
        answer = IGNORED
     fi
+  :: state == message_fetch_state_claiming ->
+    if
+    :: event == message_fetch_on_want ->
+       answer = IGNORED
+    :: event == message_fetch_on_claimGranted ->
+       answer = MOVED; state = message_fetch_state_getting; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_sendGet); message_fetch_does(message_fetch_do_startDeadline)
+    :: event == message_fetch_on_claimFailed ->
+       answer = MOVED; state = message_fetch_state_untaken; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_answer)
+    :: event == message_fetch_on_message ->
+       answer = IGNORED
+    :: event == message_fetch_on_empty ->
+       answer = IGNORED
+    :: event == message_fetch_on_failed ->
+       answer = IGNORED
+    :: event == message_fetch_on_committed ->
+       answer = IGNORED
+    :: event == message_fetch_on_abandoned ->
+       answer = IGNORED
+    :: event == message_fetch_on_dropped ->
+       answer = IGNORED
+    :: event == message_fetch_on_timeout ->
+       answer = MOVED; state = message_fetch_state_untaken; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_answer)
+    fi
   :: state == message_fetch_state_getting ->
     if
+    :: event == message_fetch_on_want ->
+       answer = IGNORED
     :: event == message_fetch_on_claimGranted ->
        answer = IGNORED
     :: event == message_fetch_on_claimFailed ->
@@ -99,6 +129,8 @@ inline message_fetch_step(state, event, answer) {
     fi
   :: state == message_fetch_state_received ->
     if
+    :: event == message_fetch_on_want ->
+       answer = IGNORED
     :: event == message_fetch_on_claimGranted ->
        answer = IGNORED
     :: event == message_fetch_on_claimFailed ->
@@ -120,6 +152,8 @@ inline message_fetch_step(state, event, answer) {
     fi
   :: state == message_fetch_state_acknowledging ->
     if
+    :: event == message_fetch_on_want ->
+       answer = IGNORED
     :: event == message_fetch_on_claimGranted ->
        answer = IGNORED
     :: event == message_fetch_on_claimFailed ->
@@ -129,7 +163,7 @@ inline message_fetch_step(state, event, answer) {
     :: event == message_fetch_on_empty ->
        answer = MOVED; state = message_fetch_state_last; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_emitMarker); message_fetch_does(message_fetch_do_releaseMailbox); message_fetch_does(message_fetch_do_answer)
     :: event == message_fetch_on_failed ->
-       answer = MOVED; state = message_fetch_state_taken; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_releaseMailbox); message_fetch_does(message_fetch_do_answer)
+       answer = MOVED; state = message_fetch_state_taken; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_emitMarker); message_fetch_does(message_fetch_do_releaseMailbox); message_fetch_does(message_fetch_do_answer)
     :: event == message_fetch_on_committed ->
        answer = IGNORED
     :: event == message_fetch_on_abandoned ->
@@ -141,6 +175,8 @@ inline message_fetch_step(state, event, answer) {
     fi
   :: state == message_fetch_state_looking ->
     if
+    :: event == message_fetch_on_want ->
+       answer = IGNORED
     :: event == message_fetch_on_claimGranted ->
        answer = IGNORED
     :: event == message_fetch_on_claimFailed ->
@@ -173,6 +209,7 @@ active proctype message_fetch_world() {
   :: !message_fetch_isFinal(state) ->
     atomic {
       if
+      :: event = message_fetch_on_want
       :: event = message_fetch_on_claimGranted
       :: event = message_fetch_on_claimFailed
       :: event = message_fetch_on_message

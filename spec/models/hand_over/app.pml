@@ -9,6 +9,7 @@ inline stepFetch() {
     if :: isAsked(work, mailbox_fetch_do_startDeadline) -> hasDeadline = true :: else fi;
     settle(work, mailbox_fetch_do_cancelDeadline);
     settle(work, mailbox_fetch_do_startDeadline);
+    settle(work, mailbox_fetch_do_giveUpRequest);
     settle(work, mailbox_fetch_do_emitMarker);
     if :: isAsked(work, mailbox_fetch_do_reportEmpty) -> isDone = true :: else fi;
     if :: isAsked(work, mailbox_fetch_do_reportFailed) -> hasFailed = true :: else fi;

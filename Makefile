@@ -27,7 +27,7 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb bench-relay bench-jetstream bench-providers bench-scale
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-scale
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -87,6 +87,10 @@ deb: servers lib ## build Debian packages of the programs and the library in DEB
 	@scripts/setup deb
 	@$(SWIFT_PROGRAMS) --product porter-server 1>&2
 	@SERVERS=$(SERVERS)/release SERVER=$(PROGRAMS)/release/porter-server LIBRARY=$(LIBRARY) scripts/debs $(or $(DEBS),.build-debs)
+
+check-debs: ## check the packages of `make deb` with lintian, and their manuals with mandoc
+	@scripts/setup verify
+	@debs="$$(mktemp -d)" && trap 'rm -rf "$$debs"' EXIT && $(MAKE) --no-print-directory deb DEBS="$$debs" && scripts/check-debs "$$debs"
 
 bench-relay: servers ## measure porter-relay beside its back end and plain SQLite; COUNT=messages, FOLDER=on this disk
 	@scripts/setup test

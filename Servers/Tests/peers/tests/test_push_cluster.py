@@ -16,6 +16,7 @@ import time
 from . import nats
 from .push import Device, PushServer, acquaint, begin, text
 from .support import PATIENCE, JetStreamTestCase, RelayTestCase
+from .test_admin import admin
 
 SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "0"))
 # Longer than others wait for what it has, when there is time.
@@ -170,9 +171,10 @@ class PushChaosTests(RelayTestCase):
         self.addCleanup(self.cluster.stop)
         self.devices = Devices(self.folder.name + "/device")
         self.addCleanup(self.devices.close)
-        relay = self.start()
-        self.address = relay.address.replace("localhost", "127.0.0.1")
+        self.relay = self.start()
+        self.address = self.relay.address.replace("localhost", "127.0.0.1")
         self.servers = Servers(self, 3, self.address, self.cluster.address)
+        self.faults: list[str] = []
 
     def store(self) -> dict[str, str]:
         return {"store": self.cluster.address}
@@ -218,6 +220,7 @@ class PushChaosTests(RelayTestCase):
             if not order:
                 order = self.chance.sample(sorted(faults), len(faults))
             name = order.pop()
+            self.faults.append(f"{time.strftime('%T')} {name}")
             faults[name]()
             done[name] += 1
             self.pause(0.2, 1)
@@ -230,7 +233,10 @@ class PushChaosTests(RelayTestCase):
         links = self.servers.links
         self.assertEqual(len(links), 1, "one identity")
         phones = [Phone(self, number, self.devices, self.address, *links) for number in range(1, self.PHONES + 1)]
-        done = asyncio.run(self.night(phones))
+        try:
+            done = asyncio.run(self.night(phones))
+        except (AssertionError, queue.Empty) as error:
+            self.fail(f"{error!r} at {time.strftime('%T')}\n{self.state_of_all(phones)}")
         for phone in phones:
             self.assertEqual(phone.presented, {f"message {each}": 1 for each in range(phone.sent)})
         self.assertEqual(len(records(self.cluster, "tokens")), self.PHONES)
@@ -241,6 +247,30 @@ class PushChaosTests(RelayTestCase):
         print(
             f"chaos: {dict(done)}; {sum(each.sent for each in phones)} messages to {self.PHONES} phones, "
             f"{dict(self.devices.counts)} pushes, each message shown once")
+
+    def state_of_all(self, phones: list[Phone]) -> str:
+        """What there is to find out by where a push has stayed: the tokens as they are stored, the work, what the relay has, and logs."""
+        lines = [f"faults: {', '.join(self.faults)}"]
+        for phone in phones:
+            shown = admin("token", "--store", self.cluster.address, "--token", f"apns_test:{phone.token}")
+            lines += [f"phone {phone.number}: {phone.sent} sent, {len(phone.presented)} shown", shown.stdout + shown.stderr]
+        checked = admin("verify", "--store", self.cluster.address)
+        lines.append("verify: " + checked.stdout + checked.stderr)
+        for stream in ["porter_push_work", "porter_notifications"]:
+            answer = self.cluster.request(f"$JS.API.STREAM.INFO.{stream}", b'{"subjects_filter":">"}')
+            lines.append(f"{stream}: {json.dumps(json.loads(answer).get('state'))}")
+            names = json.loads(self.cluster.request(f"$JS.API.CONSUMER.NAMES.{stream}")).get("consumers") or []
+            for name in names:
+                answer = json.loads(self.cluster.request(f"$JS.API.CONSUMER.INFO.{stream}.{name}"))
+                lines.append(f"queue {name[:16]}: " + ", ".join(
+                    f"{key} {answer.get(key)}" for key in ("num_pending", "num_ack_pending", "num_redelivered", "delivered", "ack_floor")))
+        lines += ["relay: " + self.relay.operator("/health")[1], *self.relay.lines().splitlines()[-30:]]
+        for number, server in enumerate(self.servers.servers):
+            health = server.operator("/health")[1] if server.process.poll() is None else "ended\n"
+            lines += [f"server {number}: {health}", *server.lines().splitlines()[-60:]]
+        for node in self.cluster.nodes:
+            lines += [f"node {node.name}: healthy: {node.is_healthy()}", *node.complaints()]
+        return "\n".join(lines)
 
     async def night(self, phones: list[Phone]) -> collections.Counter:
         """One phone is there before, and gets messages; the others register in the middle of it."""

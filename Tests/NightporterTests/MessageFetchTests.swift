@@ -113,6 +113,19 @@ final class MessageFetchTests: XCTestCase {
     let waiting = try Waiting()
     waiting.transport.lose(get: 2)
     waiting.assertTaken(waiting.fetch(), more: nil)
+    // The relay has dropped it: it does not come again.
+    waiting.service.event("ntfMessage")
+    waiting.assertBothArrive()
+  }
+
+  /// The same for a push.
+  func testAMessageHasItsMarkerThoughTheAnswerToItsAcknowledgementIsLost() throws {
+    let waiting = try Waiting()
+    waiting.transport.lose(get: 2)
+    let answer = JSON(try XCTUnwrap(waiting.begin().wait(atMost: .seconds(40))))
+    XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "acknowledgeFailed" }, answer.description)
+    let marker = waiting.service.event("ntfMessage")?["result"]["ntfMessage"]
+    XCTAssertEqual(marker?["msgId"].text, waiting.identifier, "of the first message")
     waiting.assertBothArrive()
   }
 

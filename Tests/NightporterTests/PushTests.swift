@@ -104,6 +104,21 @@ final class PushTests: XCTestCase {
     try station.awaitWatched(0)
   }
 
+  /// The app leaves the screen right after it.
+  func testAChatThatWasJustUnmutedHasPushesWhileTheAppSleeps() throws {
+    let station = try Station()
+    let set = { (mode: String) in
+      station.alice.send("/_settings @1 {\"enableNtfs\":\"\(mode)\",\"favorite\":false}").assert("cmdOk")
+    }
+    try station.awaitWatched(1)
+    set("none")
+    try station.awaitWatched(0)
+    set("all")
+    station.suspend()
+    try station.awaitWatched(1)
+    XCTAssertEqual(try station.present(try station.push(for: "hello")).bodies, ["hello"])
+  }
+
   func testAPushForADeletedContactIsUnknown() throws {
     let station = try Station()
     station.suspend()

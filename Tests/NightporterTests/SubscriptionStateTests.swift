@@ -154,6 +154,26 @@ final class SubscriptionStateTests: XCTestCase {
     try alice.wait("released") { try alice.inState("subscription = 'off' AND notifier_key IS NULL") == 1 }
   }
 
+  /// The app leaves the screen while the relay has not answered yet: the server has the request all the same, and the next start
+  /// hears that it does.
+  func testWhatIsUnmutedBeforeTheAppComesToRestIsSubscribed() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try subscribed(alice)
+    alice.send("/_mute user 1").assert("userPrivacy")
+    try alice.wait("off") { try alice.inState("subscription = 'off'") == 1 }
+    try alice.waitUntilIdle()
+    let asked = alice.script?.count("SNEW") ?? 0
+    alice.transport?.hang(.notifier)
+    alice.send("/_unmute user 1").assert("userPrivacy")
+    try alice.wait("asked") { try alice.inState("subscription = 'enabling'") == 1 }
+    alice.send("/_app suspend 60000000").assert("cmdOk")
+    alice.transport?.hang(nil)
+    try alice.wait("at rest") { alice.state["quiescent"].flag }
+    try alice.wait("asked for") { alice.script?.count("SNEW") == asked + 1 }
+    alice.send("/_app activate").assert("cmdOk")
+    try alice.wait("subscribed") { try alice.inState("subscription LIKE 'created%'") == 1 }
+  }
+
   /// A store of the time when a subscription that was turned off was `off` before the relay knew.
   func testAStoreOfAnEarlierVersionIsReleased() throws {
     let alice = try Watched({ _ in })

@@ -9,7 +9,7 @@ enum OperationKind: Int, CaseIterable {
   case receiving
   /// From a received message to its acknowledgement.
   case delivery
-  /// Handing messages over to the relay.
+  /// Handing messages over to the relay; and, while the network comes to rest, what is left with it for a notification server.
   case sending
   /// A transaction of the store.
   case database

@@ -26,7 +26,7 @@ final class QueuedRequests {
   }
 
   private func beginSending() {
-    guard host.admits(.notifications), host.relayIdentifier != nil,
+    guard host.admits(host.askingKind), host.relayIdentifier != nil,
       let requests = retries.read(
         orLater: TimerName.serverRequests, { [weak self] in self?.send() },
         { (store) throws(StoreError) in try store.serverRequests() })
@@ -49,7 +49,7 @@ final class QueuedRequests {
     guard let mailbox = RelayIdentifier(bytes: request.mailbox),
       let attempt = RelayIdentifier(bytes: request.deduplication)
     else { return then() }
-    host.withRelay(.notifications) { (client) throws(RelayError) in
+    host.withRelay(host.askingKind) { (client) throws(RelayError) in
       try client.send(request.body, to: mailbox, key: request.key, attempt: attempt, notify: false)
     } then: { [weak self] result in
       defer { then() }

@@ -13,6 +13,7 @@ final class SubscriptionRequests {
   private let context: EngineContext
   private unowned let host: any TokensHost
   private let server: ServerRequests
+  private let queued: QueuedRequests
   private let retries: Retries
   /// Raises events at the machines of their connections.
   private let raise: Raise
@@ -21,11 +22,13 @@ final class SubscriptionRequests {
   private var toCheck: [Int64] = []
 
   init(
-    _ context: EngineContext, host: any TokensHost, server: ServerRequests, retries: Retries, raise: @escaping Raise
+    _ context: EngineContext, host: any TokensHost, server: ServerRequests, queued: QueuedRequests, retries: Retries,
+    raise: @escaping Raise
   ) {
     self.context = context
     self.host = host
     self.server = server
+    self.queued = queued
     self.retries = retries
     self.raise = raise
   }
@@ -83,7 +86,7 @@ final class SubscriptionRequests {
   ) {
     let relay = host.relayIdentifier
     FaultPoint.reach(.notifierAsked)
-    host.withRelay(.notifications, work) { [weak self] result in
+    host.withRelay(host.askingKind, work) { [weak self] result in
       guard let self else { return }
       FaultPoint.reach(.notifierAnswered)
       if case .failure(.closed) = result { return self.raise(lost, at: [id], key: key, unlessClosed: relay) }
@@ -102,10 +105,34 @@ final class SubscriptionRequests {
 
   // MARK: At the server
 
-  /// Has the server watch this one, with others.
+  /// Has the server watch this one, with others. While the process comes to rest no answer can be waited for: the request is
+  /// left to the relay, and the server acts on it. The next start asks again, and hears that it has it.
   func subscribe(_ id: Int64) {
     toSubscribe.append(id)
-    askSoon()
+    if host.admits(.notifications) { askSoon() } else { leaveToServer() }
+  }
+
+  private func leaveToServer() {
+    guard host.maySend, let store = context.store else { return }
+    do throws(StoreError) {
+      guard let due = try due(store) else { return }
+      try store.transaction { () throws(StoreError) in
+        for batch in batches(toSubscribe, due.connections) {
+          try server.queue(.subscribe(token: due.tokenID, Self.credentials(batch)), of: due.token, store)
+        }
+      }
+      toSubscribe = []
+      queued.send()
+    } catch {
+      context.log(.info, "a subscription waits for the next start", ["error": error.description])
+    }
+  }
+
+  private static func credentials(_ batch: [StoredConnection]) -> [NotifierCredentials] {
+    batch.compactMap { connection in
+      guard let notifier = connection.notifierID, let key = connection.notifierKey else { return nil }
+      return NotifierCredentials(notifier: notifier, key: key)
+    }
   }
 
   /// Has the server check this one, with others.
@@ -138,11 +165,8 @@ final class SubscriptionRequests {
     }
     let (token, id) = (due.token, due.tokenID)
     for batch in batches(subscribe, due.connections) {
-      let credentials = batch.compactMap { connection -> NotifierCredentials? in
-        guard let notifier = connection.notifierID, let key = connection.notifierKey else { return nil }
-        return NotifierCredentials(notifier: notifier, key: key)
-      }
-      ask(.subscribe(token: id, credentials), token, batch, event: Self.subscribed, ifLost: .subscribeLost) {
+      let command = ServerRequest.Command.subscribe(token: id, Self.credentials(batch))
+      ask(command, token, batch, event: Self.subscribed, ifLost: .subscribeLost) {
         $0.isTemporary ? .subscribeFailedTemporary : .subscribeFailedPermanent
       }
     }

@@ -24,7 +24,7 @@ final class Subscriptions {
     SubscriptionMachine.perform(effect, by: self, id)
   }
   private lazy var requests = SubscriptionRequests(
-    context, host: host, server: server, retries: retries, raise: { [unowned self] in raise($0) })
+    context, host: host, server: server, queued: queued, retries: retries, raise: { [unowned self] in raise($0) })
   private lazy var reports = SubscriptionReports(context)
   /// The relay whose requests are under way. What the store says is under way with another one is lost.
   private var relay: Int?

@@ -24,3 +24,10 @@ protocol TokensHost: AnyObject {
   /// Runs a piece of work on the store, and puts its errors into the interface's terms.
   func stored<Value>(_ work: () throws(StoreError) -> Value) throws(ChatError) -> Value
 }
+
+extension TokensHost {
+  /// As what the relay is asked about subscriptions counts. A process that comes to rest begins no request that waits for a
+  /// server, but what the relay answers by itself, or keeps for the server, is handed over with the messages: a user who
+  /// unmutes a chat and leaves the app gets its pushes.
+  var askingKind: OperationKind { admits(.notifications) ? .notifications : .sending }
+}

@@ -45,6 +45,71 @@ final class SharedLossTests: XCTestCase {
     }
   }
 
+  // MARK: After trouble
+
+  /// A push that is due in the cluster, which then fails a call.
+  private func troubled(
+    _ world: World, _ body: (MemoryStore, Device, Device.Mailbox) throws -> Void
+  ) throws -> (Device, Device.Mailbox) {
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    try body(store, device, mailbox)
+    store.fail(call: 1, .requestLost)
+    try world.servers[0].serve()
+    XCTAssertTrue(store.hasFailed)
+    store.fail(call: .max, .requestLost)
+    return (device, mailbox)
+  }
+
+  func testWorkThatIsLostInTroubleIsAddedWhenItIsOver() throws {
+    let world = try World()
+    let (device, _) = try troubled(world) { store, device, mailbox in
+      try device.receive("hello", in: mailbox)
+      try world.servers[0].serve()
+      store.lose(Self.queue)
+    }
+    try settle(world)
+    XCTAssertEqual(try world.bundles(for: device).count, 1)
+  }
+
+  func testANotificationThatIsUndoneInTroubleIsTakenAgainWhenItIsOver() throws {
+    let world = try World()
+    let (device, mailbox) = try troubled(world) { store, device, mailbox in
+      let key = TokenDocument.key(device.token)
+      let before = try XCTUnwrap(try store.records([key])[0])
+      try device.receive("hello", in: mailbox)
+      try world.servers[0].serve()
+      let after = try XCTUnwrap(try store.records([key])[0])
+      XCTAssertNotNil(try store.replace([SharedChange(key, before.bytes, revision: after.revision)])[0])
+    }
+    try settle(world)
+    let bundles = try world.bundles(for: device)
+    XCTAssertEqual(bundles.map(\.entries.count), [1])
+    XCTAssertEqual(bundles.first?.entries.first?.notifier, mailbox.notifier.bytes)
+  }
+
+  func testWhatWasPushedIsNotPushedAgainAfterTrouble() throws {
+    let world = try World()
+    _ = try troubled(world) { store, device, mailbox in
+      for _ in 0..<3 {
+        try device.receive("hello", in: mailbox)
+        try world.run()
+        world.clock.advance(by: .seconds(1))
+      }
+      XCTAssertEqual(try world.bundles(for: device).count, 3)
+      // More than a token has at a time.
+      for mailbox in try device.subscribedMailboxes(8) {
+        try device.receive("hello", in: mailbox)
+        try world.run()
+        world.clock.advance(by: .seconds(1))
+      }
+      XCTAssertEqual(try world.bundles(for: device).count, 8)
+    }
+    try settle(world)
+    XCTAssertEqual(world.provider.take().count, 0)
+  }
+
   // MARK: Lost work
 
   func testTheDailyCheckAddsPushesWhoseWorkWasLost() throws {

@@ -224,6 +224,13 @@ extension TokenDocument {
     notifications.contains { $0.nonce == notification.nonce.bytes && $0.notifier == notification.notifier.bytes }
   }
 
+  /// Whether later ones have come since, so that the token need not have it any more.
+  func hasOutlived(_ notification: RelayNotification) -> Bool {
+    let later = notifications.filter { $0.seconds > notification.timestamp.seconds }
+    return later.count >= NotificationBundle.maximumEntries
+      || later.contains { $0.notifier == notification.notifier.bytes }
+  }
+
   func watches(_ notifier: [UInt8]) -> Bool {
     subscriptions.contains { $0.notifier == notifier && $0.status == SubscriptionStatus.active.rawValue }
   }

@@ -23,8 +23,23 @@ extension SharedServer {
       try server.notifiers.dueNotifications(limit: ServerTimes.slice)
     }
     server.times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
+    let again = recent.take(limit: ServerTimes.slice, now: clock.now())
+    if !again.isEmpty { _ = try take(again, isAgain: true) }
+    if recent.hasMore { server.times.hasMoreAtRelay = true }
     let pending = due.notifications
     guard !pending.isEmpty else { return }
+    let finished = try take(pending, isAgain: false)
+    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try server.notifiers.acknowledge(finished)
+    }
+    recent.note(finished, now: clock.now())
+    if !finished.isEmpty { server.times.hasMoreAtRelay = true }
+  }
+
+  /// Stores what follows from them. Returns those for which nothing has to be waited for.
+  private func take(
+    _ pending: [RelayNotification], isAgain: Bool
+  ) throws(ServerError) -> [RelayNotification] {
     let notifiers = Array(Set(pending.map(\.notifier.bytes)))
     let records = try asking { (store) throws(SharedStoreFailure) in
       try store.records(notifiers.map(TokenDocument.watchers))
@@ -34,7 +49,7 @@ extension SharedServer {
     try change(ids, atFirst: {}) { () throws(ServerError) in
       try self.state.transaction { () throws(ServerError) in
         for notification in pending {
-          try self.server.take(notification, except: self.knowing(notification))
+          try self.server.take(notification, except: self.knowing(notification, isAgain: isAgain))
         }
         try self.sweepLoaded()
       }
@@ -43,16 +58,15 @@ extension SharedServer {
     let known = loaded.values.map(\.document).filter { document in pending.contains { document.knows($0) } }
     try addWork(known) { _ in nil }
     let waiting = try dropOutdated(watched)
-    let finished = pending.filter { !waiting.contains($0.notifier.bytes) }
-    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-      try server.notifiers.acknowledge(finished)
-    }
-    if !finished.isEmpty { server.times.hasMoreAtRelay = true }
+    return pending.filter { !waiting.contains($0.notifier.bytes) }
   }
 
-  /// The tokens that have the notification already.
-  private func knowing(_ notification: RelayNotification) -> Set<Int64> {
-    Set(loaded.values.map(\.document).filter { $0.knows(notification) }.map { TokenDocument.number($0.id) })
+  /// The tokens that have the notification already, or had it.
+  private func knowing(_ notification: RelayNotification, isAgain: Bool) -> Set<Int64> {
+    let knowing = loaded.values.map(\.document).filter {
+      $0.knows(notification) || (isAgain && $0.hasOutlived(notification))
+    }
+    return Set(knowing.map { TokenDocument.number($0.id) })
   }
 
   /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile.

@@ -27,6 +27,7 @@ package final class SharedServer: LoopedServer {
   var devices: [SharedKey: SharedRecord?] = [:]
   /// Work whose pushes are under way, by their sequences.
   var underWay: [Int64: TakenWork] = [:]
+  var recent = RecentNotifications()
   var nextCheck: Moment
   /// When the first of the work that this server has put off is due.
   private var nextPostponed: Moment?
@@ -171,6 +172,9 @@ package final class SharedServer: LoopedServer {
   }
 
   func asking<Value>(_ body: (any SharedStore) throws(SharedStoreFailure) -> Value) throws(ServerError) -> Value {
-    try Self.asking(store, body)
+    do throws(ServerError) { return try Self.asking(store, body) } catch {
+      recent.noteTrouble(now: clock.now())
+      throw error
+    }
   }
 }

@@ -10,6 +10,7 @@ import os
 import queue
 import random
 import signal
+import subprocess
 import threading
 import time
 
@@ -248,22 +249,37 @@ class PushChaosTests(RelayTestCase):
             f"chaos: {dict(done)}; {sum(each.sent for each in phones)} messages to {self.PHONES} phones, "
             f"{dict(self.devices.counts)} pushes, each message shown once")
 
+    def asked(self, *words: str) -> str:
+        """What porter-admin says of the cluster."""
+        try:
+            done = admin(*words, "--store", self.cluster.address)
+        except subprocess.TimeoutExpired as error:
+            return f"{error}\n"
+        return done.stdout + done.stderr
+
+    def streams(self) -> list[str]:
+        """As each node has them: a stream without a leader, or with replicas that differ, shows here."""
+        lines = []
+        for node in self.cluster.nodes:
+            accounts = node.monitored("jsz?streams=true&consumers=true").get("account_details", [])
+            for stream in [each for account in accounts for each in account.get("stream_detail", [])]:
+                state, leader = stream["state"], stream.get("cluster", {}).get("leader", "none")
+                lines.append(
+                    f"{node.name} {stream['name']}: leader {leader}, {state['messages']} messages, "
+                    f"{state['first_seq']} to {state['last_seq']}")
+                for each in stream.get("consumer_detail") or []:
+                    lines.append(f"  queue {each['name'][:16]}: leader {each.get('cluster', {}).get('leader', 'none')}, " + ", ".join(
+                        f"{key} {each.get(key)}" for key in ("num_pending", "num_ack_pending", "num_redelivered", "delivered")))
+        return lines
+
     def state_of_all(self, phones: list[Phone]) -> str:
         """What there is to find out by where a push has stayed: the tokens as they are stored, the work, what the relay has, and logs."""
         lines = [f"faults: {', '.join(self.faults)}"]
         for phone in phones:
-            shown = admin("token", "--store", self.cluster.address, "--token", f"apns_test:{phone.token}")
-            lines += [f"phone {phone.number}: {phone.sent} sent, {len(phone.presented)} shown", shown.stdout + shown.stderr]
-        checked = admin("verify", "--store", self.cluster.address)
-        lines.append("verify: " + checked.stdout + checked.stderr)
-        for stream in ["porter_push_work", "porter_notifications"]:
-            answer = self.cluster.request(f"$JS.API.STREAM.INFO.{stream}", b'{"subjects_filter":">"}')
-            lines.append(f"{stream}: {json.dumps(json.loads(answer).get('state'))}")
-            names = json.loads(self.cluster.request(f"$JS.API.CONSUMER.NAMES.{stream}")).get("consumers") or []
-            for name in names:
-                answer = json.loads(self.cluster.request(f"$JS.API.CONSUMER.INFO.{stream}.{name}"))
-                lines.append(f"queue {name[:16]}: " + ", ".join(
-                    f"{key} {answer.get(key)}" for key in ("num_pending", "num_ack_pending", "num_redelivered", "delivered", "ack_floor")))
+            lines.append(f"phone {phone.number}: {phone.sent} sent, {len(phone.presented)} shown")
+            lines.append(self.asked("token", "--token", f"apns_test:{phone.token}"))
+        lines.append("verify: " + self.asked("verify"))
+        lines += self.streams()
         lines += ["relay: " + self.relay.operator("/health")[1], *self.relay.lines().splitlines()[-30:]]
         for number, server in enumerate(self.servers.servers):
             health = server.operator("/health")[1] if server.process.poll() is None else "ended\n"

@@ -1,0 +1,41 @@
+import PorterPlatform
+import PorterRelay
+
+/// Notifications that a server has acknowledged to the relay within the last minute. A cluster whose nodes were lost can undo what it has
+/// acknowledged (relay-cluster.md, What 2.9 does not keep), and the relay does not give them again: so after such trouble they are taken once more.
+struct RecentNotifications {
+  private static let span = Span.seconds(60)
+  private static let most = 4_096
+  /// For how long the cluster has answered before they are taken again, or how long after the trouble began.
+  private static let quiet = Span.seconds(5)
+  private static let longest = Span.seconds(20)
+
+  private var acknowledged: [(notification: RelayNotification, at: Moment)] = []
+  private var trouble: (first: Moment, last: Moment)?
+  private var again: ArraySlice<RelayNotification> = []
+
+  var hasMore: Bool { !again.isEmpty }
+
+  mutating func note(_ notifications: [RelayNotification], now: Moment) {
+    acknowledged.removeAll { now - $0.at > Self.span }
+    acknowledged.append(contentsOf: notifications.map { ($0, now) })
+    acknowledged.removeFirst(max(0, acknowledged.count - Self.most))
+  }
+
+  /// The cluster gave no answer.
+  mutating func noteTrouble(now: Moment) { trouble = (trouble?.first ?? now, now) }
+
+  /// What is to be taken again now, at most `limit`; of each notifier the newest, which the device's process fetches everything for.
+  mutating func take(limit: Int, now: Moment) -> [RelayNotification] {
+    if let trouble, now - trouble.last >= Self.quiet || now - trouble.first >= Self.longest {
+      self.trouble = nil
+      var newest: [RelayIdentifier: RelayNotification] = [:]
+      let late = acknowledged.filter { now - $0.at <= Self.span }.map(\.notification)
+      for notification in late { newest[notification.notifier] = notification }
+      again = late.filter { newest[$0.notifier] == $0 }[...]
+    }
+    let taken = again.prefix(limit)
+    again = again.dropFirst(limit)
+    return Array(taken)
+  }
+}

@@ -49,15 +49,15 @@ package struct FileStatus: Hashable, Sendable {
   package var size: Int64
   /// How many names it has.
   package var links: Int
-  /// Owned by the user of this process.
-  package var isOwn: Bool
+  /// The number of the user that owns it.
+  package var owner: UInt32
   /// The lower twelve bits of the mode.
   package var permissions: UInt32
   /// When the contents changed last, in seconds since 1970.
   package var modified: Int64
 
   package init(
-    kind: Kind, device: UInt64, inode: UInt64, size: Int64, links: Int, isOwn: Bool, permissions: UInt32,
+    kind: Kind, device: UInt64, inode: UInt64, size: Int64, links: Int, owner: UInt32, permissions: UInt32,
     modified: Int64
   ) {
     self.kind = kind
@@ -65,7 +65,7 @@ package struct FileStatus: Hashable, Sendable {
     self.inode = inode
     self.size = size
     self.links = links
-    self.isOwn = isOwn
+    self.owner = owner
     self.permissions = permissions
     self.modified = modified
   }

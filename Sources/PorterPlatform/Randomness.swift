@@ -1,3 +1,13 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
 /// The port for randomness. A test that replays a night uses a seeded one.
 package protocol Randomness: Sendable {
   /// Cryptographically strong bytes. Safe from any thread.
@@ -6,17 +16,26 @@ package protocol Randomness: Sendable {
 
 /// The operating system's generator.
 package struct SystemRandomness: Randomness {
+  /// As many as it gives in one call.
+  private static let most = 256
+
   package init() {}
 
   package func bytes(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    var bytes = [UInt8]()
-    bytes.reserveCapacity(count + 7)
-    while bytes.count < count {
-      withUnsafeBytes(of: generator.next() as UInt64) { bytes.append(contentsOf: $0) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    bytes.withUnsafeMutableBytes { bytes in
+      for start in stride(from: 0, to: count, by: Self.most) {
+        let piece = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<min(start + Self.most, count)])
+        if getentropy(piece.baseAddress, piece.count) != 0 { Self.fill(piece) }
+      }
     }
-    bytes.removeLast(bytes.count - count)
     return bytes
+  }
+
+  /// Eight bytes a call. The standard library ends the process where the system has no randomness.
+  private static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
+    var generator = SystemRandomNumberGenerator()
+    for index in bytes.indices { bytes[index] = generator.next() }
   }
 }
 

@@ -135,6 +135,9 @@ package struct SystemFiles: Files {
 }
 
 extension FileStatus {
+  /// Whether the user of this process owns it.
+  package var isOwn: Bool { owner == geteuid() }
+
   fileprivate init(_ found: stat) {
     #if canImport(Darwin)
       let modified = found.st_mtimespec.tv_sec
@@ -151,7 +154,7 @@ extension FileStatus {
       }
     self.init(
       kind: kind, device: UInt64(truncatingIfNeeded: found.st_dev), inode: UInt64(truncatingIfNeeded: found.st_ino),
-      size: Int64(found.st_size), links: Int(found.st_nlink), isOwn: found.st_uid == geteuid(),
+      size: Int64(found.st_size), links: Int(found.st_nlink), owner: found.st_uid,
       permissions: UInt32(found.st_mode & 0o7777),
       modified: Int64(modified))
   }

@@ -118,6 +118,7 @@ package final class Store {
       var options = Database.Options(
         access: create ? .create : .readWrite, durability: nil, key: key, busyTimeout: busyTimeout,
         cacheKibibytes: create ? Self.appCache : nil, logPages: Self.logPages, stop: stop, ports: ports)
+      options.isPlainPath = true
       options.pageSize = Self.pageSize
       options.keepsTemporaryInMemory = create
       options.readsLater = true

@@ -166,10 +166,13 @@ static bool use_relay(chat_ctrl controller, const char *name) {
 }
 
 /* What a host may do with its own process, and a library may not. The threads of a push work in turn, so that one arena
- * serves them all; SQLite's count of its memory takes a lock with each allocation, and nothing asks for it. */
+ * serves them all. Its memory is asked for in one piece, and kept until the next push. SQLite's count of its memory
+ * takes a lock with each allocation, and nothing asks for it. */
 static void prepare_process(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TOP_PAD, 512 << 10);
+  mallopt(M_TRIM_THRESHOLD, 2 << 20);
 #endif
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite_memory_use();

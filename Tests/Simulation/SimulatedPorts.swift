@@ -148,7 +148,8 @@ final class SimulatedSockets: Datagrams {
     state.withLock { state in
       state.addresses.first { $0.key.path == path }.map {
         FileStatus(
-          kind: .socket, device: 0, inode: UInt64($0.value.end), size: 0, links: 1, isOwn: true, permissions: 0o700,
+          kind: .socket, device: 0, inode: UInt64($0.value.end), size: 0, links: 1, owner: geteuid(),
+          permissions: 0o700,
           modified: $0.value.made)
       }
     }

@@ -56,6 +56,8 @@ package final class Database {
     package var isPlain: Bool
     /// Stops this connection's work: a wait ends with `busy`, a long statement with `interrupted`. Nil: never.
     package var stop: StopSignal?
+    /// The path is the file's one canonical name, as `plainPath` returns it.
+    package var isPlainPath = false
     /// Whether `doze()` is to be possible, for a connection through the system's VFS.
     package var mayDoze = false
     package var ports: Ports
@@ -115,7 +117,7 @@ package final class Database {
 
   /// Opens the file in WAL mode. Fails here if the file is not a database, or needs another key.
   package init(path: String, options: Options = Options()) throws(SQLiteError) {
-    let path = try Self.plainPath(path, options.ports.files)
+    let path = options.isPlainPath ? path : try Self.plainPath(path, options.ports.files)
     self.path = path
     isOnSystemVFS = options.vfs == nil
     ports = options.ports

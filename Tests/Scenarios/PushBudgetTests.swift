@@ -9,7 +9,7 @@ final class PushBudgetTests: XCTestCase {
   private static let budget = Places.root.appendingPathComponent("Tests/budget.txt")
 
   /// An extension takes one push, and asks for no more statements, allocations, syncs, threads and bytes of log than `Tests/budget.txt`
-  /// allows. The reference in C takes the next one, and shows it as the extension does.
+  /// allows, and another for no more system calls. The reference in C takes the next one, and shows it as the extension does.
   func testOnePushStaysWithinItsBudget() throws {
     let night = try Night()
     defer { night.end() }
@@ -43,19 +43,36 @@ final class PushBudgetTests: XCTestCase {
       counted["statements", default: 0] -= 1
       counted["log", default: 0] -= 2_072
     }
+    try night.bobSends("third")
+    counted["calls"] = try countCalls(for: try night.nextPush(), showing: "third", in: night)
     let allowed = try Self.numbers(in: try String(contentsOf: Self.budget, encoding: .utf8))
     XCTAssertEqual(counted.keys.sorted(), allowed.keys.sorted())
     for (name, most) in allowed {
       XCTAssertLessThanOrEqual(counted[name] ?? .max, most, name == "statements" ? String(lines.last ?? "") : name)
     }
 
-    try night.bobSends("third")
+    try night.bobSends("fourth")
     let reference = try takeByReference(try night.nextPush(), in: night)
-    XCTAssertEqual(reference.bodies, ["third"], reference.text)
-    XCTAssertEqual(reference["badge"], 3, reference.text)
+    XCTAssertEqual(reference.bodies, ["fourth"], reference.text)
+    XCTAssertEqual(reference["badge"], 4, reference.text)
     XCTAssertEqual(Self.shape(of: reference), Self.shape(of: first), reference.text)
     try night.wakeAlice()
-    try night.expectAliceHas(["first", "second", "third"])
+    try night.expectAliceHas(["first", "second", "third", "fourth"])
+  }
+
+  /// The system calls of an extension's process that takes this push, from exec to exit.
+  private func countCalls(for push: JSONValue, showing text: String, in night: Night) throws -> Int {
+    let tool = try compile(["Tests/Support/counting/calls.c"], into: night.directory, [], [])
+    let counts = night.directory.appendingPathComponent("calls")
+    let process = try ChildProcess(
+      tool, [counts.path, Places.harness, "extension", "--store", night.alice.store],
+      environment: ["PORTER_TRACE_TO": "", "PORTER_EVENTS_TO": ""],
+      log: night.directory.appendingPathComponent("calls.log"))
+    try process.send(push.text)
+    let answer = try JSONValue(parsing: process.line())
+    XCTAssertEqual(answer.bodies, [text], answer.text)
+    XCTAssertEqual(try process.end(), .exited(0))
+    return try XCTUnwrap(try Self.numbers(in: try String(contentsOf: counts, encoding: .utf8))["calls"])
   }
 
   private func takeByReference(_ push: JSONValue, in night: Night) throws -> JSONValue {

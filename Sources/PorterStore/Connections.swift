@@ -270,11 +270,12 @@ extension Store {
     try run("DELETE FROM connections WHERE connection_id = ?", [.integer(id)])
   }
 
+  /// Without those whose keys are damaged: nothing can be asked with them.
   package func deletedMailboxes() throws(StoreError) -> [(id: [UInt8], key: SigningKeyPair)] {
-    try rows("SELECT recipient_id, recipient_key FROM deleted_mailboxes") { (row) throws(StoreError) in
-      guard let key = SigningKeyPair(stored: row.blob(1)) else { throw .damaged(.connection) }
-      return (id: row.blob(0), key: key)
+    let found = try rows("SELECT recipient_id, recipient_key FROM deleted_mailboxes") { row in
+      SigningKeyPair(stored: row.blob(1)).map { (id: row.blob(0), key: $0) }
     }
+    return found.compactMap { $0 }
   }
 
   package func forgetDeletedMailbox(_ id: [UInt8]) throws(StoreError) {

@@ -42,14 +42,17 @@ extension Store {
     return found
   }
 
-  /// Most recent chat first.
+  /// Most recent chat first; without those whose records are damaged, which are reported when they are asked for individually.
   package func contacts(userID: Int64, limit: Int64 = -1) throws(StoreError) -> [StoredContact] {
-    try rows(
+    let found = try rows(
       """
       SELECT \(Self.contactColumns) FROM \(Self.contactTables) WHERE contacts.user_id = ?
       ORDER BY recent DESC, contacts.contact_id DESC LIMIT ?
       """, [.integer(userID), .integer(limit)]
-    ) { (row) throws(StoreError) in try Self.contact(row) }
+    ) { (row) throws(StoreError) -> StoredContact? in
+      do throws(StoreError) { return try Self.contact(row) } catch .damaged { return nil }
+    }
+    return found.compactMap { $0 }
   }
 
   package func contact(userID: Int64, localName: String) throws(StoreError) -> StoredContact? {

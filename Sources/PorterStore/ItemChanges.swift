@@ -88,7 +88,8 @@ extension Store {
   /// Deletes an item with its reactions. Notifications are withdrawn (INC-46), and it counts as unread no more (INC-60).
   /// What comes later under its name is not shown, nor an edit by its contact if it was the user's own.
   package func remove(_ item: StoredItem) throws(StoreError) {
-    try withdraw(item)
+    // Of a damaged contact it is not known what counts; its messages go as others do.
+    do throws(StoreError) { try withdraw(item) } catch .damaged {}
     if let sharedID = item.sharedID {
       try noteRemoved(contactID: item.contactID, sharedID: sharedID)
       try run(

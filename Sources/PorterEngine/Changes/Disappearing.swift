@@ -37,23 +37,37 @@ final class Disappearing {
   private static let atOnce: Int64 = 100
 
   private func removeDue(_ store: Store) throws(StoreError) {
-    let removed = try store.transaction { () throws(StoreError) in
+    // With its events: once they are gone, nothing has them reported later.
+    let events = try store.transaction { () throws(StoreError) in
       let due = try store.disappeared(by: self.context.clock.now(), limit: Self.atOnce)
+      let events = try self.events(of: due, store)
       for item in due { try store.remove(item) }
-      return due
+      return events
     }
     context.retries.reset(TimerName.disappearing)
     wait(.zero)
+    for event in events { context.emit(event) }
+  }
+
+  private func events(of removed: [StoredItem], _ store: Store) throws(StoreError) -> [Event] {
+    var events: [Event] = []
     for (contactID, items) in Dictionary(grouping: removed, by: \.contactID).sorted(by: { $0.key < $1.key }) {
-      let contact = try store.contact(contactID)
-      let connection = try? store.connection(contactID: contactID)
-      let info = ChatInfo.direct(ContactRecord(contact, connection: connection))
-      let deletions = items.map {
-        ChatItemDeletion(deleted: ChatItemInChat(info: info, item: ChatItemRecord($0)), remaining: nil)
+      do throws(StoreError) {
+        let contact = try store.contact(contactID)
+        let connection = try? store.connection(contactID: contactID)
+        let info = ChatInfo.direct(ContactRecord(contact, connection: connection))
+        let deletions = items.map {
+          ChatItemDeletion(deleted: ChatItemInChat(info: info, item: ChatItemRecord($0)), remaining: nil)
+        }
+        events.append(
+          .chatItemsDeleted(UserRecord(try store.user(contact.userID)), deletions, byUser: true, isTimed: true))
+      } catch .damaged(let entity) {
+        context.log(
+          .error, "messages disappeared and were not reported",
+          ["contact": String(contactID), "damaged": entity.rawValue])
       }
-      context.emit(
-        .chatItemsDeleted(UserRecord(try store.user(contact.userID)), deletions, byUser: true, isTimed: true))
     }
+    return events
   }
 }
 

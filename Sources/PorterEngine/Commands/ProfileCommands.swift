@@ -77,7 +77,7 @@ extension Engine {
     _ user: StoredUser, isLast: Bool, deletesMailboxes: Bool, _ store: Store
   ) throws(StoreError) {
     for connection in try store.connectionIDs(userID: user.id) {
-      try connections.deleteWithProfile(connection, deletesMailbox: deletesMailboxes, store)
+      try connections.deleteSilently(connection, deletesMailbox: deletesMailboxes, store)
     }
     // An invitation that the profile was about to accept.
     for open in try store.openReservations(.invitation) where Joining(open.material)?.userID == user.id {

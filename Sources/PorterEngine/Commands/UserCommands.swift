@@ -84,20 +84,35 @@ extension Engine {
     var told: [ContactRecord] = []
     // A contact that sees an incognito profile learns nothing of the user's own.
     for connection in try store.connections() where connection.userID == user.id && connection.incognito == nil {
-      // Who is not confirmed yet takes nothing that is signed.
-      guard let contactID = connection.contactID, var ratchet = try store.ratchet(connectionID: connection.id) else {
-        continue
+      do throws(StoreError) {
+        if let contact = try tell(connection, of: user, store) { told.append(contact) }
+      } catch .damaged(let entity) {
+        context.log(
+          .error, "a contact does not learn of the new profile",
+          ["connection": String(connection.id), "damaged": entity.rawValue])
       }
-      let enqueue = { () throws(StoreError) in
-        let profile = connection.profileToSend(user, to: try store.contact(contactID))
-        try store.enqueue(
-          .information(profile, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
-          attempt: self.context.randomness.bytes(24))
-        try store.save(ratchet, connectionID: connection.id)
-        told.append(ContactRecord(try store.contact(contactID), connection: connection))
-      }
-      try connections.take(.given(enqueue), of: connection, store)
     }
+    return told
+  }
+
+  /// Reads all that can be damaged before it writes. Nil for a contact that cannot be told.
+  private func tell(
+    _ connection: StoredConnection, of user: StoredUser, _ store: Store
+  ) throws(StoreError) -> ContactRecord? {
+    // Who is not confirmed yet takes nothing that is signed.
+    guard let contactID = connection.contactID, var ratchet = try store.ratchet(connectionID: connection.id) else {
+      return nil
+    }
+    let contact = try store.contact(contactID)
+    var told: ContactRecord?
+    let enqueue = { () throws(StoreError) in
+      try store.enqueue(
+        .information(connection.profileToSend(user, to: contact), replyMailbox: nil), connectionID: connection.id,
+        itemID: nil, with: &ratchet, attempt: self.context.randomness.bytes(24))
+      try store.save(ratchet, connectionID: connection.id)
+      told = ContactRecord(contact, connection: connection)
+    }
+    try connections.take(.given(enqueue), of: connection, store)
     return told
   }
 

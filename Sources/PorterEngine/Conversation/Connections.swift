@@ -127,9 +127,9 @@ final class Connections {
     try work.recordMailboxGone(contactID: contactID, store)
   }
 
-  /// Its profile is deleted, without a message to the other side. A damaged record is deleted as well: nothing can be asked with its
-  /// keys. Part of the caller's transaction.
-  func deleteWithProfile(_ connectionID: Int64, deletesMailbox: Bool, _ store: Store) throws(StoreError) {
+  /// Its profile is deleted, or it is an address: without a message to the other side. A damaged record is deleted as well:
+  /// nothing can be asked with its keys. Part of the caller's transaction.
+  func deleteSilently(_ connectionID: Int64, deletesMailbox: Bool, _ store: Store) throws(StoreError) {
     do throws(StoreError) {
       let connection = try store.connection(connectionID)
       try take(deletesMailbox ? .deletedSilently : .abandoned, of: connection, store)

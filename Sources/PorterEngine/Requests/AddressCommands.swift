@@ -84,7 +84,7 @@ extension Engine {
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         try self.requests.withdrawAll(of: address, store)
-        try self.connections.delete(try store.connection(address.connectionID), tellsPeer: false, store)
+        try self.connections.deleteSilently(address.connectionID, deletesMailbox: true, store)
       }
     }
     connections.reportEnded()

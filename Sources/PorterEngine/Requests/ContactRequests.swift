@@ -217,9 +217,16 @@ final class ContactRequests {
   /// The user deletes the address: nothing that came through it can be accepted any more. Part of the caller's transaction.
   func withdrawAll(of address: StoredAddress, _ store: Store) throws(StoreError) {
     for request in try store.contactRequests(addressID: address.id) {
-      let state = try Self.state(of: request)
-      // Contacts stay.
-      if state == .received || state == .accepting { _ = try take(ContactRequestChange(.withdraw, request, store)) }
+      do throws(StoreError) {
+        let state = try Self.state(of: request)
+        // Contacts stay.
+        if state == .received || state == .accepting { _ = try take(ContactRequestChange(.withdraw, request, store)) }
+      } catch .damaged(let entity) {
+        // It goes with the address.
+        context.log(
+          .error, "a request is deleted without being withdrawn",
+          ["request": String(request.id), "damaged": entity.rawValue])
+      }
     }
   }
 

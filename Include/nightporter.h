@@ -330,7 +330,8 @@ np_error np_expire_push(chat_ctrl ctrl);
  * looking at the app.
  *
  * "nextRefreshMs" says when the next round is due: 40 minutes after a whole one in the mode INSTANT, 20 in the mode PERIODIC, 10
- * without a token; 10 after one that was cut off ("expired") or could not reach everything ("offline", "failed"). Ask the system to
+ * without a token; 10 after one that did not look into every mailbox, such as one that was cut off ("expired") or did not reach
+ * everything ("offline", "failed"), and after a push that was about no new message. Ask the system to
  * wake the app then; np_state() has the time that is left when the app leaves the screen.
  *
  * In the role `extension` answered with the error `roleNotAllowed`, and otherwise as np_receive_push(); np_expire_push() ends it.
@@ -465,6 +466,8 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *   { "role", "quiescent", "holds": [what keeps it from being quiescent], "operations": { "cycle", kind: how many are
  *     in progress, … }, "blocked": { "network", "database": whether work of that sort may not begin }, "machines": { name:
  *     state, … }, "instance", "unread", "eventsWaiting",
+ *     "notifications": how pushes are: { "token": { "status", "mode", "reason", "reasonTs" }, "subscriptions": { state: how
+ *     many mailboxes are in it, … } },
  *     "pushesWaiting": how many pushes have no answer yet, beside the one that came first,
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
@@ -472,7 +475,7 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     "claims": [what this process has claimed at the moment: { "connection", "state", "epoch" }],
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
- * suspension drains them. "unread" and "owners" are left out while the store is closed, "channel" while there is none.
+ * suspension drains them. "unread", "notifications" and "owners" are left out while the store is closed, "channel" while there is none.
  * "quiescent" is true exactly when "holds" is empty. Never opens the store. It is closed in the states `closed` and `suspended` of
  * chat_lifecycle; in `dozing` its files are open and not locked.
  *
@@ -499,11 +502,12 @@ char *np_state(chat_ctrl ctrl);
  *
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads, each of which is made when it is needed
  * first and ends when the network comes to rest; it may block. Calls of one controller are made at the same time: one that
- * sends, one that receives what no push is about, and one for each push in progress, so that no push, and least of all a call's,
- * waits for a request of another one that hangs, and a request for messages which hangs delays no message that is sent. Beside
- * one that receives and has not returned within a second the next one is made, up to six, so that a mailbox that hangs keeps no
- * other one from being looked into. These are seven calls without a push, and at most NP_RELAY_CALLS, with those from before a
- * suspension that have not returned. A transport that lets one call wait for another takes that away.
+ * sends, one that receives, and one for each mailbox that a push in progress looks into, or that a command waits for, so that no
+ * push, and least of all a call's, waits for a request of another one that hangs, and a request for messages which hangs delays no
+ * message that is sent. Beside one that receives and has not returned within a second the next one is made, up to six, so that a
+ * mailbox that hangs keeps no other one from being looked into. NP_RELAY_CALLS is the most in all, with those from before a
+ * suspension that have not returned: one for each push that there can be, beside the seven without one. What comes beyond that
+ * waits. A transport that lets one call wait for another takes all this away.
  * The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,

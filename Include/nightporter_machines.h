@@ -844,7 +844,7 @@ enum np_mailbox_fetch_effect {
   NP_MAILBOX_FETCH_EFFECT_REPORT_FAILED = 4,
   /* Drop what the relay still answers. */
   NP_MAILBOX_FETCH_EFFECT_GIVE_UP_REQUEST = 5,
-  /* Emit ntfMessage if a push named the message: it is done. */
+  /* Emit ntfMessage if a push named the message: it is committed, and need not come again. */
   NP_MAILBOX_FETCH_EFFECT_EMIT_MARKER = 6,
   /* Let the next one ask. */
   NP_MAILBOX_FETCH_EFFECT_RELEASE_MAILBOX = 7,
@@ -914,24 +914,26 @@ enum np_message_fetch_event {
 enum np_message_fetch_effect {
   /* Have the connection, after other work of this process. Answer: claim.granted or claim.failed. */
   NP_MESSAGE_FETCH_EFFECT_CLAIM_MAILBOX = 0,
+  /* Wait for the connection no longer. */
+  NP_MESSAGE_FETCH_EFFECT_WITHDRAW_CLAIM = 1,
   /* Ask the relay for the first message. Answer: message, empty or failed. */
-  NP_MESSAGE_FETCH_EFFECT_SEND_GET = 1,
+  NP_MESSAGE_FETCH_EFFECT_SEND_GET = 2,
   /* Decrypt and commit the message. Answer: committed or abandoned. */
-  NP_MESSAGE_FETCH_EFFECT_DELIVER_MESSAGE = 2,
+  NP_MESSAGE_FETCH_EFFECT_DELIVER_MESSAGE = 3,
   /* Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped or failed. */
-  NP_MESSAGE_FETCH_EFFECT_SEND_ACKNOWLEDGE = 3,
+  NP_MESSAGE_FETCH_EFFECT_SEND_ACKNOWLEDGE = 4,
   /* Drop what the relay still answers. */
-  NP_MESSAGE_FETCH_EFFECT_GIVE_UP_REQUEST = 4,
-  /* Emit ntfMessage if a push named the message: it is done. */
-  NP_MESSAGE_FETCH_EFFECT_EMIT_MARKER = 5,
+  NP_MESSAGE_FETCH_EFFECT_GIVE_UP_REQUEST = 5,
+  /* Emit ntfMessage if a push named the message: it is committed, and need not come again. */
+  NP_MESSAGE_FETCH_EFFECT_EMIT_MARKER = 6,
   /* Let the next one ask. */
-  NP_MESSAGE_FETCH_EFFECT_RELEASE_MAILBOX = 6,
+  NP_MESSAGE_FETCH_EFFECT_RELEASE_MAILBOX = 7,
   /* Give the command the result that the final state names. */
-  NP_MESSAGE_FETCH_EFFECT_ANSWER = 7,
+  NP_MESSAGE_FETCH_EFFECT_ANSWER = 8,
   /* Starts the timer `deadline`: raise `timeout` after 10000 ms. */
-  NP_MESSAGE_FETCH_EFFECT_START_DEADLINE = 8,
+  NP_MESSAGE_FETCH_EFFECT_START_DEADLINE = 9,
   /* Takes the timer `deadline` back; harmless if it does not run. */
-  NP_MESSAGE_FETCH_EFFECT_CANCEL_DEADLINE = 9
+  NP_MESSAGE_FETCH_EFFECT_CANCEL_DEADLINE = 10
 };
 
 enum np_message_fetch_reason {

@@ -29,6 +29,8 @@ final class HostTransport: @unchecked Sendable {
     var hangingAcknowledgement: Int?
     /// Of messages in these mailboxes.
     var hangingAcknowledgements: Set<[UInt8]> = []
+    /// Not carried out, and answered with an error.
+    var failingAcknowledgement: Int?
     /// In which of them something was acknowledged.
     var acknowledged: Set<[UInt8]> = []
     var acknowledgements = 0
@@ -68,6 +70,8 @@ final class HostTransport: @unchecked Sendable {
   func hang(mailboxes: [[UInt8]?]) { state.signal { $0.hangingMailboxes = Set(mailboxes.compactMap(\.self)) } }
   /// Only this acknowledgement waits.
   func hang(onlyAcknowledgement number: Int?) { state.signal { $0.hangingAcknowledgement = number } }
+  /// This acknowledgement does not reach the relay, counted from 1.
+  func fail(acknowledgement number: Int) { state.signal { $0.failingAcknowledgement = number } }
   /// Acknowledgements of what is in these mailboxes wait.
   func hang(acknowledgementsIn mailboxes: [[UInt8]]) {
     state.signal { $0.hangingAcknowledgements = Set(mailboxes) }
@@ -184,6 +188,7 @@ final class HostTransport: @unchecked Sendable {
       {
         return nil
       }
+      if isAcknowledgement, state.failingAcknowledgement == acknowledgement { return false }
       return state.fails != kind
     }
     guard mayPass == true else { return nil }

@@ -118,6 +118,19 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertBothArrive()
   }
 
+  /// The relay gives it again, and the command names it again: its marker has come.
+  func testAMessageHasItsMarkerOnceThoughItIsAskedForAgain() throws {
+    let waiting = try Waiting()
+    waiting.transport.fail(acknowledgement: 1)
+    waiting.assertTaken(waiting.fetch(), more: nil)
+    waiting.service.event("ntfMessage")
+    waiting.assertTaken(waiting.fetch(), more: true)
+    while let event = waiting.service.event(within: 0.2) {
+      XCTAssertNotEqual(event["result"]["type"].text, "ntfMessage", event.description)
+    }
+    waiting.assertBothArrive()
+  }
+
   /// The same for a push.
   func testAMessageHasItsMarkerThoughTheAnswerToItsAcknowledgementIsLost() throws {
     let waiting = try Waiting()

@@ -69,14 +69,18 @@ final class StoreAccess {
 }
 
 /// Machines' timers among the engine's.
-private struct EngineMachineTimers: MachineTimers {
+struct EngineMachineTimers: MachineTimers {
   let timers: Timers
+  /// Of machines with the same subject at the same time; nil where there is one.
+  var owner: String?
 
   func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) {
-    timers.set(name, after: .milliseconds(Int64(milliseconds)), fire)
+    timers.set(own(name), after: .milliseconds(Int64(milliseconds)), fire)
   }
 
-  func cancel(_ name: String) { timers.cancel(name) }
+  func cancel(_ name: String) { timers.cancel(own(name)) }
+
+  private func own(_ name: String) -> String { owner.map { "\(name) \($0)" } ?? name }
 }
 
 /// Each step of each machine, as a line of the log: `step machine=… event=… from=… to=… answer=…`, and for tests as one of

@@ -31,6 +31,8 @@ final class ConnectionClaims {
     let asked: () -> Moment?
     /// Gives the request up, and the claim.
     let giveBack: () -> Void
+    /// Of `takeNumber`, for work that may withdraw while it waits.
+    var number: Int?
   }
 
   /// One connection as this process owns it, or not.
@@ -54,6 +56,7 @@ final class ConnectionClaims {
   private let source: any Source
   private let changes: CommittedChanges
   private var tracked: [Int64: Tracked] = [:]
+  private var numbers = 0
 
   init(_ context: EngineContext, peers: PeerLink, source: any Source, changes: CommittedChanges) {
     self.context = context
@@ -64,7 +67,7 @@ final class ConnectionClaims {
 
   // MARK: Claiming
 
-  /// Claims the connection under a new epoch. `then` is called once, in a later step. `connection` is its record, if the
+  /// Claims the connection under a new epoch. `then` is called once, in a later step, unless the work withdraws before. `connection` is its record, if the
   /// caller has just read it. Work of this process has a connection one after the other, in the order in which it asks, so that
   /// each is given another message.
   func claim(
@@ -72,6 +75,17 @@ final class ConnectionClaims {
   ) {
     if let tracked = tracked[connectionID] { return tracked.waiting.append((holder, then)) }
     begin(connectionID, known: connection, holder, then)
+  }
+
+  /// For one piece of work.
+  func takeNumber() -> Int {
+    numbers += 1
+    return numbers
+  }
+
+  /// The work with this number waits for the connection no longer, and takes no epoch that another process would lose its claim to.
+  func withdraw(_ number: Int, from connectionID: Int64) {
+    tracked[connectionID]?.waiting.removeAll { $0.holder.number == number }
   }
 
   func holder(of connectionID: Int64) -> Holder? { tracked[connectionID]?.holder }

@@ -22,12 +22,16 @@ struct ExpectedMessages {
   private static let bound = 256
   /// Oldest first.
   private var names: [Name] = []
+  /// Those of messages that have come, also oldest first: one whose acknowledgement had no answer comes again, and may be asked for
+  /// again by its name.
+  private var taken: [Name] = []
 
   mutating func note(_ message: [UInt8], _ connection: Int64) { note(Name(message, nil, connection: connection)) }
 
   mutating func note(_ time: WallTime, _ connection: Int64) { note(Name(nil, time, connection: connection)) }
 
   private mutating func note(_ name: Name) {
+    guard !taken.contains(where: { $0.isSame(as: name) }) else { return }
     names.removeAll { $0.isSame(as: name) }
     names.append(name)
     if names.count > Self.bound { names.removeFirst() }
@@ -39,6 +43,10 @@ struct ExpectedMessages {
     names.removeAll {
       $0.connection == connection && ($0.message == message.identifier || $0.time == message.timestamp)
     }
-    return names.count < before
+    guard names.count < before else { return false }
+    taken.append(Name(message.identifier, nil, connection: connection))
+    taken.append(Name(nil, message.timestamp, connection: connection))
+    if taken.count > Self.bound { taken.removeFirst(2) }
+    return true
   }
 }

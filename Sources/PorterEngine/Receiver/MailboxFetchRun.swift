@@ -49,6 +49,9 @@ final class MailboxFetchRun: MailboxFetchEffects {
   private var driver: MachineDriver<MailboxFetch, Finding>?
   /// How many were asked for.
   private var acknowledgements = 0
+  /// How often the source was asked what waits, alone or with an acknowledgement: a caller that comes before the last time has its
+  /// answer.
+  private(set) var questions = 0
   /// What the source is being asked for, and since when.
   private var request: (finding: Finding, asked: Moment)?
   /// Nil once it was called.
@@ -124,6 +127,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
   func sendGet(_ finding: Finding) {
     let claimed = finding.claimed
     request = (finding, context.clock.now())
+    questions += 1
     FaultPoint.reach(.beforeFetch)
     parts.source.fetch(claimed) { [weak self] result in
       FaultPoint.reach(.afterFetch)
@@ -177,6 +181,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     acknowledgements += 1
     let number = acknowledgements
     request = (finding, context.clock.now())
+    questions += 1
     FaultPoint.reach(.beforeAcknowledge)
     parts.source.acknowledge(message, claimed.with(committed.connection)) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)

@@ -335,7 +335,7 @@ final class MessageCommitter {
   /// A push names the message of this time.
   func expect(_ time: WallTime, _ connectionID: Int64) { expected.note(time, connectionID) }
 
-  /// SimpleX's `ntfMessage`: a message that a push named was taken in and acknowledged.
+  /// SimpleX's `ntfMessage`: a message that a push named was taken in, and need not come again.
   func emitMarker(_ message: SourceMessage, _ committed: CommittedMessage) {
     let connection = committed.connection
     guard let store = context.store, expected.take(message, connection.id) else { return }

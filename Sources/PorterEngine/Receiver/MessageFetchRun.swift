@@ -39,6 +39,7 @@ final class MessageFetchRun: MessageFetchEffects {
 
   private unowned let engine: Engine
   private let connection: StoredConnection
+  private let number: Int
   private var driver: MachineDriver<MessageFetch, Finding>?
   /// What the relay is being asked for, and since when.
   private var request: (finding: Finding, asked: Moment)?
@@ -51,7 +52,11 @@ final class MessageFetchRun: MessageFetchEffects {
     self.engine = engine
     self.connection = connection
     self.then = then
-    driver = MachineDriver(engine.context.machines, subject: String(connection.id)) { [weak self] effect, finding in
+    number = engine.claims.takeNumber()
+    // Several commands may wait for one connection, each with a deadline of its own.
+    let timers = EngineMachineTimers(timers: engine.context.timers, owner: String(number))
+    driver = MachineDriver(engine.context.machines(timers: timers), subject: String(connection.id)) {
+      [weak self] effect, finding in
       if let self { MessageFetch.perform(effect, by: self, finding) }
     }
   }
@@ -73,7 +78,7 @@ final class MessageFetchRun: MessageFetchEffects {
     engine.source.hasten(connection.id)
     let holder = ConnectionClaims.Holder(
       rank: 0, asked: { self.request?.asked },
-      giveBack: { if let request = self.request { self.post(.timeout, request.finding) } })
+      giveBack: { if let request = self.request { self.post(.timeout, request.finding) } }, number: number)
     engine.claims.claim(connection.id, known: connection, for: holder) { [self] result in
       switch result {
       case .success(.granted(let claimed)): take(claimed)
@@ -88,6 +93,8 @@ final class MessageFetchRun: MessageFetchEffects {
     guard driver?.state == .claiming else { return engine.claims.end(claimed.claim) }
     post(.claimGranted, .claimed(claimed))
   }
+
+  func withdrawClaim(_ finding: Finding) { engine.claims.withdraw(number, from: connection.id) }
 
   func sendGet(_ finding: Finding) {
     guard let claimed = finding.claimed else { return }

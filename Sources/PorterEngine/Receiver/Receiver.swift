@@ -22,7 +22,14 @@ final class Receiver {
   /// A fetch that is under way, and the callers that want another look when it ends.
   private struct Fetch {
     let run: MailboxFetchRun
-    var waiting: [(rank: Int, then: (FetchResult) -> Void)] = []
+    var waiting: [Waiting] = []
+  }
+
+  private struct Waiting {
+    let rank: Int
+    /// Of the fetch, when this caller came.
+    let questions: Int
+    let then: (FetchResult) -> Void
   }
 
   let context: EngineContext
@@ -41,27 +48,40 @@ final class Receiver {
   // MARK: Fetching
 
   /// Fetches until nothing waits. One fetch of a connection at a time: calls that come meanwhile wait for the end of the
-  /// first, and together get one more look, since something may have come after the first one's last. `rank`: of the push that it
-  /// is for; 0 without one.
+  /// first, and those that came after its last question get one more look together, since something may have come after it. `rank`:
+  /// of the push that it is for; 0 without one.
   func fetch(_ connectionID: Int64, rank: Int = 0, then: @escaping (FetchResult) -> Void) {
-    if fetches[connectionID] != nil {
-      fetches[connectionID]?.waiting.append((rank, then))
+    if let fetch = fetches[connectionID] {
+      fetches[connectionID]?.waiting.append(Waiting(rank: rank, questions: fetch.run.questions, then: then))
       return
     }
     let run = MailboxFetchRun(context, parts, connectionID, rank: rank) { [weak self] result in
-      var waiting = self?.fetches.removeValue(forKey: connectionID)?.waiting ?? []
+      let ended = self?.fetches.removeValue(forKey: connectionID)
+      let (run, waiting) = (ended?.run, ended?.waiting ?? [])
       // Its request was given up for one of those that wait, and all of them get the answer to the next one.
-      if case .givenBack = result { waiting.append((rank, then)) } else { then(result) }
-      // The mailbox hangs, which only a push does not take for an answer to a question that came later.
-      if result == .sourceFailed(.timeout) {
-        for (rank, report) in waiting where rank == 0 { report(result) }
-        waiting.removeAll { $0.rank == 0 }
+      if case .givenBack = result {
+        self?.fetchAgain(connectionID, for: waiting + [Waiting(rank: rank, questions: 0, then: then)])
+        return
       }
-      guard let last = waiting.map(\.rank).max() else { return }
-      self?.fetch(connectionID, rank: last) { result in for (_, report) in waiting { report(result) } }
+      then(result)
+      let isAnswer = { (caller: Waiting) in
+        switch result {
+        case .drained: caller.questions < (run?.questions ?? 0)
+        // The mailbox hangs, which only a push does not take for an answer to a question that came later.
+        case .sourceFailed(.timeout): caller.rank == 0
+        default: false
+        }
+      }
+      for caller in waiting where isAnswer(caller) { caller.then(result) }
+      self?.fetchAgain(connectionID, for: waiting.filter { !isAnswer($0) })
     }
     fetches[connectionID] = Fetch(run: run)
     run.continueLater()
+  }
+
+  private func fetchAgain(_ connectionID: Int64, for waiting: [Waiting]) {
+    guard let rank = waiting.map(\.rank).max() else { return }
+    fetch(connectionID, rank: rank) { result in for caller in waiting { caller.then(result) } }
   }
 
   /// The same for a push, which comes first: what is being asked already is not left behind what others ask, and is asked again

@@ -73,7 +73,7 @@ package enum MailboxFetch: Machine {
     case reportFailed
     /// Drop what the relay still answers.
     case giveUpRequest
-    /// Emit ntfMessage if a push named the message: it is done.
+    /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
     case emitMarker
     /// Let the next one ask.
     case releaseMailbox
@@ -242,7 +242,7 @@ package protocol MailboxFetchEffects {
   func reportFailed(_ argument: Argument)
   /// Drop what the relay still answers.
   func giveUpRequest(_ argument: Argument)
-  /// Emit ntfMessage if a push named the message: it is done.
+  /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
   func emitMarker(_ argument: Argument)
   /// Let the next one ask.
   func releaseMailbox(_ argument: Argument)

@@ -87,6 +87,8 @@ package enum MessageFetch: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Have the connection, after other work of this process. Answer: claim.granted or claim.failed.
     case claimMailbox
+    /// Wait for the connection no longer.
+    case withdrawClaim
     /// Ask the relay for the first message. Answer: message, empty or failed.
     case sendGet
     /// Decrypt and commit the message. Answer: committed or abandoned.
@@ -95,7 +97,7 @@ package enum MessageFetch: Machine {
     case sendAcknowledge
     /// Drop what the relay still answers.
     case giveUpRequest
-    /// Emit ntfMessage if a push named the message: it is done.
+    /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
     case emitMarker
     /// Let the next one ask.
     case releaseMailbox
@@ -109,6 +111,7 @@ package enum MessageFetch: Machine {
     package var name: String {
       switch self {
       case .claimMailbox: "claimMailbox"
+      case .withdrawClaim: "withdrawClaim"
       case .sendGet: "sendGet"
       case .deliverMessage: "deliverMessage"
       case .sendAcknowledge: "sendAcknowledge"
@@ -151,15 +154,15 @@ package enum MessageFetch: Machine {
     switch effect {
     case .startDeadline: .start("deadline", milliseconds: 10000, raise: .timeout)
     case .cancelDeadline: .cancel("deadline")
-    case .claimMailbox, .sendGet, .deliverMessage, .sendAcknowledge, .giveUpRequest, .emitMarker,
-      .releaseMailbox, .answer:
+    case .claimMailbox, .withdrawClaim, .sendGet, .deliverMessage, .sendAcknowledge, .giveUpRequest,
+      .emitMarker, .releaseMailbox, .answer:
       nil
     }
   }
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .giveUpRequest, .releaseMailbox, .startDeadline, .cancelDeadline: .act
+    case .withdrawClaim, .giveUpRequest, .releaseMailbox, .startDeadline, .cancelDeadline: .act
     case .claimMailbox, .sendGet, .deliverMessage, .sendAcknowledge: .ask
     case .emitMarker, .answer: .tell
     }
@@ -204,7 +207,7 @@ package enum MessageFetch: Machine {
       MachineStep(.untaken, .moved, .cancelDeadline, .answer)
     case .timeout:
       // Other work of this process still has it.
-      MachineStep(.untaken, .moved, .cancelDeadline, .answer)
+      MachineStep(.untaken, .moved, .cancelDeadline, .withdrawClaim, .answer)
     }
   }
 
@@ -336,6 +339,8 @@ package protocol MessageFetchEffects {
   associatedtype Argument
   /// Have the connection, after other work of this process. Answer: claim.granted or claim.failed.
   func claimMailbox(_ argument: Argument)
+  /// Wait for the connection no longer.
+  func withdrawClaim(_ argument: Argument)
   /// Ask the relay for the first message. Answer: message, empty or failed.
   func sendGet(_ argument: Argument)
   /// Decrypt and commit the message. Answer: committed or abandoned.
@@ -344,7 +349,7 @@ package protocol MessageFetchEffects {
   func sendAcknowledge(_ argument: Argument)
   /// Drop what the relay still answers.
   func giveUpRequest(_ argument: Argument)
-  /// Emit ntfMessage if a push named the message: it is done.
+  /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
   func emitMarker(_ argument: Argument)
   /// Let the next one ask.
   func releaseMailbox(_ argument: Argument)
@@ -359,6 +364,7 @@ extension MessageFetch {
   ) {
     switch effect {
     case .claimMailbox: performer.claimMailbox(argument)
+    case .withdrawClaim: performer.withdrawClaim(argument)
     case .sendGet: performer.sendGet(argument)
     case .deliverMessage: performer.deliverMessage(argument)
     case .sendAcknowledge: performer.sendAcknowledge(argument)

@@ -27,15 +27,16 @@
 #define message_fetch_on_timeout 9
 
 #define message_fetch_do_claimMailbox 0
-#define message_fetch_do_sendGet 1
-#define message_fetch_do_deliverMessage 2
-#define message_fetch_do_sendAcknowledge 3
-#define message_fetch_do_giveUpRequest 4
-#define message_fetch_do_emitMarker 5
-#define message_fetch_do_releaseMailbox 6
-#define message_fetch_do_answer 7
-#define message_fetch_do_startDeadline 8
-#define message_fetch_do_cancelDeadline 9
+#define message_fetch_do_withdrawClaim 1
+#define message_fetch_do_sendGet 2
+#define message_fetch_do_deliverMessage 3
+#define message_fetch_do_sendAcknowledge 4
+#define message_fetch_do_giveUpRequest 5
+#define message_fetch_do_emitMarker 6
+#define message_fetch_do_releaseMailbox 7
+#define message_fetch_do_answer 8
+#define message_fetch_do_startDeadline 9
+#define message_fetch_do_cancelDeadline 10
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -102,7 +103,7 @@ inline message_fetch_step(state, event, answer) {
     :: event == message_fetch_on_dropped ->
        answer = IGNORED
     :: event == message_fetch_on_timeout ->
-       answer = MOVED; state = message_fetch_state_untaken; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_answer)
+       answer = MOVED; state = message_fetch_state_untaken; message_fetch_does(message_fetch_do_cancelDeadline); message_fetch_does(message_fetch_do_withdrawClaim); message_fetch_does(message_fetch_do_answer)
     fi
   :: state == message_fetch_state_getting ->
     if

@@ -81,24 +81,40 @@ extension ClusteredRelay {
       })
   }
 
-  /// Assigns the notifier to the service, with what waits.
+  /// Assigns the notifier to the service, with what waits. The record says what of it is still to be put into the queue: a service that
+  /// gets no answer asks again, and the notifier is its own by then.
   private func take(
     _ mailbox: FoundMailbox, _ service: SigningPublicKey
   ) async throws(ExchangeFailure) -> RelaySubscription {
-    let (isNew, record) = try await change(mailbox, .notifier) { (record, _) throws(ExchangeFailure) in
-      if record.notifier?.service == service { return .keep((false, record)) }
+    let record = try await change(mailbox, .notifier) { (record, _) throws(ExchangeFailure) in
+      if record.notifier?.service == service { return .keep(record) }
       record.notifier?.service = service
-      return .replace((true, record))
+      // It may have had them before, and lost them to another.
+      for index in record.waiting.indices { record.waiting[index].isOwed = record.waiting[index].hasNotification }
+      return .replace(record)
     }
     let waiting = record.waiting.filter { $0.hasNotification && !MailboxRecord.isExpired($0.sentAt, at: wall) }
-    if isNew {
+    let owed = waiting.filter(\.isOwed)
+    if !owed.isEmpty {
       let parts = ClusterKey.Parts(mailbox: mailbox.parts.mailbox, generation: record.generation)
-      // It may have had them before, and lost them to another.
-      for entry in waiting {
+      for entry in owed {
         try await addNotification(entry.message, in: parts, to: service, attempt: try randomIdentifier())
       }
+      try await settle(owed.map(\.message), of: mailbox, service)
     }
     return waiting.isEmpty ? .subscribed : .waiting
+  }
+
+  /// They are in the service's queue.
+  private func settle(
+    _ messages: [RelayIdentifier], of mailbox: FoundMailbox, _ service: SigningPublicKey
+  ) async throws(ExchangeFailure) {
+    try await change(mailbox, .notifier) { (record, _) throws(ExchangeFailure) in
+      let settled = record.waiting.indices.filter { messages.contains(record.waiting[$0].message) }
+      guard record.notifier?.service == service, !settled.isEmpty else { return .keep(()) }
+      for index in settled { record.waiting[index].isOwed = false }
+      return .replace(())
+    }
   }
 
   /// Those that are due. What is over, since its message is gone or its notifier is another one, is acknowledged here.

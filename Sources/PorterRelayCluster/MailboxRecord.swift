@@ -24,6 +24,8 @@ struct MailboxRecord: Equatable {
     var notify: Bool
     /// There is, or was, one: the mailbox had a notifier.
     var hasNotification: Bool
+    /// The notifier's service is to get it, and it may not be in the service's queue yet.
+    var isOwed = false
   }
 
   /// A message that was dropped, so that a repeat of its sending is recognised.
@@ -114,7 +116,7 @@ extension MailboxRecord {
       bytes.append(signed64: Int64(bitPattern: entry.body))
       bytes += entry.message.bytes + entry.attempt.bytes
       bytes.append(signed64: entry.sentAt)
-      bytes.append((entry.notify ? 1 : 0) | (entry.hasNotification ? 2 : 0))
+      bytes.append((entry.notify ? 1 : 0) | (entry.hasNotification ? 2 : 0) | (entry.isOwed ? 4 : 0))
     }
     bytes.append(list: past) { bytes, past in
       bytes += past.attempt
@@ -144,7 +146,7 @@ extension MailboxRecord {
       let flags = try reader.byte()
       return Entry(
         body: body, message: message, attempt: attempt, sentAt: sentAt, notify: flags & 1 != 0,
-        hasNotification: flags & 2 != 0)
+        hasNotification: flags & 2 != 0, isOwed: flags & 4 != 0)
     }
     past = try reader.list(limit: Self.mostPast) { (reader) throws(RelayError) in
       Past(attempt: Array(try reader.bytes(8)), minute: try reader.unsigned32())

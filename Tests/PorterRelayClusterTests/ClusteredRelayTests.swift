@@ -35,13 +35,15 @@ final class ClusteredRelayTests: XCTestCase {
   }
 
   /// Of another relay each time, with the same mailboxes.
-  private func makeClient() -> RelayClient {
+  private func makeClient() -> RelayClient { RelayClient(port: makePort(), randomness: randomness) }
+
+  private func makePort() -> ClusterPort {
     let relay = ClusteredRelay(
       store, secret: [UInt8](repeating: 3, count: 32), ports: Ports(clock: clock, randomness: randomness),
       admit: { _ in true }, onNews: { _ in })
     guard let relay else { preconditionFailure("no relay") }
     store.listener.withLock { $0 = relay }
-    return RelayClient(port: ClusterPort(relay), randomness: randomness)
+    return ClusterPort(relay)
   }
 
   private func newMailbox() throws -> Fixture {
@@ -67,6 +69,10 @@ final class ClusteredRelayTests: XCTestCase {
       _ = try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key)
     }
     return texts
+  }
+
+  private func notifiers(of service: SigningKeyPair, at port: ClusterPort) -> RelayNotifierClient {
+    RelayNotifierClient(port: port, randomness: randomness, service: service)
   }
 
   // MARK: Failures
@@ -97,6 +103,43 @@ final class ClusteredRelayTests: XCTestCase {
         XCTAssertEqual(try receiveAll(mailbox), [], "call \(call) \(fault)")
       }
       XCTAssertGreaterThan(call, 3)
+    }
+  }
+
+  /// What came before the service is there for it, also when the relay put off the service in the middle of giving it that.
+  func testWhicheverCallFailsAServiceGetsWhatCameBeforeIt() throws {
+    for fault in MemoryStore.Fault.allCases {
+      var call = 0
+      var hasFailed = true
+      while hasFailed {
+        call += 1
+        let mailbox = try newMailbox()
+        let (key, boxKey) = (
+          try SigningKeyPair.generate(randomness: randomness), try BoxKeyPair.generate(randomness: randomness)
+        )
+        let notifier = try client.enableNotifier(
+          mailbox.recipient, key: mailbox.key, notifierKey: key.publicKey, boxKey: boxKey.publicKey)
+        for text in ["first", "second"] { try send(text, to: mailbox) }
+        let service = try SigningKeyPair.generate(randomness: randomness)
+        let (other, again) = (makePort(), makePort())
+        store.fail(call: call, fault)
+        do {
+          _ = try notifiers(of: service, at: other).subscribe([(notifier: notifier.identifier, key: key)])
+          hasFailed = false
+        } catch {
+          store.fail(call: 0, fault)
+          let answer = try notifiers(of: service, at: again).subscribe([(notifier: notifier.identifier, key: key)])
+          XCTAssertEqual(answer, [.waiting])
+        }
+        store.fail(call: 0, fault)
+        let due = try notifiers(of: service, at: again).dueNotifications().notifications
+        XCTAssertGreaterThanOrEqual(due.count, 2, "call \(call) \(fault)")
+        try notifiers(of: service, at: again).acknowledge(due)
+        _ = try notifiers(of: service, at: again).subscribe([(notifier: notifier.identifier, key: key)])
+        XCTAssertEqual(
+          try notifiers(of: service, at: again).dueNotifications().notifications.count, 0, "again: \(call) \(fault)")
+      }
+      XCTAssertGreaterThan(call, 4)
     }
   }
 

@@ -24,7 +24,8 @@ enum FaultPoint: String {
   case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded
   case modeAsked, insideMode, modeStored, notifierAsked, notifierAnswered, subscriptionAnswered
-  case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent, silenceWritten
+  case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent, silenceWritten, openingWritten,
+    openingNamed
 
   #if DEBUG
     // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.

@@ -40,13 +40,26 @@ final class TakenEvents {
     let last = try store.setting(Setting.opening)
     if opening == nil { known = read(of: last) } else if opening != last { known = [:] }
     let new = TextEncoding.hex(randomness.bytes(16))
+    do throws(SystemError) {
+      // First: a process that is killed before the store has the new name, or right after, leaves a file that is about the store.
+      if !known.isEmpty {
+        try write(known, of: last, next: new)
+        FaultPoint.reach(.openingWritten)
+      }
+    } catch {
+      log(.info, "the store keeps the name of its last opening", ["error": String(error.code)])
+      return opening = last
+    }
     do throws(StoreError) {
       // An app that starts waits for no other process.
       try stop.withReleaseBudget(Durations.releaseBudget) {
         Result { () throws(StoreError) in try store.noteLightly(new, as: Setting.opening) }
       }.get()
       opening = new
-      if !known.isEmpty { save() }
+      if !known.isEmpty {
+        FaultPoint.reach(.openingNamed)
+        save()
+      }
     } catch {
       log(.info, "the store keeps the name of its last opening", ["error": error.description])
       opening = last
@@ -68,7 +81,7 @@ final class TakenEvents {
   }
 
   private func save() {
-    do throws(SystemError) { try write(known) } catch {
+    do throws(SystemError) { try write(known, of: opening) } catch {
       log(.info, "events may come again after a restart", ["error": String(error.code)])
     }
   }
@@ -77,19 +90,37 @@ final class TakenEvents {
 
   private static let limit = 1 << 20
 
-  private func write(_ kept: [Kind: Set<Int64>]) throws(SystemError) {
+  /// `next`: the name that the store is given now.
+  private func write(
+    _ kept: [Kind: Set<Int64>], of opening: String?, next: String? = nil
+  ) throws(SystemError) {
     guard let opening, !kept.isEmpty else {
       if (try? files.status(at: path)) != nil { try files.remove(path) }
       return
     }
-    let file = try files.open(path, for: .writingOrCreating)
-    defer { files.close(file) }
     var lines = [opening]
+    if let next { lines.append(Self.next + next) }
     for (kind, numbers) in kept {
       lines.append(([kind.rawValue] + numbers.map { String($0) }).joined(separator: " "))
     }
     lines.append("end\n")
-    try files.write(Array(lines.joined(separator: "\n").utf8), to: file)
+    try replace(with: Array(lines.joined(separator: "\n").utf8))
+  }
+
+  private static let next = "next "
+
+  /// At any moment the file is whole: the old one or the new one.
+  private func replace(with bytes: [UInt8]) throws(SystemError) {
+    let new = path + "_new"
+    let file = try files.open(new, for: .writingOrCreating)
+    do throws(SystemError) {
+      defer { files.close(file) }
+      try files.write(bytes, to: file)
+    } catch {
+      try? files.remove(new)
+      throw error
+    }
+    try files.rename(new, to: path)
   }
 
   /// Nothing, if the file is not whole, or not about the store that was opened so.
@@ -98,10 +129,13 @@ final class TakenEvents {
     defer { files.close(file) }
     guard let bytes = try? files.read(file, limit: Self.limit), let text = String(validating: bytes, as: UTF8.self)
     else { return [:] }
-    let lines = text.split(separator: "\n")
-    guard lines.count > 2, lines.first.map(String.init) == opening, lines.last == "end" else { return [:] }
+    var lines = text.split(separator: "\n").map { String($0) }
+    guard lines.count > 2, lines.removeLast() == "end" else { return [:] }
+    var names = [lines.removeFirst()]
+    if lines[0].hasPrefix(Self.next) { names.append(String(lines.removeFirst().dropFirst(Self.next.count))) }
+    guard names.contains(opening) else { return [:] }
     var kept: [Kind: Set<Int64>] = [:]
-    for line in lines.dropFirst().dropLast() {
+    for line in lines {
       let words = line.split(separator: " ")
       let numbers = words.dropFirst().compactMap { Int64($0) }
       guard let kind = words.first.flatMap({ Kind(rawValue: String($0)) }), numbers.count == words.count - 1 else {

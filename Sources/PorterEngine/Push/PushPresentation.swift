@@ -129,7 +129,7 @@ struct PushPresentation {
         let event = try notificationEvent(of: entry, &run.records, store)
         filled.shown.append(entry)
         guard let event else { continue }
-        let isReplaced = appearance(of: entry) == .replaced
+        let isReplaced = Self.appearance(of: entry) == .replaced
         guard case .show = policy.verdict(for: event) else {
           // What is on screen says what was true before the edit.
           if isReplaced, entry.summary == nil { obsolete.append(event.identifier.description) }
@@ -216,7 +216,7 @@ struct PushPresentation {
   ) throws(StoreError) -> NotificationEvent? {
     let connection = try records.connection(entry.connectionID, store)
     if entry.kind == .request { return try requestEvent(of: entry, connection, &records, store) }
-    guard let contactID = entry.contactID, appearance(of: entry) != .none else { return nil }
+    guard let contactID = entry.contactID, Self.appearance(of: entry) != .none else { return nil }
     let contact = try records.contact(contactID, store)
     let owner = NotificationEvent.Owner(UserRecord(try records.user(contact.userID, store)))
     let record = ContactRecord(contact, connection: connection)
@@ -247,7 +247,7 @@ struct PushPresentation {
   private func requestEvent(
     of entry: StoredLedgerEntry, _ connection: StoredConnection, _ records: inout KnownRecords, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
-    guard let requestID = entry.requestID, appearance(of: entry) != .none else { return nil }
+    guard let requestID = entry.requestID, Self.appearance(of: entry) != .none else { return nil }
     let request = try store.contactRequest(requestID)
     let owner = NotificationEvent.Owner(UserRecord(try records.user(request.userID, store)))
     return NotificationEvent(
@@ -269,8 +269,14 @@ struct PushPresentation {
     }
   }
 
+  enum Appearance {
+    case none, new
+    /// It is on screen, and says something else now.
+    case replaced
+  }
+
   /// How the machine has it shown when it is presented.
-  private func appearance(of entry: StoredLedgerEntry) -> Showing.Appearance {
+  static func appearance(of entry: StoredLedgerEntry) -> Appearance {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { return .none }
     let showing = Showing()
     for effect in PorterMachines.LedgerEntry.step(state, .present).effects {
@@ -306,13 +312,7 @@ struct PushPresentation {
 
 /// Carries out what `ledger_entry` asks for beside what is recorded.
 private final class Showing: LedgerEntryEffects {
-  enum Appearance {
-    case none, new
-    /// It is on screen, and says something else now.
-    case replaced
-  }
-
-  private(set) var appearance = Appearance.none
+  private(set) var appearance = PushPresentation.Appearance.none
 
   func show(_ argument: Void) { appearance = .new }
   func showPlaceholder(_ argument: Void) {}

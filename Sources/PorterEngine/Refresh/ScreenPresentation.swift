@@ -40,6 +40,9 @@ final class ScreenPresentation {
     _ entry: StoredLedgerEntry, _ policy: NotificationPolicy, _ badge: Int64, _ records: inout KnownRecords,
     _ store: Store
   ) throws(StoreError) {
+    let isReplaced = PushPresentation.appearance(of: entry) == .replaced
+    // A summary says how many there are, which an edit does not change.
+    if isReplaced, entry.summary != nil { return }
     let event: NotificationEvent?
     do throws(StoreError) {
       event = try presentation.notificationEvent(of: entry, &records, store)
@@ -52,9 +55,10 @@ final class ScreenPresentation {
     content.userInfo.connection = try presentation.destination(of: entry, &records, store)
     let connection = try records.connection(entry.connectionID, store)
     let user = UserRecord(try records.user(connection.userID, store))
-    var isHeard = true
-    if content.category == .messageReceived { isHeard = try takeSound(of: entry.contactID, store) }
-    let shown = ForegroundPresentation(of: content.category, isRecent: !isHeard)
+    var isHeard = !isReplaced
+    if isHeard, content.category == .messageReceived { isHeard = try takeSound(of: entry.contactID, store) }
+    var shown = ForegroundPresentation(of: content.category, isRecent: !isHeard)
+    if isReplaced { shown.formIntersection(.list) }
     content.isHeard = shown.contains(.sound)
     context.emit(
       .notifications(

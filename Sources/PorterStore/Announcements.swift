@@ -69,6 +69,9 @@ extension StoredLedgerEntry {
   /// Whether a placeholder is on screen that its own notification would replace.
   package var mayHavePlaceholder: Bool { state == PorterMachines.LedgerEntry.State.upgraded.name }
 
+  /// Whether another notification may be on screen that its own would replace: a placeholder, or what it said before an edit.
+  package var isShownAnew: Bool { mayHavePlaceholder || state == PorterMachines.LedgerEntry.State.outdated.name }
+
   /// Whether its notification waits to be shown.
   package var waitsToBeShown: Bool {
     switch PorterMachines.LedgerEntry.State(name: state) {

@@ -71,6 +71,13 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.response(row) }
   }
 
+  /// Another notification is shown under this identifier: what the user does with it is no repeat. Part of the caller's transaction.
+  package func forgetEndedResponses(to identifier: String) throws(StoreError) {
+    try run(
+      "UPDATE responses SET identifier = NULL WHERE identifier = ? AND state NOT IN ('waiting', 'applying')",
+      [.text(identifier)])
+  }
+
   /// Part of the caller's transaction, which takes the step to `state`.
   package func insertResponse(
     _ new: NewResponse, _ state: NotificationResponse.State, at time: WallTime

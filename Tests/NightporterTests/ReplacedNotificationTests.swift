@@ -83,4 +83,63 @@ final class ReplacedNotificationTests: XCTestCase {
     station.pair.send("next", from: station.bob)
     XCTAssertEqual(try self.shown(station.alice).notification["body"].text, "next")
   }
+
+  // MARK: Taps
+
+  func testATapOnAMessageThatIsShownAnewLeadsThereOnce() throws {
+    let pair = try Pair()
+    let (_, then) = try shownAnew(pair) { self.tap($0, of: pair.alice) }
+    tap(then.notification, of: pair.alice)
+  }
+
+  /// INC-47: the message has the identifier of its placeholder.
+  func testATapOnAMessageWhosePlaceholderWasTappedLeadsThere() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.fail(.get)
+    let placeholder = service.push(push)["notifications"][0]
+    service.free()
+    XCTAssertEqual(station.alice.respond(to: placeholder)["result"]["outcome"].text, "waiting")
+    station.alice.dropEvents()
+    station.alice.send("/_app activate").assert("cmdOk")
+    var (taps, message): (Int, JSON?) = (0, nil)
+    while taps == 0 || message == nil, let event = station.alice.event()?["result"] {
+      if event["type"].text == "ntfResponse" { taps += 1 }
+      if event["type"].text == "notifications" { message = event["notifications"][0]["notification"] }
+    }
+    XCTAssertEqual(taps, 1)
+    XCTAssertEqual(message?["identifier"].text, placeholder["identifier"].text)
+    tap(try XCTUnwrap(message), of: station.alice)
+  }
+
+  /// The same with an extension, which shows the message before the app has applied the second tap.
+  func testAMessageThatAnExtensionShowsAnewIsTappedAgain() throws {
+    let station = try Station()
+    station.suspend()
+    let first = try station.present(try station.push(for: "helo"))["notifications"][0]
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.dropEvents()
+    tap(first, of: station.alice)
+    station.suspend()
+    edit("hello", of: station.bob)
+    let next = try station.present(try station.push(for: "two"))
+    XCTAssertEqual(next.bodies, ["hello", "two"], next.description)
+    XCTAssertEqual(next.identifiers.first, first["identifier"].text)
+    station.alice.send("/_app activate").assert("cmdOk")
+    tap(next["notifications"][0], of: station.alice)
+  }
+
+  /// A tap that leads to the chat, and which the platform then repeats.
+  private func tap(_ notification: JSON, of host: Host, line: UInt = #line) {
+    let answer = host.respond(to: notification)
+    XCTAssertFalse(answer["result"]["repeated"].flag, answer.description, line: line)
+    XCTAssertEqual(host.event("ntfResponse", line: line)?["result"]["chatId"].text, "@1", line: line)
+    let repeated = host.respond(to: notification)
+    XCTAssertTrue(repeated["result"]["repeated"].flag, repeated.description, line: line)
+    host.expectNone("ntfResponse", line: line)
+  }
 }

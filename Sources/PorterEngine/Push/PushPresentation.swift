@@ -56,7 +56,7 @@ struct PushPresentation {
         // From here on it may be seen: it is recorded to the end, though time is up.
         try context.stop.withReleaseBudget(Durations.releaseBudget) {
           Result { () throws(StoreError) in
-            for entry in filled.shown { try store.raise(.present, entry) }
+            for entry in filled.shown { try Self.recordShown(entry, store) }
             for entry in filled.left { try store.postpone(entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
             try scopes?.recordHanded(filled.handed, store)
@@ -285,7 +285,7 @@ struct PushPresentation {
     return showing.appearance
   }
 
-  private static func notificationIdentifier(
+  static func notificationIdentifier(
     of entry: StoredLedgerEntry, _ connection: StoredConnection
   ) -> NotificationIdentifier {
     notificationIdentifier(
@@ -295,7 +295,7 @@ struct PushPresentation {
   }
 
   /// The same before and after its connection is deleted.
-  private static func notificationIdentifier(of shown: StoredWithdrawal) -> NotificationIdentifier {
+  static func notificationIdentifier(of shown: StoredWithdrawal) -> NotificationIdentifier {
     if shown.kind == .connected, let contactID = shown.contactID {
       return .contactConnected(user: shown.userID, contact: contactID)
     }

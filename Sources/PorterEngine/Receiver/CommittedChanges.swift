@@ -103,7 +103,7 @@ final class CommittedChanges {
           shown = try store.lightTransaction { () throws(StoreError) in
             // Read again, since an extension may just show it.
             let unshown = try store.ledgerEntries(after: known, through: newest).filter(\.waitsToBeShown)
-            for entry in unshown { try store.raise(.present, entry) }
+            for entry in unshown { try PushPresentation.recordShown(entry, store) }
             return unshown
           }
         }
@@ -174,7 +174,7 @@ final class CommittedChanges {
       guard try !store.entriesToPresent(limit: 1).isEmpty else { return }
       let shown = try store.lightTransaction { () throws(StoreError) in
         let waiting = try store.entriesToPresent(limit: Self.shownAtOnce)
-        for entry in waiting { try store.raise(.present, entry) }
+        for entry in waiting { try PushPresentation.recordShown(entry, store) }
         return waiting
       }
       screen.show(shown, in: store)

@@ -267,6 +267,7 @@ final class MessageCommitter {
     // What is never shown does not wait.
     let events: [PorterMachines.LedgerEntry.Event] =
       !kind.isShown ? [.read] : isOver ? [.lapse] : screen.isVisible ? [.present] : []
+    if let earlier, events == [.present] { try PushPresentation.forgetResponses(to: earlier, connection, store) }
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,

@@ -1,0 +1,25 @@
+import PorterMachines
+import PorterNotifications
+import PorterStore
+
+/// What is shown anew under its identifier, such as a message in place of its placeholder, is another notification: what the user
+/// did with the earlier one does not count for it.
+extension PushPresentation {
+  /// The entry's notification is shown. Part of the caller's transaction.
+  static func recordShown(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
+    try store.raise(.present, entry)
+    guard entry.isShownAnew else { return }
+    do throws(StoreError) {
+      try forgetResponses(to: entry, try store.connection(entry.connectionID), store)
+    } catch .damaged, .notFound {
+      // It is not shown then.
+    }
+  }
+
+  /// Part of the caller's transaction.
+  static func forgetResponses(
+    to entry: StoredLedgerEntry, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) {
+    try store.forgetEndedResponses(to: notificationIdentifier(of: entry, connection).description)
+  }
+}

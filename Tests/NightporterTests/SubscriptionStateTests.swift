@@ -174,6 +174,53 @@ final class SubscriptionStateTests: XCTestCase {
     try alice.wait("subscribed") { try alice.inState("subscription LIKE 'created%'") == 1 }
   }
 
+  // MARK: Reports that cannot be made
+
+  /// The server says that it no longer watches, and then the store cannot be read.
+  private func unreported() throws -> Watched {
+    let alice = try Watched({ _ in })
+    try subscribed(alice)
+    XCTAssertEqual(alice.subscriptionEvents(), ["active"])
+    try alice.executeAtHome(
+      """
+      CREATE TABLE kept AS SELECT signing_key FROM token;
+      CREATE TRIGGER spoils AFTER UPDATE OF subscription ON connections WHEN new.subscription = 'createdPending'
+        BEGIN UPDATE token SET signing_key = x'00'; END;
+      """)
+    alice.script?.answers("SCHK", .each(.pending))
+    nextDay(alice)
+    try alice.wait("pending") { try alice.inState("subscription = 'createdPending'") == 1 }
+    XCTAssertEqual(alice.subscriptionEvents(), [])
+    return alice
+  }
+
+  private func mend(_ alice: Watched) throws {
+    try alice.executeAtHome(
+      "DROP TRIGGER spoils; UPDATE token SET signing_key = (SELECT signing_key FROM kept); DROP TABLE kept")
+  }
+
+  func testAStatusThatCannotBeReadIsReportedLater() throws {
+    let alice = try unreported()
+    try mend(alice)
+    var events: [String] = []
+    try alice.wait("reported") {
+      alice.clock.move(.seconds(1))
+      events += alice.subscriptionEvents()
+      return !events.isEmpty
+    }
+    XCTAssertEqual(events, ["pending"])
+  }
+
+  /// Also if the app was suspended meanwhile, and takes up nothing that waits.
+  func testAStatusThatWasNotReportedBeforeTheStoreWasClosedIsReportedWhenItIsOpen() throws {
+    let alice = try unreported()
+    alice.send("/_app suspend 0").assert("cmdOk")
+    try alice.wait("at rest") { alice.state["quiescent"].flag }
+    try mend(alice)
+    alice.send("/_app activate restore=off").assert("cmdOk")
+    try alice.wait("reported") { alice.subscriptionEvents() == ["pending"] }
+  }
+
   /// A store of the time when a subscription that was turned off was `off` before the relay knew.
   func testAStoreOfAnEarlierVersionIsReleased() throws {
     let alice = try Watched({ _ in })

@@ -142,7 +142,10 @@ package final class Engine {
 }
 
 extension Engine: LifecycleWork {
-  func beginWatchingChanges() throws(StoreError) { try changes.beginWatching() }
+  func beginWatchingChanges() throws(StoreError) {
+    try changes.beginWatching()
+    if isMain { tokens.subscriptions.reportStatuses() }
+  }
 
   func openRelay() { relayLink.open() }
 

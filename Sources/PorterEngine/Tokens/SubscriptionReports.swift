@@ -17,7 +17,7 @@ final class SubscriptionReports {
 
   func forget(_ id: Int64) { changes.forget(id) }
 
-  /// What could not be read is reported later; with a store that was closed, when it is open again.
+  /// What could not be read is reported later; with a store that was closed, when it is open again. Called whenever work begins.
   func report() {
     guard !changes.isEmpty else { return }
     let due = changes.due

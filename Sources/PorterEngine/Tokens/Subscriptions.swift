@@ -41,6 +41,9 @@ final class Subscriptions {
     self.retries = retries
   }
 
+  /// What could not be reported, such as since the store was closed.
+  func reportStatuses() { reports.report() }
+
   // MARK: What is wanted
 
   /// Brings the subscriptions of all connections to where the token and the user want them. Safe to call at any time: what is
@@ -57,7 +60,6 @@ final class Subscriptions {
 
   /// At a start: releases what is turned off, makes what is missing, and checks the rest.
   func takeUpWork() {
-    reports.report()
     guard isReadyToAsk else { return }
     // After the steps of what was lost.
     context.steps.post { [weak self] in

@@ -205,12 +205,7 @@ final class ChangingTests: XCTestCase {
   /// Both sides allow it: nothing is left, in either store.
   func testAFullDeletionLeavesNothing() throws {
     let pair = try Pair()
-    for (host, name) in [(pair.alice, "alice"), (pair.bob, "bob")] {
-      host.send(#"/_profile 1 {"displayName":"\#(name)","preferences":{"fullDelete":{"allow":"yes"}}}"#)
-        .assert("userProfileUpdated")
-    }
-    pair.alice.event("contactUpdated", within: 20)
-    pair.bob.event("contactUpdated", within: 20)
+    allowFullDeletion(pair)
     let item = deliver("between us", pair)
     let answer = pair.bob.send("/_delete item @1 \(item) broadcast")["result"]["chatItemDeletions"][0]
     XCTAssertTrue(answer["deletedChatItem"].exists)
@@ -226,6 +221,28 @@ final class ChangingTests: XCTestCase {
       XCTAssertEqual(try store.integer("SELECT count(*) FROM items"), 0)
     }
     XCTAssertEqual(pair.alice.state["unread"].number, 0)
+  }
+
+  /// A mark made here keeps the text, and is no reason to keep it from its author's deletion.
+  func testAFullDeletionAlsoDeletesWhatIsMarkedHere() throws {
+    let pair = try Pair()
+    allowFullDeletion(pair)
+    let item = deliver("between us", pair)
+    pair.alice.send("/_delete item @1 \(lastItem(pair.alice)) internalMark").assert("chatItemsDeleted")
+    XCTAssertEqual(pair.texts(pair.alice), ["between us"])
+    pair.bob.send("/_delete item @1 \(item) broadcast").assert("chatItemsDeleted")
+    _ = deliver("later", pair)
+    XCTAssertEqual(pair.texts(pair.alice), ["later"])
+    XCTAssertEqual(pair.alice.state["unread"].number, 1)
+  }
+
+  private func allowFullDeletion(_ pair: Pair) {
+    for (host, name) in [(pair.alice, "alice"), (pair.bob, "bob")] {
+      host.send(#"/_profile 1 {"displayName":"\#(name)","preferences":{"fullDelete":{"allow":"yes"}}}"#)
+        .assert("userProfileUpdated")
+    }
+    pair.alice.event("contactUpdated", within: 20)
+    pair.bob.event("contactUpdated", within: 20)
   }
 
   func testADeletionHereOnlyLeavesTheOtherSideAlone() throws {

@@ -15,22 +15,24 @@ final class ItemRulesTests: XCTestCase {
   func testEditsAndDeletions() {
     let rules: [(name: String, of: (Subject) -> Verdict)] = [
       ("edit", ItemRules.edit), ("delete for both", ItemRules.deleteForBoth),
-      ("contact edits", ItemRules.contactEdits), ("contact deletes", ItemRules.contactDeletes),
+      ("contact edits", ItemRules.contactEdits),
+      ("contact deletes", { ItemRules.contactDeletes($0, inFull: false) }),
+      ("contact deletes in full", { ItemRules.contactDeletes($0, inFull: true) }),
     ]
     let other = Verdict.refused(.notTheAuthor)
     let deleted = Verdict.refused(.alreadyDeleted)
     let overtaken = Verdict.ignored(.alreadyDeleted)
     let old = Verdict.refused(.tooOld)
     let table: [(Subject, [Verdict])] = [
-      (subject(.user), [.allowed, .allowed, other, other]),
-      (subject(.user, hours: 23), [.allowed, .allowed, other, other]),
-      (subject(.user, hours: 24), [old, old, other, other]),
-      (subject(.user, deleted: true), [deleted, deleted, other, other]),
-      (subject(.contact), [other, other, .allowed, .allowed]),
-      (subject(.contact, hours: 77), [other, other, .allowed, .allowed]),
-      (subject(.contact, hours: 78), [other, other, .allowed, old]),
-      (subject(.contact, deleted: true), [other, other, overtaken, overtaken]),
-      (subject(.contact, deleted: true, hours: 78), [other, other, overtaken, overtaken]),
+      (subject(.user), [.allowed, .allowed, other, other, other]),
+      (subject(.user, hours: 23), [.allowed, .allowed, other, other, other]),
+      (subject(.user, hours: 24), [old, old, other, other, other]),
+      (subject(.user, deleted: true), [deleted, deleted, other, other, other]),
+      (subject(.contact), [other, other, .allowed, .allowed, .allowed]),
+      (subject(.contact, hours: 77), [other, other, .allowed, .allowed, .allowed]),
+      (subject(.contact, hours: 78), [other, other, .allowed, old, old]),
+      (subject(.contact, deleted: true), [other, other, overtaken, overtaken, .allowed]),
+      (subject(.contact, deleted: true, hours: 78), [other, other, overtaken, overtaken, overtaken]),
     ]
     for (subject, expected) in table {
       for (rule, verdict) in zip(rules, expected) {

@@ -62,10 +62,12 @@ struct ItemRules {
     return subject.isDeleted ? .ignored(.alreadyDeleted) : .allowed
   }
 
-  static func contactDeletes(_ subject: Subject) -> Verdict {
+  /// `inFull`: nothing stays of it. That also takes what was only marked as deleted, and whose text is still there.
+  static func contactDeletes(_ subject: Subject, inFull: Bool) -> Verdict {
     if subject.author != .contact { return .refused(.notTheAuthor) }
-    if subject.isDeleted { return .ignored(.alreadyDeleted) }
-    return subject.age < deletableByContact ? .allowed : .refused(.tooOld)
+    let isInTime = subject.age < deletableByContact
+    if subject.isDeleted { return inFull && isInTime ? .allowed : .ignored(.alreadyDeleted) }
+    return isInTime ? .allowed : .refused(.tooOld)
   }
 
   /// The contact says that it received the message.

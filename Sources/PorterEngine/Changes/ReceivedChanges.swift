@@ -102,8 +102,9 @@ struct ReceivedChanges {
       try store.noteRemoved(contactID: contactID, sharedID: sharedID)
       return ignored(.unknownMessage, "deletion")
     }
-    return try carryOut(ItemRules.contactDeletes(subject(item)), "deletion") { () throws(StoreError) in
-      let isKept = try !features().allow(.fullDelete, .contact)
+    let isKept = try !features().allow(.fullDelete, .contact)
+    let verdict = ItemRules.contactDeletes(subject(item), inFull: !isKept)
+    return try carryOut(verdict, "deletion") { () throws(StoreError) in
       if isKept { try store.markDeleted(item, at: now) } else { try store.remove(item) }
       return .changed(.removed(ItemChange.RemovedItem(item), isKept: isKept), contactID: contactID)
     }

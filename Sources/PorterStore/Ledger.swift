@@ -264,6 +264,16 @@ extension Store {
       """, [.integer(connectionID)])
   }
 
+  /// Notifications that are on screen of this profile are to be removed. Their entries stay as they are: nothing was read.
+  /// Part of the caller's transaction.
+  func removeNotifications(userID: Int64) throws(StoreError) {
+    try run(
+      """
+      UPDATE ledger SET removal_due = 1 WHERE state IN ('presented', 'outdated', 'announced', 'upgraded')
+        AND kind <> 'application' AND connection_id IN (SELECT connection_id FROM connections WHERE user_id = ?)
+      """, [.integer(userID)])
+  }
+
   package func ledgerEntries(itemID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try rows(
       """

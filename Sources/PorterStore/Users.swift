@@ -110,12 +110,14 @@ extension Store {
     return try user(id)
   }
 
-  /// Hides the profile, or shows it again. A hidden one is muted, so that it does not count in the badge.
+  /// Hides the profile, or shows it again. A hidden one is muted, so that it does not count in the badge, and what is on
+  /// screen of it is withdrawn.
   package func setViewPassword(_ id: Int64, _ password: StoredPassword?) throws(StoreError) -> StoredUser {
     try transaction { () throws(StoreError) in
       try run(
         "UPDATE users SET view_hash = ?, view_salt = ?, show_notifications = ? WHERE user_id = ?",
         [.optional(password?.hash), .optional(password?.salt), .flag(password == nil), .integer(id)])
+      if password != nil { try removeNotifications(userID: id) }
       noteSilence()
     }
     return try user(id)

@@ -45,6 +45,33 @@ final class ProfileTests: XCTestCase {
 
   // MARK: Showing
 
+  /// Not even the existence of a hidden profile shows: what is on screen of it goes. Its messages stay unread.
+  func testHidingAProfileWithdrawsItsNotifications() throws {
+    let station = try Station()
+    try addProfile("secret", station)
+    station.alice.send("/_user 1").assert("activeUser")
+    station.suspend()
+    for (contact, text) in [(1, "to alice"), (2, "to secret")] {
+      station.bob.send("/_send @\(contact) text \(text)").assert("newChatItems")
+    }
+    let first = try shown(station).notifications
+    let secret = first.filter { $0["userInfo"]["userId"].number == 2 }.map { $0["identifier"].text }
+    XCTAssertEqual(secret.count, 1, "\(first)")
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send(#"/_hide user 2 "pw""#).assert("userPrivacy")
+    station.suspend()
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    let next = try station.present(wake)
+    // The app has shown that the contact is connected.
+    XCTAssertEqual(
+      Set(next["withdrawals"].elements.map(\.text)), Set(secret + ["np:connected:2:2"]), next.description)
+    XCTAssertEqual(next.identifiers, [])
+    XCTAssertEqual(try station.present(wake)["withdrawals"].count, 0, "once")
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send(#"/_unhide user 2 "pw""#).assert("userPrivacy")
+    XCTAssertEqual(station.alice.state["unread"].number, 2)
+  }
+
   func testEachOfThreeProfilesShowsWhatItMay() throws {
     let station = try Station()
     let (alice, bob) = (station.alice, station.bob)

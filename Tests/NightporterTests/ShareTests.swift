@@ -49,6 +49,21 @@ final class ShareTests: XCTestCase {
     pair.bob.event("newChatItems")
   }
 
+  /// INC-18: the app names the share extension that is in its way.
+  func testINC18AnAppNamesTheShareExtensionThatHoldsTheStore() throws {
+    let pair = try Pair()
+    let share = try share(pair.alice)
+    share.send("/_app phase active").assert("cmdOk")
+    let holder = try Database(path: pair.alice.prefix + "_chat.db")
+    defer { try? holder.close() }
+    try holder.execute("BEGIN IMMEDIATE")
+    let refused = pair.alice.send("/_set alias @1 x")["error"]["np"]
+    try holder.execute("ROLLBACK")
+    XCTAssertEqual(refused["code"].text, "ownedElsewhere", refused.description)
+    XCTAssertEqual(refused["holder"].text.split(separator: " ").first, "share", refused.description)
+    share.send("/_app suspend 0").assert("cmdOk")
+  }
+
   /// A push comes while it works: the notification extension handles it, and the share extension none.
   func testAShareExtensionDoesNotCompeteForPushes() throws {
     let station = try Station()

@@ -300,11 +300,12 @@ final class Lifecycle {
   }
 
   /// Which process had the store, if that is what an error says (INC-18): the one that the kernel knows to be at work on it,
-  /// of either role.
+  /// of any role.
   func holder(in error: StoreError) -> String? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
-    let holder = StoreHolder.find(
-      among: [(context.role.peer, peers.peerFile), (context.role, phaseFile)], except: context.instance)
+    let roles = [context.role.peer] + [.share, .extension, .app].filter { $0 != context.role.peer }
+    let files = roles.map { (role: $0, file: $0 == context.role ? phaseFile : peers.file(of: $0)) }
+    let holder = StoreHolder.find(among: files, except: context.instance)
     return holder?.description ?? "another process"
   }
 

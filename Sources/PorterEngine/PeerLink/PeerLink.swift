@@ -48,9 +48,10 @@ final class PeerLink {
   private var role: Role { context.role.peer }
 
   /// The other role's phase file: its lock is what the kernel answers by.
-  var peerFile: PhaseFile {
-    PhaseFile(
-      prefix: context.configuration.prefix, role: role.rawValue, ports: context.configuration.ports)
+  var peerFile: PhaseFile { file(of: role) }
+
+  func file(of role: Role) -> PhaseFile {
+    PhaseFile(prefix: context.configuration.prefix, role: role.rawValue, ports: context.configuration.ports)
   }
 
   /// Finds out whether the other role is at work. `then` is called once, at the latest when the machine's patience is

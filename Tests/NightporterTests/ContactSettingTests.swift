@@ -148,4 +148,30 @@ final class ContactSettingTests: XCTestCase {
     // A passphrase may look like anything else.
     XCTAssertNotNil(Host.open(folder.file("a"), key: "postgres is my favourite").host)
   }
+
+  /// A member of the wrong type, or one that nothing keeps, is refused, and nothing is changed.
+  func testMembersThatAreNotUnderstoodAreRefused() throws {
+    let pair = try Pair()
+    pair.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":true,"sendRcpts":false}"#).assert("cmdOk")
+    let text = #""msgContent":{"type":"text","text":"x"}"#
+    let wrong = [
+      #"/_settings @1 {"enableNtfs":"all","favorite":false,"sendRcpts":"nope"}"#,
+      #"/_settings @1 {"enableNtfs":"all","favorite":false,"other":1}"#,
+      #"/_send @1 json [{\#(text),"quotedItemId":"7"}]"#, #"/_send @1 json [{\#(text),"zzz":1}]"#,
+      #"/_send @1 json [{\#(text),"mentions":["bob"]}]"#, #"/_update item @1 1 json {\#(text),"mentions":7}"#,
+      #"/_update item @1 1 json {\#(text),"zzz":1}"#,
+    ]
+    for command in wrong {
+      let answer = pair.alice.send(command)
+      XCTAssertEqual(answer.errorTag, "commandError", "\(command): \(answer)")
+    }
+    XCTAssertEqual(pair.texts(pair.alice), [])
+    let chat = pair.alice.send("/_get chat @1 count=1")["result"]["chat"]["chatInfo"]["contact"]["chatSettings"]
+    XCTAssertEqual(
+      [chat["favorite"].flag, chat["sendRcpts"].exists, chat["sendRcpts"].flag], [true, true, false], chat.description)
+    // What may be left out may be null.
+    pair.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":true,"sendRcpts":null}"#).assert("cmdOk")
+    pair.alice.send(#"/_send @1 json [{\#(text),"fileSource":null,"quotedItemId":null,"mentions":{}}]"#)
+      .assert("newChatItems")
+  }
 }

@@ -30,13 +30,14 @@ extension Command {
     },
     Rule("/_settings") { (cursor) throws(ChatError) in
       let chat = try cursor.chatReference()
-      let object = try cursor.spaceAndJSON("settings")
+      let json = try cursor.spaceAndJSON("settings")
+      let object = try cursor.members(of: json, ["enableNtfs", "sendRcpts", "favorite"])
       guard let filter = (object["enableNtfs"]?.stringValue).flatMap(NotificationFilter.init),
         let favorite = object["favorite"]?.boolValue
       else { throw cursor.failure("enableNtfs (none, all or mentions) and favorite") }
-      let settings = ChatSettings(
-        notifications: filter, sendsReceipts: object["sendRcpts"]?.boolValue, isFavorite: favorite)
-      return .setChatSettings(chat, settings)
+      let receipts = try cursor.optional(object, "sendRcpts", "true or false") { $0.boolValue }
+      return .setChatSettings(
+        chat, ChatSettings(notifications: filter, sendsReceipts: receipts, isFavorite: favorite))
     },
     Rule("/_send") { (cursor) throws(ChatError) in
       let chat = try cursor.chatReference()
@@ -111,11 +112,14 @@ extension Command {
 
 extension ComposedMessage {
   fileprivate init(json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
-    if let file = json["fileSource"], file != .null { throw .nightporter(.notSupported("files")) }
-    guard let content = json["msgContent"].flatMap(MessageContent.init(json:)) else {
+    let object = try cursor.members(of: json, ["fileSource", "quotedItemId", "msgContent", "mentions"])
+    if let file = object["fileSource"], file != .null { throw .nightporter(.notSupported("files")) }
+    guard let content = object["msgContent"].flatMap(MessageContent.init(json:)) else {
       throw cursor.failure("msgContent with type and text")
     }
-    self.init(content, quotedItemID: json["quotedItemId"]?.integerValue, mentions: Command.mentionedNames(json))
+    self.init(
+      content, quotedItemID: try cursor.optional(object, "quotedItemId", "a message's id") { $0.integerValue },
+      mentions: try Command.mentionedNames(object, cursor))
   }
 }
 

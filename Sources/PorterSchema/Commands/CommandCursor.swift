@@ -188,3 +188,25 @@ extension DeviceToken {
   /// The one token of the provider that reaches nothing.
   package static let nullToken = "test_ntf_token"
 }
+
+// MARK: - Members
+
+extension CommandCursor {
+  /// The object's members, all of which have these names: what no rule reads would be lost.
+  func members(of json: JSONValue, _ names: [String]) throws(ChatError) -> JSONObject {
+    guard case .object(let object) = json else { throw failure("an object") }
+    guard object.members.allSatisfy({ names.contains($0.name) }) else {
+      throw failure("no members but \(names.joined(separator: ", "))")
+    }
+    return object
+  }
+
+  /// A member that may be missing or null, but not of another type.
+  func optional<Value>(
+    _ object: JSONObject, _ name: String, _ expected: String, _ read: (JSONValue) -> Value?
+  ) throws(ChatError) -> Value? {
+    guard let value = object[name], value != .null else { return nil }
+    guard let read = read(value) else { throw failure("\(name): \(expected)") }
+    return read
+  }
+}

@@ -50,11 +50,11 @@ extension Command {
         return .updateItem(chat, item, UpdatedMessage(.text(try cursor.nonEmptyRest("a text"))), live: isLive)
       }
       guard cursor.skip(" json ") else { throw cursor.failure("json and a message, or text and a text") }
-      let json = try cursor.json("a message")
+      let json = try cursor.members(of: try cursor.json("a message"), ["msgContent", "mentions"])
       guard let content = json["msgContent"].flatMap(MessageContent.init(json:)) else {
         throw cursor.failure("msgContent with type and text")
       }
-      return .updateItem(chat, item, UpdatedMessage(content, mentions: mentionedNames(json)), live: isLive)
+      return .updateItem(chat, item, UpdatedMessage(content, mentions: try mentionedNames(json, cursor)), live: isLive)
     },
     Rule("/_delete item") { (cursor) throws(ChatError) in
       let chat = try cursor.chatReference()
@@ -85,8 +85,13 @@ extension Command {
   ]
 
   /// The keys of `mentions`. What they map to are members of groups.
-  static func mentionedNames(_ json: JSONValue) -> [String] {
-    guard case .object(let object)? = json["mentions"] else { return [] }
-    return object.members.map(\.name)
+  static func mentionedNames(_ json: JSONObject, _ cursor: CommandCursor) throws(ChatError) -> [String] {
+    let mentions = try cursor.optional(json, "mentions", "an object of numbers") { (value) -> JSONObject? in
+      guard case .object(let object) = value, object.members.allSatisfy({ $0.value.integerValue != nil }) else {
+        return nil
+      }
+      return object
+    }
+    return mentions?.members.map(\.name) ?? []
   }
 }

@@ -10,6 +10,37 @@ final class KilledHandoverTests: XCTestCase {
   func testAnAppKilledBeforeTheStoreNamesItsOpeningRepeatsNoEvent() throws { try appDies(at: "openingWritten") }
   func testAnAppKilledWhenTheStoreNamesItsOpeningRepeatsNoEvent() throws { try appDies(at: "openingNamed") }
 
+  /// The event about a tap, when the store has forgotten it and the file still has it.
+  func testAnAppKilledWhileItForgetsATakenResponseRepeatsNoEvent() throws {
+    let directory = try Places.makeTemporaryDirectory()
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let store = directory.appendingPathComponent("alice").path
+    let first = try ScriptedHost(store: store)
+    defer { first.process.kill() }
+    try first.command(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
+    try first.command("/_start", "chatStarted")
+    let respond = { (identifier: String) in
+      let response: JSONValue = ["identifier": .string(identifier), "userInfo": ["userId": 1]]
+      return "np_notification_response $c \(JSONValue(response.text).text)"
+    }
+    XCTAssertEqual(try first.call(respond("np:message:a:b"))["result"]?["outcome"], "applied")
+    try first.command("/_app suspend 0", "cmdOk")
+    let response = try first.event("ntfResponse")["responseId"]
+    first.process.kill()
+
+    let second = try ScriptedHost(store: store, environment: ["PORTER_HALT_AT": "takenForgotten"])
+    XCTAssertThrowsError(try second.command("/_start", "chatStarted"))
+    XCTAssertEqual(try second.process.waitForEnd(), .killed(SIGKILL))
+
+    let third = try ScriptedHost(store: store)
+    defer { third.process.kill() }
+    try third.command("/_start", "chatStarted")
+    let next = try third.call(respond("np:message:a:c"))["result"]
+    XCTAssertEqual(next?["outcome"], "applied", next?.text ?? "")
+    XCTAssertNotEqual(next?["responseId"], response)
+    XCTAssertEqual(try third.event("ntfResponse")["responseId"], next?["responseId"])
+  }
+
   private func appDies(at point: String) throws {
     let directory = try Places.makeTemporaryDirectory()
     defer { try? FileManager.default.removeItem(at: directory) }

@@ -101,9 +101,10 @@ final class CallEvents {
     taken.formUnion(takenEvents.kept(.calls))
     guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
     do throws(StoreError) {
-      // First: a number that is free again is never taken for one of these.
-      takenEvents.forget(.calls)
       try store.forgetCallEvents(Array(taken))
+      FaultPoint.reach(.takenForgotten)
+      // Last: a process that is killed in between leaves numbers that the store does not give again.
+      takenEvents.forget(.calls)
       emitted.subtract(taken)
       taken.removeAll()
     } catch {

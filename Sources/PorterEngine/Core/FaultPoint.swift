@@ -25,7 +25,7 @@ enum FaultPoint: String {
   case responseKept, responseBegun, insideResponse, responseEnded
   case modeAsked, insideMode, modeStored, notifierAsked, notifierAnswered, subscriptionAnswered
   case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent, silenceWritten, openingWritten,
-    openingNamed
+    openingNamed, takenForgotten
 
   #if DEBUG
     // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.

@@ -278,9 +278,10 @@ final class Responses {
     taken.formUnion(takenEvents.kept(.responses))
     guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
     do throws(StoreError) {
-      // First: a number that is free again is never taken for one of these.
-      takenEvents.forget(.responses)
       try store.forgetResponseEvents(Array(taken))
+      FaultPoint.reach(.takenForgotten)
+      // Last: a process that is killed in between leaves numbers that the store does not give again.
+      takenEvents.forget(.responses)
       emitted.subtract(taken)
       taken.removeAll()
     } catch {

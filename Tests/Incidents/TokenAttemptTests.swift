@@ -23,15 +23,37 @@ final class TokenAttemptTests: XCTestCase {
   private func begin(_ command: String, _ night: Night) throws {
     // Earlier requests, such as the end of another token's subscriptions.
     try awaitState(night.alice) { !Self.awaitsAnswers($0) }
+    try awaitRequests(night) { $0 == 0 }
     night.freezeServer()
     try night.alice.call("&cut = chat_send_cmd $c \(JSONValue(command).text)")
     try awaitState(night.alice) { Self.awaitsAnswers($0) }
+    // A request counts as awaited before it is sent.
+    try awaitRequests(night) { $0 > 0 }
     try night.alice.command("/_app suspend 0", "cmdOk")
     let answer = try night.alice.call("join cut")
     XCTAssertNotNil(answer["error"], "the waiting caller gets an error: \(answer.text)")
     XCTAssertEqual(try night.alice.state["quiescent"], true)
     night.alice.process.signal(SIGSTOP)
     night.thawServer()
+  }
+
+  /// Waits until this is true of how many requests are at the relay that the server has not taken.
+  private func awaitRequests(_ night: Night, _ holds: (Int64) -> Bool) throws {
+    let server = try Database(path: night.directory.appendingPathComponent("server").path)
+    let mailbox = try XCTUnwrap(server.rows("SELECT hex(recipient) FROM identity") { $0.text(0) }.first)
+    try server.close()
+    let relay = try Database(path: night.directory.appendingPathComponent("relay").path)
+    defer { try? relay.close() }
+    let waiting = """
+      SELECT count(*) FROM message JOIN mailbox ON mailbox.number = message.mailbox
+      WHERE hex(recipient) = '\(mailbox)' AND body IS NOT NULL
+      """
+    let end = Date(timeIntervalSinceNow: 20)
+    while end.timeIntervalSinceNow > 0 {
+      if let count = try relay.integer(waiting), holds(count) { return }
+      usleep(5_000)
+    }
+    XCTFail("there were never as many requests at the relay")
   }
 
   private static func awaitsAnswers(_ state: JSONValue) -> Bool {

@@ -71,10 +71,14 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.response(row) }
   }
 
-  /// Another notification is shown under this identifier: what the user does with it is no repeat. Part of the caller's transaction.
-  package func forgetEndedResponses(to identifier: String) throws(StoreError) {
+  /// Another notification is shown under this identifier: that the user opens it is no repeat. What changes something stays one, since
+  /// a platform may repeat it late, and a reply is not sent twice. Part of the caller's transaction.
+  package func forgetOpened(_ identifier: String) throws(StoreError) {
     try run(
-      "UPDATE responses SET identifier = NULL WHERE identifier = ? AND state NOT IN ('waiting', 'applying')",
+      """
+      UPDATE responses SET identifier = NULL
+      WHERE identifier = ? AND action = 'open' AND state NOT IN ('waiting', 'applying')
+      """,
       [.text(identifier)])
   }
 

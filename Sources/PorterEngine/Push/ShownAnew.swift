@@ -20,6 +20,6 @@ extension PushPresentation {
   static func forgetResponses(
     to entry: StoredLedgerEntry, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) {
-    try store.forgetEndedResponses(to: notificationIdentifier(of: entry, connection).description)
+    try store.forgetOpened(notificationIdentifier(of: entry, connection).description)
   }
 }

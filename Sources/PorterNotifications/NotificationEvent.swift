@@ -142,9 +142,6 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Whether the text identifies a summary, which the next burst has as well.
-  package static func isOfMany(_ text: String) -> Bool { text.hasPrefix("np:many:") }
-
   package var description: String {
     switch self {
     case .message(let connection, let message): "np:message:\(connection):\(message)"

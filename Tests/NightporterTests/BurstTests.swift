@@ -65,6 +65,34 @@ final class BurstTests: XCTestCase {
     XCTAssertEqual(items.count, 25, "nothing is lost")
   }
 
+  /// A summary keeps its identifier: a doubled response is a repeat, and a tap on the summary of more or fewer messages is not.
+  func testATapOnASummaryCountsOnceUntilItIsShownAnew() throws {
+    let station = try Station()
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    station.suspend()
+    for (texts, body) in [(1...8, "8 new messages"), (9...17, "17 new messages")] {
+      send(texts.map { "text \($0)" }, from: station.bob)
+      try tapTwice(try station.present(wake), body, station)
+    }
+    open(station) {
+      let items = station.alice.send("/_get chat @1 count=8")["result"]["chat"]["chatItems"].elements
+      let numbers = items.map { String($0["meta"]["itemId"].number) }.joined(separator: ",")
+      station.alice.send("/_read chat items @1 \(numbers)")
+    }
+    try tapTwice(try station.present(wake), "9 new messages", station)
+  }
+
+  private func tapTwice(_ answer: JSON, _ body: String, _ station: Station, line: UInt = #line) throws {
+    XCTAssertEqual([answer.identifiers, answer.bodies], [["np:many:1:@1"], [body]], answer.description, line: line)
+    open(station) {
+      let taps = (0..<2).map { _ in station.alice.respond(to: answer["notifications"][0])["result"] }
+      XCTAssertEqual(taps.map { $0["outcome"].text }, ["applied", "applied"], "\(taps)", line: line)
+      XCTAssertEqual(taps.map { $0["repeated"].flag }, [false, true], "\(taps)", line: line)
+      let events = station.alice.waitingEvents().filter { $0 == "ntfResponse" }
+      XCTAssertEqual(events.count, 1, line: line)
+    }
+  }
+
   /// The placeholder of a message that comes in a burst goes, since the summary stands for the message; its chat was heard.
   func testAPlaceholderGivesWayToTheSummary() throws {
     let station = try Station()

@@ -22,6 +22,8 @@ struct BurstComposition {
   private(set) var withdrawals: [String] = []
 
   private var summaries: [(identifier: String, entries: [Int64])] = []
+  /// Identifiers of summaries that are shown with fewer messages than before.
+  private var reduced: [String] = []
   private var sounds: SoundRule
   private let boot: String
 
@@ -121,7 +123,7 @@ struct BurstComposition {
     let connection = try ofChat == nil ? nil : store.connection(contactID: parts[0].contactID)
     add(event, of: (connection?.agentID).map { TextEncoding.base64URL($0) }, isHeard: false)
     // Its profile was muted or hidden meanwhile.
-    if notifications.count == before { withdrawals.append(identifier) }
+    if notifications.count == before { withdrawals.append(identifier) } else { reduced.append(identifier) }
   }
 
   /// Nil for a damaged record: the others are named without it (INC-44).
@@ -135,6 +137,8 @@ struct BurstComposition {
 
   /// Part of the transaction that records what is shown.
   func record(_ store: Store) throws(StoreError) {
+    // Each is another notification than the earlier one with its identifier.
+    for summary in summaries.map(\.identifier) + reduced { try store.forgetEndedResponses(to: summary) }
     for summary in summaries {
       for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }
     }

@@ -347,9 +347,7 @@ private struct ResponseRecorder: NotificationResponseRecord {
 extension NewResponse {
   fileprivate init(_ response: UserResponse) {
     self.init(
-      action: response.action.rawValue,
-      // A tap on the summary of a later burst is no repeat.
-      identifier: response.identifier.flatMap { NotificationIdentifier.isOfMany($0) ? nil : $0 },
+      action: response.action.rawValue, identifier: response.identifier,
       digest: Digest.sha256(Array((response.text ?? "").utf8)), text: response.text, userID: response.userID,
       chatID: response.chatID, requestID: response.contactRequestID, connection: response.connection)
   }

@@ -138,7 +138,7 @@ struct BurstComposition {
   /// Part of the transaction that records what is shown.
   func record(_ store: Store) throws(StoreError) {
     // Each is another notification than the earlier one with its identifier.
-    for summary in summaries.map(\.identifier) + reduced { try store.forgetEndedResponses(to: summary) }
+    for summary in summaries.map(\.identifier) + reduced { try store.forgetOpened(summary) }
     for summary in summaries {
       for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }
     }

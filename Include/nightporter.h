@@ -226,7 +226,8 @@ char *chat_recv_msg(chat_ctrl ctrl);
  *
  * In the role `app` an event about something that was received comes again in the app's next process unless the host has taken
  * it: a process that is killed while it reads gets the rest after its next "/_start", each once, together with what extensions
- * committed meanwhile. What is taken while the store is closed is kept in the file `<path>_taken` until the store is opened.
+ * committed meanwhile. When half of the queue is full, such events wait in the store until there is room again, and
+ * `notifications`, which say what to show at that moment, are left out. What is taken while the store is closed is kept in the file `<path>_taken` until the store is opened.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 

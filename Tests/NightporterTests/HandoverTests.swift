@@ -5,6 +5,9 @@ import PorterSchema
 import PorterStore
 import XCTest
 
+@testable import Nightporter
+@testable import PorterEngine
+
 /// What others committed while the app did not run is handed over to its host, however much it is.
 final class HandoverTests: XCTestCase {
   /// More than the queue of events takes in: the rest waits in the ledger until the host has taken these, also in another
@@ -39,6 +42,47 @@ final class HandoverTests: XCTestCase {
     XCTAssertEqual(texts, expected + ["news"])
     awaitRest(of: last)
     last.expectNone("newChatItems")
+  }
+
+  /// The host of an app at work reads nothing for long: what the app receives waits in the store, and displaces nothing that waits to be
+  /// read; also when the app ends with it.
+  func testAHostThatIsFarBehindLosesNothing() throws {
+    let pair = try Pair()
+    awaitRest(of: pair.alice)
+    pair.alice.dropEvents()
+    let prefix = pair.alice.prefix
+    pair.alice.free()
+    func open() throws -> Host {
+      var configuration = Configuration(prefix: prefix, role: .app, confirmation: .yesUp)
+      configuration.eventBytes = 60_000
+      let host = Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), prefix)
+      host.send("/_start").assert("chatStarted")
+      return host
+    }
+    let first = try open()
+    let expected = (0..<80).map { "message \($0)" }
+    let messages = expected.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
+    pair.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
+    awaitThat("it has received all of them") {
+      first.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]["content"]["msgContent"]["text"].text
+        == expected.last
+    }
+    awaitRest(of: first)
+    var texts: [String] = []
+    func take(_ count: Int, from host: Host) {
+      while texts.count < count, let event = host.event(within: 30) {
+        XCTAssertNotEqual(event["result"]["type"].text, "eventsLost", event.description)
+        guard event["result"]["type"].text == "newChatItems" else { continue }
+        texts += event["result"]["chatItems"].elements.map { $0["chatItem"]["content"]["msgContent"]["text"].text }
+      }
+    }
+    take(20, from: first)
+    first.free()
+    let second = try open()
+    take(expected.count, from: second)
+    XCTAssertEqual(texts, expected)
+    awaitRest(of: second)
+    second.expectNone("newChatItems")
   }
 
   /// The host reads half of it after the app was suspended, and the app ends then, as the platform ends one. Neither does that half

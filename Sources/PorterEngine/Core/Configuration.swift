@@ -29,6 +29,8 @@ package struct Configuration: Sendable {
   package var log: Log
   /// Makes the source of messages, if it is another one than the mailboxes at the relay.
   var makeSource: (@Sendable (Engine) -> any Source)?
+  /// How many bytes of events wait for the host at most.
+  var eventBytes: Int
 
   package var clock: any Clock { ports.clock }
   package var randomness: any Randomness { ports.randomness }
@@ -39,6 +41,7 @@ package struct Configuration: Sendable {
   ) {
     location = StoreLocation(prefix: prefix)
     self.role = role
+    eventBytes = EventQueue.byteBound(role)
     self.confirmation = confirmation
     self.ports = ports
     self.execution = execution

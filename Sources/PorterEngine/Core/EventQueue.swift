@@ -135,6 +135,11 @@ package final class EventQueue: Sendable {
     }
   }
 
+  /// One that says what is to be shown now. A host that is far behind has no use for it, and it displaces no event that is of use later.
+  func postUnlessBehind(_ event: Event) {
+    if contents.withLock({ $0.room(within: byteBound) }) != nil { post(event) }
+  }
+
   /// What may be added of events that can as well wait elsewhere, so that as much is left for those that cannot: as many of
   /// them, and as many bytes. Nil if nothing; `then` is called as soon as the host has taken enough.
   func room(orLater then: @escaping @Sendable () -> Void) -> (events: Int, bytes: Int)? {

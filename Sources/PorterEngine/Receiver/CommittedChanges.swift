@@ -142,12 +142,12 @@ final class CommittedChanges {
     after known: Int64, through last: Int64, _ store: Store
   ) throws(StoreError) -> Portion {
     var portion = Portion()
-    let found = try store.ledgerEntries(after: known, through: last, limit: Self.reportedAtOnce)
-    if found.isEmpty { return portion }
-    guard var room = context.events.room(orLater: { [turns] in turns.enqueue { $0.changes.report() } }) else {
+    guard var room = room() else {
       portion.rest = .waitsForHost
       return portion
     }
+    let found = try store.ledgerEntries(after: known, through: last, limit: Self.reportedAtOnce)
+    if found.isEmpty { return portion }
     for entry in found {
       let events = entry.kind == .application ? [] : try events(of: entry, store)
       room.events -= max(events.count, 1)
@@ -161,6 +161,11 @@ final class CommittedChanges {
     }
     if found.count == Self.reportedAtOnce { portion.rest = .more }
     return portion
+  }
+
+  /// In the queue of events. Nil if there is none; what waits is reported when there is.
+  private func room() -> (events: Int, bytes: Int)? {
+    context.events.room { [turns] in turns.enqueue { $0.changes.report() } }
   }
 
   private static let reportedAtOnce = 256
@@ -194,12 +199,13 @@ final class CommittedChanges {
   private static let delay = Span.milliseconds(500)
 
   /// What this process committed itself, from the entry `earlier` to `newest`, is no news once what was there before it
-  /// was reported. False if that could not be reported yet: then this is reported after it.
+  /// was reported. False if that could not be reported yet: then this is reported after it. Also if the host is far behind: its event
+  /// would take the place of others that the host has not taken.
   @discardableResult
   func noteOwnCommit(after earlier: Int64, through newest: Int64) -> Bool {
     report(through: earlier)
     guard let known = knownEntry else { return true }
-    guard known >= earlier else { return false }
+    guard known >= earlier, room() != nil else { return false }
     knownEntry = max(known, newest)
     return true
   }

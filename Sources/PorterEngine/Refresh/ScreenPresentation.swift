@@ -60,7 +60,7 @@ final class ScreenPresentation {
     var shown = ForegroundPresentation(of: content.category, isRecent: !isHeard)
     if isReplaced { shown.formIntersection(.list) }
     content.isHeard = shown.contains(.sound)
-    context.emit(
+    context.events.postUnlessBehind(
       .notifications(
         user, [PresentedNotification(content: content.json(in: try strings.table(store)), presentation: shown.names)],
         badge: badge))

@@ -289,7 +289,9 @@ final class ScopeTests: XCTestCase {
     other.send(#"/_hide user 1 "secret""#).assert("userPrivacy")
     other.send("/_app suspend 0").assert("cmdOk")
     let answer = try station.present(push)
-    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertEqual(answer["notifications"].count, 0, answer.description)
+    XCTAssertEqual(answer["withdrawals"].elements.map(\.text), ["np:connected:1:1"], "what was on screen of it")
+    XCTAssertFalse(answer["applicationPushes"].exists, answer.description)
     XCTAssertEqual(answer.commands, [])
     wake(station)
     let event = try XCTUnwrap(station.alice.event("applicationPush"))["result"]["applicationPush"]

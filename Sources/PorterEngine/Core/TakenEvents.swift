@@ -37,7 +37,12 @@ final class TakenEvents {
   /// The store is open. Reads what was kept for it, and gives this opening a name of its own.
   func beginOpening(_ store: Store) throws(StoreError) {
     guard isApp else { return }
-    let last = try store.setting(Setting.opening)
+    let last: String?
+    do throws(StoreError) { last = try store.setting(Setting.opening) } catch {
+      // A process that has had the store open continues as it is, and retries what it cannot read.
+      guard opening != nil else { throw error }
+      return log(.info, "the name of the store's last opening could not be read", ["error": error.description])
+    }
     if opening == nil { known = read(of: last) } else if opening != last { known = [:] }
     let new = TextEncoding.hex(randomness.bytes(16))
     do throws(SystemError) {

@@ -148,6 +148,13 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], path: "Benchmarks/relay-load", swiftSettings: swift),
+    // `make bench-scale-jetstream`.
+    .executableTarget(
+      name: "store-load",
+      dependencies: [
+        "PorterTelemetry", .byName(name: "PorterJetStream", condition: clustered),
+        .product(name: "porter-pushing", package: "nightporter"),
+      ], path: "Benchmarks/store-load", swiftSettings: swift),
     // `make bench-providers`.
     .executableTarget(
       name: "push-load",
@@ -173,7 +180,7 @@ let package = Package(
     .testTarget(
       name: "PorterWebPushTests",
       dependencies: [
-        "PorterWebPush", "PorterPushClient", "CWebPush", "PushStandIns",
+        "PorterMutation", "PorterWebPush", "PorterPushClient", "CWebPush", "PushStandIns",
         .product(name: "porter-pushing", package: "nightporter"), .product(name: "NIOCore", package: "swift-nio"),
       ], swiftSettings: swift),
     .testTarget(

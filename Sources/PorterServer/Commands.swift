@@ -79,7 +79,7 @@ extension NotificationServer {
         try self.statuses(of: notifiers, token)
       }
     case .unsubscribe(_, let notifiers):
-      return try conclude(request, token, .subscribe) { () throws(ServerError) in
+      return try conclude(request, token, .unsubscribe) { () throws(ServerError) in
         for notifier in notifiers { try self.state.deleteSubscription(token: token.number, notifier: notifier) }
         return .subscriptions(notifiers.map { .init(notifier: $0, status: .deleted) })
       }

@@ -27,13 +27,16 @@ extension NotificationServer {
   func raise(
     _ event: ServerToken.Event, _ token: TokenRecord?, _ input: TokenInput = .nothing
   ) throws(ServerError) -> (reply: TokenReply, state: ServerToken.State) {
-    let step = Self.step(token?.state ?? ServerToken.initial, event)
+    let before = token?.state ?? ServerToken.initial
+    let step = Self.step(before, event)
+    var number = token?.number
+    // A token has no number before it is stored.
+    defer { logStep(step, from: before, event, number: number) }
     switch step.answer {
     case .refused(let reason): return (.refused(ServerRefusal(reason)), step.next)
     case .ignored: return (.none, step.next)
     case .moved, .stayed: break
     }
-    var number = token?.number
     var reply = TokenReply.none
     for effect in step.effects {
       switch (effect, input) {
@@ -63,10 +66,24 @@ extension NotificationServer {
     return step
   }
 
+  /// As the engine logs the steps of its machines.
+  private func logStep(
+    _ step: MachineStep<ServerToken>, from before: ServerToken.State, _ event: ServerToken.Event, number: Int64?
+  ) {
+    guard log.writes(.debug) else { return }
+    log(
+      .debug, "step",
+      [
+        "machine": ServerToken.name, "subject": number.map(String.init) ?? "-", "event": event.name,
+        "from": before.name, "to": step.next.name, "answer": step.answer.name,
+      ])
+  }
+
   /// The same for an event that comes with nothing and is answered to no client: most of a server's work, for which no key
   /// is read. Returns the token's next state.
   func raise(_ event: ServerToken.Event, of token: TokenStatus) throws(ServerError) -> ServerToken.State {
     let step = Self.step(token.state, event)
+    logStep(step, from: token.state, event, number: token.number)
     guard step.answer == .moved || step.answer == .stayed else { return step.next }
     for effect in step.effects { _ = try carryOut(effect, number: token.number, nil, next: step.next) }
     return step.next

@@ -31,7 +31,7 @@ enum Arguments: Equatable {
       --local-socket PATH         where a device simulator listens; pushes to apns_test tokens go there
       --provider NAME=local:PATH  the same for tokens of another provider
       --ready-fd N                a descriptor to which "ready" is written once the server is serving
-      --verbose                   logs to standard error
+      --verbose                   logs to standard error, with the monotonic clock's microseconds
 
     send leaves an envelope that a service has sealed for a host's scope (spec/protocol/scopes.md) at the address scope:…,
     and ends when the relay has it. The same envelope again changes nothing.

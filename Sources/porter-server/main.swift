@@ -47,7 +47,7 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   guard let stop = WakeDescriptor() else { throw .noResources }
   try stopOnSignals(stop)
 
-  let log = Log.standardError(minimum: arguments.isVerbose ? .debug : .warning)
+  let log = Log.standardError(minimum: arguments.isVerbose ? .debug : .warning, timed: arguments.isVerbose)
   var providers: [String: any PushProvider] = [:]
   for (name, path) in arguments.locals { providers[name] = try LocalProvider(path: path) }
   let state = try ServerState(path: arguments.state, access: .serve, ports: .system)

@@ -153,6 +153,21 @@ class MessagePushTests: XCTestCase {
     XCTAssertTrue(world.provider.take().isEmpty)
   }
 
+  /// A user who turns pushes off while the code for a new device token is on its way: the client does not ask again.
+  func testSubscriptionsAreDeletedWhileTheTokenIsNotProven() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    let replacement = try XCTUnwrap(PushToken(provider: "apns_test", bytes: randomness.bytes(32)))
+    _ = try device.ask(.replace(token: device.token, with: replacement))
+    XCTAssertEqual(
+      try device.ask(.subscribe(token: device.token, [mailbox.credentials])).result, .refused(.authorization))
+    XCTAssertEqual(
+      try device.ask(.unsubscribe(token: device.token, [mailbox.notifier.bytes])).result,
+      .subscriptions([.init(notifier: mailbox.notifier.bytes, status: .deleted)]))
+  }
+
   func testANotifierThatTheRelayForgotShowsAtTheDailyCheck_INC67() throws {
     let world = try World()
     let device = try Device(world)

@@ -6,8 +6,13 @@ import Synchronization
 /// A message names the one that it replaces. Of several that replace the same one, the first in the stream is valid; who has stored one looks
 /// whether it is, before anything is built on it. So each message that another one replaces was valid, and valid is **the first of
 /// those that replace the latest one**. Those that are replaced, or never were valid, are deleted some seconds later.
+///
+/// A node looks through all that it has between two messages to find those of one subject: a record that was not changed for long would cost the
+/// more the more others there are. So a message also says up to where there is nothing to be found: the leader has compared it with what it had
+/// applied, and that includes what was acknowledged long before (`SettledNumbers`).
 extension JetStream {
   private static let replaces = "Porter-Replaces"
+  private static let follows = "Porter-Follows"
   /// Nothing that a replacement has to see is deleted, or makes room, within this time.
   private static let patience = Duration.seconds(1)
   private static let mostTries = 8
@@ -17,6 +22,11 @@ extension JetStream {
     var sequence: UInt64
     /// 0 if it replaces none.
     var replaced: UInt64
+    /// No other version lies between the one that it replaces and this number, which may be lower than that one's.
+    var settled: UInt64
+
+    /// Others that replace the same one come after it.
+    var start: UInt64 { settled < sequence ? max(replaced, settled) : replaced }
   }
 
   private enum Following {
@@ -29,7 +39,7 @@ extension JetStream {
   func newest(_ stream: String, _ subject: String) async throws(ClusterFailure) -> StoredRecord? {
     guard let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#) else { return nil }
     var valid: Version?
-    var position = last.replaced
+    var position = last.start
     while position < last.sequence {
       guard let next = try await version(stream, subject, after: position) else {
         throw ClusterFailure("a record changes while it is read")
@@ -41,17 +51,26 @@ extension JetStream {
   }
 
   /// Replaces the version `replaced`, 0 if there must be none, and returns the new one's number. Nil if another one has replaced it.
+  /// `settled`: of the stream, before it was found that there is none.
   func replace(
-    _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64
+    _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64, settled: UInt64 = 0
   ) async throws(ClusterFailure) -> UInt64? {
     let begin = ContinuousClock.now
+    let settled = replaced > 0 ? settledNumbers.number(stream) : settled
     var last = replaced
     for _ in 0..<Self.mostTries {
-      var headers = [(name: Self.replaces, value: String(replaced))]
+      var headers = [(name: Self.replaces, value: String(replaced)), (name: Self.follows, value: String(settled))]
       // The leader alone compares this, and refuses nothing that others may have applied.
       if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
       let stored = try await send(subject, bytes, headers)
-      switch try await following(stream, subject, replaced, upTo: stored) {
+      // One that was refused says nothing of what came before.
+      let following =
+        if let stored {
+          try await following(stream, subject, replaced, from: max(replaced, settled), upTo: stored)
+        } else {
+          try await following(stream, subject, replaced)
+        }
+      switch following {
       case .replacement:
         if let stored { outdated.note(stream, stored) }
         return nil
@@ -86,12 +105,25 @@ extension JetStream {
     }
   }
 
-  /// Looks whether something has replaced this version before the message `end`, if there is one.
+  /// Looks whether something has replaced this version.
   private func following(
-    _ stream: String, _ subject: String, _ sequence: UInt64, upTo end: UInt64?
+    _ stream: String, _ subject: String, _ sequence: UInt64
+  ) async throws(ClusterFailure) -> Following {
+    // Mostly the last one has, and there is nothing to be looked through.
+    if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.sequence > sequence,
+      last.replaced >= sequence
+    {
+      return .replacement
+    }
+    return try await following(stream, subject, sequence, from: sequence, upTo: nil)
+  }
+
+  /// Looks whether something after `start` has replaced this version before the message `end`, if there is one.
+  private func following(
+    _ stream: String, _ subject: String, _ sequence: UInt64, from start: UInt64, upTo end: UInt64?
   ) async throws(ClusterFailure) -> Following {
     var last: Version?
-    while let next = try await version(stream, subject, after: last?.sequence ?? sequence) {
+    while let next = try await version(stream, subject, after: last?.sequence ?? start) {
       if let end, next.sequence >= end { return .last(next) }
       if next.replaced >= sequence { return .replacement }
       last = next
@@ -109,14 +141,17 @@ extension JetStream {
     guard let reply = try await get(stream, query), let sequence = reply.number("seq") else { return nil }
     let headers = String(decoding: reply.data("hdrs") ?? [], as: UTF8.self)
     let version = Version(
-      bytes: reply.data("data") ?? [], sequence: sequence, replaced: Self.replaced(headers))
+      bytes: reply.data("data") ?? [], sequence: sequence, replaced: Self.number(Self.replaces, in: headers),
+      settled: Self.number(Self.follows, in: headers))
     guard version.replaced < sequence else { throw lost(stream) }
     return version
   }
 
-  static func replaced(_ headers: String) -> UInt64 {
-    for line in headers.split(whereSeparator: \.isNewline) where line.hasPrefix(Self.replaces + ": ") {
-      return UInt64(line.dropFirst(Self.replaces.utf8.count + 2)) ?? 0
+  static func replaced(_ headers: String) -> UInt64 { number(replaces, in: headers) }
+
+  private static func number(_ name: String, in headers: String) -> UInt64 {
+    for line in headers.split(whereSeparator: \.isNewline) where line.hasPrefix(name + ": ") {
+      return UInt64(line.dropFirst(name.utf8.count + 2)) ?? 0
     }
     return 0
   }
@@ -173,6 +208,38 @@ final class OutdatedVersions: Sendable {
       versions.removeFirst(due.count)
       return due
     }
+  }
+}
+
+/// What each stream had acknowledged some seconds ago. A new leader may lag for a moment, but not for as long as that: versions that are replaced are
+/// deleted after the same time.
+final class SettledNumbers: Sendable {
+  private struct Mark {
+    let number: UInt64
+    let at: ContinuousClock.Instant
+  }
+
+  private static let interval = Duration.seconds(1)
+  private let marks: Mutex<[String: [Mark]]> = Mutex([:])
+
+  /// After the stream has acknowledged the message of this number.
+  func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
+    marks.withLock { marks in
+      guard let last = marks[stream]?.last, last.number <= number else {
+        // The stream was made anew, or has lost messages.
+        marks[stream] = [Mark(number: number, at: now)]
+        return
+      }
+      guard now - last.at >= Self.interval else { return }
+      marks[stream]?.append(Mark(number: number, at: now))
+      let settled = marks[stream]?.lastIndex { now - $0.at >= OutdatedVersions.pause }
+      if let settled { marks[stream]?.removeFirst(settled) }
+    }
+  }
+
+  /// Every leader that answers from now on has applied this message, and all before it. 0 if no number is known.
+  func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
+    marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedVersions.pause }?.number ?? 0 }
   }
 }
 

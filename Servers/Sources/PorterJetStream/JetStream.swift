@@ -42,6 +42,7 @@ struct JetStream: Sendable {
   let connection: NATSConnection
   let watch: StreamWatch
   let outdated = OutdatedVersions()
+  let settledNumbers = SettledNumbers()
 
   init(connection: NATSConnection, watch: StreamWatch) { (self.connection, self.watch) = (connection, watch) }
 
@@ -117,7 +118,10 @@ struct JetStream: Sendable {
     guard message.status == nil, reply.errorCode == nil, let sequence = reply.number("seq"), sequence > 0 else {
       throw message.status == "503" ? ClusterFailure("no stream takes messages: no quorum") : failure(reply, "publish")
     }
-    if let stream = reply.text("stream") { watch.acknowledged(stream, sequence, after: marks) }
+    if let stream = reply.text("stream") {
+      watch.acknowledged(stream, sequence, after: marks)
+      settledNumbers.note(stream, sequence)
+    }
     // While there is no leader they would come to nothing.
     for version in outdated.due() { deleteSoon(version.stream, version.sequence) }
     return sequence

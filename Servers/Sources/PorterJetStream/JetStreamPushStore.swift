@@ -10,6 +10,7 @@ public final class JetStreamPushStore: SharedStore {
   private static let leaseSeconds = 6
   private static let answerDays = 30
   private static let mostAtOnce = 256
+  private static let readAhead: UInt64 = 16
 
   /// What there is after the cluster was reached for the first time.
   private struct Cluster: Sendable {
@@ -123,11 +124,12 @@ public final class JetStreamPushStore: SharedStore {
   private func replace(_ change: SharedChange, _ stream: JetStream) async throws(ClusterFailure) -> UInt64? {
     let (bucket, subject) = (Self.bucket(change.key.bucket, name), Self.subject(change.key, name))
     var replaced = change.revision
+    let settled = stream.settledNumbers.number(bucket)
     if replaced == 0, let found = try await stream.newest(bucket, subject) {
       guard found.bytes.isEmpty else { return nil }
       replaced = found.revision
     }
-    let stored = try await stream.replace(bucket, subject, change.bytes, replaced)
+    let stored = try await stream.replace(bucket, subject, change.bytes, replaced, settled: settled)
     if let stored, change.bytes.isEmpty { stream.forget(bucket, subject, removal: stored) }
     return stored
   }
@@ -145,12 +147,23 @@ public final class JetStreamPushStore: SharedStore {
 
   public func token(after revision: UInt64) throws(SharedStoreFailure) -> (key: String, revision: UInt64)? {
     try asking { [name] (cluster) async throws(ClusterFailure) in
-      var position = revision
-      let subject = Self.subject(SharedKey(.tokens, "*"), name)
-      while let next = try await cluster.stream.next(Self.bucket(.tokens, name), subject, after: position) {
-        let key = String(next.subject.split(separator: ".").last ?? "")
-        if !next.isEmpty, key != "probe" { return (key, next.revision) }
-        position = next.revision
+      var (position, end) = (revision, UInt64?.none)
+      let (bucket, subject) = (Self.bucket(.tokens, name), Self.subject(SharedKey(.tokens, "*"), name))
+      let stream = cluster.stream
+      while position < end ?? .max {
+        // After a token there are often hundreds of probes, so several are asked for at a time.
+        let starts = end == nil ? [position] : (0..<Self.readAhead).map { position + $0 }
+        let found = try await eachAtOnce(starts) { (start) async throws(ClusterFailure) in
+          try await stream.next(bucket, subject, after: start)
+        }
+        for case let next? in found {
+          let key = String(next.subject.split(separator: ".").last ?? "")
+          if !next.isEmpty, key != "probe" { return (key, next.revision) }
+          position = max(position, next.revision)
+        }
+        if found.contains(where: { $0 == nil }) { return nil }
+        // Servers publish probes all the time: this must not follow them.
+        if end == nil { end = try await stream.lastSequence(bucket) }
       }
       return nil
     }

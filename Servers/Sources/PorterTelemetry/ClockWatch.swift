@@ -20,6 +20,12 @@ public final class ClockWatch: Sendable {
       self.wall = wall
       self.steady = steady
     }
+
+    /// Of two clocks whose seconds do not begin together. Rounded so that their distance is always the same while neither is set.
+    init(wall: (seconds: Int, nanoseconds: Int), steady: (seconds: Int, nanoseconds: Int)) {
+      let distance = (wall.seconds - steady.seconds) * 1_000_000_000 + wall.nanoseconds - steady.nanoseconds
+      self.init(wall: steady.seconds + (distance + 500_000_000) / 1_000_000_000, steady: steady.seconds)
+    }
   }
 
   /// What has just been found, to be logged.
@@ -85,7 +91,8 @@ public final class ClockWatch: Sendable {
     var (wall, other) = (timespec(), timespec())
     clock_gettime(CLOCK_REALTIME, &wall)
     clock_gettime(steady, &other)
-    return Reading(wall: wall.tv_sec, steady: other.tv_sec)
+    return Reading(
+      wall: (wall.tv_sec, wall.tv_nsec), steady: (other.tv_sec, other.tv_nsec))
   }
 }
 

@@ -20,7 +20,7 @@ struct WebPushOrigin: Hashable {
     } else {
       host = authority.prefix { $0 != ":" }
       rest = authority.dropFirst(host.count)
-      guard !host.contains("]") else { return nil }
+      guard !host.contains(where: { "[]".contains($0) }) else { return nil }
     }
     guard !host.isEmpty else { return nil }
     self.host = host.lowercased()

@@ -7,10 +7,20 @@ import PorterTelemetry
 /// `@unchecked Sendable`: the service is asked only what any thread may ask.
 final class PushOperators: OperatorSource, @unchecked Sendable {
   private let service: PushService
+  private let log: LogWriter
+  /// Tokens for providers say when they were made.
+  private let clock = ClockWatch()
 
-  init(_ service: PushService) { self.service = service }
+  init(_ service: PushService, log: LogWriter) { (self.service, self.log) = (service, log) }
 
-  var problems: [String] { service.problems }
+  var problems: [String] {
+    look()
+    return service.problems + (clock.problem.map { [$0] } ?? [])
+  }
+
+  /// At what changes with time. Called every few seconds, and when an operator asks.
+  func look() { log.note(clock.look()) }
+
   var isReady: Bool { service.isReady }
 
   /// As of now: the service counts by itself.

@@ -108,10 +108,12 @@ func serve(_ settings: Settings) throws {
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   defer { try? group.syncShutdownGracefully() }
   let place = try settings.endpoint("operators")
-  let operators = try OperatorServer(
-    host: place.host, port: place.port, on: group, patience: .seconds(15), PushOperators(service))
+  let source = PushOperators(service, log: writer)
+  let operators = try OperatorServer(host: place.host, port: place.port, on: group, patience: .seconds(15), source)
+  let upkeep = group.next().scheduleRepeatedTask(initialDelay: .seconds(5), delay: .seconds(5)) { _ in source.look() }
   writer(.info, "starting", ["operators": String(operators.port)])
   try service.run(began: { put("\($0)\n", to: 1) }, until: { end(of: signals) })
+  upkeep.cancel()
   operators.close()
   try senders.close()
 }

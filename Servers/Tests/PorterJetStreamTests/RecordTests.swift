@@ -24,6 +24,20 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual(versions.due(now: begin + .seconds(9)).count, 0)
   }
 
+  func testANumberIsSettledFiveSecondsAfterItWasAcknowledged() {
+    let (numbers, begin) = (SettledNumbers(), ContinuousClock.now)
+    XCTAssertEqual(numbers.number("a", now: begin), 0)
+    for second in 0..<20 { numbers.note("a", UInt64(100 + second), now: begin + .seconds(second)) }
+    numbers.note("a", 500, now: begin + .milliseconds(19_500))
+    XCTAssertEqual(numbers.number("a", now: begin + .seconds(19)), 114)
+    XCTAssertEqual(numbers.number("a", now: begin + .milliseconds(23_900)), 118)
+    XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_000)), 119)
+    XCTAssertEqual(numbers.number("b", now: begin + .seconds(1_000)), 0)
+    numbers.note("a", 3, now: begin + .seconds(1_000))
+    XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_004)), 0, "made anew")
+    XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_005)), 3)
+  }
+
   func testNamesAreForgottenAfterAMinute() {
     let (names, begin) = (RecentNames(), ContinuousClock.now)
     names.insert("a", now: begin)

@@ -34,6 +34,18 @@ final class ClockWatchTests: XCTestCase {
     XCTAssertNil(watch.problem)
   }
 
+  func testTheDistanceIsTheSameAtEachMomentOfASecond() {
+    let distances = (0..<100).map { hundredth -> Int in
+      let wall = 1_700_000_000_300_000_000 + hundredth * 10_000_000
+      let steady = 5_700_000_000 + hundredth * 10_000_000
+      let billion = 1_000_000_000
+      let reading = ClockWatch.Reading(
+        wall: (wall / billion, wall % billion), steady: (steady / billion, steady % billion))
+      return reading.wall - reading.steady
+    }
+    XCTAssertEqual(Set(distances), [1_699_999_995])
+  }
+
   func testAClockThatIsMovedIsSaidUntilItIsBack() {
     let watch = ClockWatch { [clocks] in clocks.now }
     clocks.move(31_536_000)

@@ -6,7 +6,7 @@ import PorterTelemetry
 /// What an operator does with mailboxes and tokens in a cluster, while relays and notification servers use them or not. Makes no
 /// streams but when it restores.
 ///
-/// Calls block, and try for some seconds what a cluster without a leader does not answer.
+/// Calls block, and try again what a cluster without a leader does not answer: for `Patience.longest` in all.
 public final class ClusterAdministrator: Sendable {
   /// What a cluster can have under one name.
   public struct Parts: Sendable, Equatable {
@@ -18,6 +18,7 @@ public final class ClusterAdministrator: Sendable {
   let connection: NATSConnection
   let stream: JetStream
   private let store: JetStreamPushStore
+  private let patience = Patience()
   var name: String { options.name }
 
   public init(_ options: JetStreamOptions) throws(ClusterFailure) {
@@ -109,16 +110,13 @@ public final class ClusterAdministrator: Sendable {
   func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(ClusterFailure) -> Value
   ) throws(ClusterFailure) -> Value {
-    try JetStreamPushStore.blocking(body)
+    let patience = patience
+    return try JetStreamPushStore.blocking { () async throws(ClusterFailure) in
+      // `withValue` throws whatever its operation may throw.
+      let result = await Patience.$current.withValue(patience) { () async -> Result<Value, ClusterFailure> in
+        do throws(ClusterFailure) { return .success(try await body()) } catch { return .failure(error) }
+      }
+      return try result.get()
+    }
   }
-}
-
-/// Tries again for as long as a cluster takes to have another leader.
-func patiently<Value: Sendable>(
-  _ body: () async throws(ClusterFailure) -> Value
-) async throws(ClusterFailure) -> Value {
-  for _ in 0..<40 {
-    do throws(ClusterFailure) { return try await body() } catch { try? await Task.sleep(for: .milliseconds(250)) }
-  }
-  return try await body()
 }

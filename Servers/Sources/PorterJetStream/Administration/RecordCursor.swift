@@ -9,7 +9,7 @@ struct RecordCursor {
   }
 
   private static let most = 128
-  /// What relays and servers publish to, so that a leader has caught up when it answers.
+  /// What relays and servers publish to, so that a leader has caught up when it answers: a thousand messages that are no versions of a record.
   private static let probe = "probe"
 
   private let stream: JetStream
@@ -36,15 +36,20 @@ struct RecordCursor {
         try await stream.next(place, subjects, after: start)
       }
       position = next?.revision ?? end
-      if let next, next.revision <= end { found.append((next.subject, next.revision)) }
+      if let next, next.revision <= end, Self.name(next.subject) != Self.probe {
+        found.append((next.subject, next.revision))
+      }
     }
-    let newest = try await eachAtOnce(found.map(\.subject)) { [stream, place] (subject) async throws(ClusterFailure) in
+    // Several versions of one record are one question.
+    let subjects = Array(Set(found.map(\.subject)))
+    let newest = try await eachAtOnce(subjects) { [stream, place] (subject) async throws(ClusterFailure) in
       try await patiently { () async throws(ClusterFailure) in try await stream.newest(place, subject) }
     }
+    let stored = Dictionary(zip(subjects, newest), uniquingKeysWith: { first, _ in first })
     var records: [Record] = []
-    for ((subject, revision), stored) in zip(found, newest) {
-      let name = String(subject.split(separator: ".").last ?? "")
-      guard let stored, !stored.bytes.isEmpty, name != Self.probe else { continue }
+    for (subject, revision) in found {
+      guard let stored = stored[subject] ?? nil, !stored.bytes.isEmpty else { continue }
+      let name = Self.name(subject)
       // Of several versions, the valid one is read when it is its turn.
       if stored.revision > end ? late.insert(name).inserted : stored.revision == revision {
         records.append(Record(name: name, bytes: stored.bytes))
@@ -52,4 +57,6 @@ struct RecordCursor {
     }
     return records
   }
+
+  private static func name(_ subject: String) -> String { String(subject.split(separator: ".").last ?? "") }
 }

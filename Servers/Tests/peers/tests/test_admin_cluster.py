@@ -225,6 +225,19 @@ class BackupTests(ClusterTestCase):
 
 
 class VerifyTests(ClusterTestCase):
+    def test_probes_cost_a_command_one_question_each(self):
+        """Relays publish one each second, and a stream keeps a thousand."""
+        relay = self.start()
+        person = self.person(relay)
+        person.send(person.mailbox(), b"x")
+        connection = self.connection()
+        for _ in range(600):
+            connection.request("porter.mailbox.0.probe")
+        [node] = self.cluster.nodes
+        before = node.monitored("varz")["in_msgs"]
+        self.assertEqual(self.succeeds("verify", *self.place), "ok: relays' data\n")
+        self.assertLess(node.monitored("varz")["in_msgs"] - before, 10_000)
+
     def test_damage_is_found(self):
         relay = self.start()
         person = self.person(relay)

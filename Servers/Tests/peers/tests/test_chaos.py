@@ -68,6 +68,30 @@ class ContentionTests(ClusterTestCase):
         self.assertEqual(sorted(map(int, taken)), list(range(120)))
 
 
+    def test_a_mailbox_that_rested_is_changed_by_two_relays_at_the_same_time(self):
+        """Its newest version is older than what a stream acknowledged last, so that is where relays look for other versions."""
+        relays = [self.start("one"), self.start("two")]
+        people = [self.person(relay) for relay in relays]
+        mailbox, expected = people[0].mailbox(), []
+        for round_ in range(2):
+            end = time.monotonic() + 7
+            while time.monotonic() < end:
+                # Something has to be acknowledged meanwhile.
+                other = people[round_].mailbox()
+                people[round_].send(other, b"x")
+                time.sleep(0.5)
+            bodies = [[b"%d %d %d" % (round_, index, number) for number in range(20)] for index in range(2)]
+            threads = [
+                threading.Thread(target=lambda each, bodies: [each.send(mailbox, body) for body in bodies], args=pair)
+                for pair in zip(people, bodies)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            expected += [body for each in bodies for body in each]
+        self.assertEqual(sorted(people[1].take_all(mailbox)), sorted(expected))
+
+
 class QuorumTests(ClusterTestCase):
     def test_a_relay_starts_and_serves_while_a_node_is_down(self):
         one = self.person(self.start("one"))

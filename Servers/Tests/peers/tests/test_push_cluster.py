@@ -304,6 +304,34 @@ class PushChaosTests(RelayTestCase):
         return done
 
 
+class QuorumTests(RelayTestCase):
+    def test_without_a_quorum_it_says_so_and_recovers_by_itself(self) -> None:
+        cluster = nats.Cluster(3)
+        self.addCleanup(cluster.stop)
+        devices = Devices(self.folder.name + "/device")
+        self.addCleanup(devices.close)
+        address = self.start().address.replace("localhost", "127.0.0.1")
+        [server] = Servers(self, 1, address, cluster.address).servers
+        phone = Phone(self, 1, devices, address, server.link())
+
+        def fail() -> bool:
+            """Between two messages; there is a third one."""
+            if phone.sent == 1:
+                for node in cluster.nodes[1:]:
+                    node.send(signal.SIGSTOP)
+                server.wait_for_health(503, "state: ")
+                self.assertEqual(server.operator("/ready")[0], 503)
+                for node in cluster.nodes[1:]:
+                    node.send(signal.SIGCONT)
+                cluster.wait()
+                server.wait_for_health(200, "ok")
+            return phone.sent == 2
+
+        asyncio.run(phone.night(fail))
+        self.assertEqual(phone.presented, {f"message {number}": 1 for number in range(3)})
+        self.assertEqual(server.end(), 0)
+
+
 class PushClusterTests(JetStreamTestCase):
     def setUp(self) -> None:
         super().setUp()

@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 import subprocess
+import time
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -25,8 +26,10 @@ WALL_CLOCK = Path(__file__).parents[1] / "wall_clock.c"
 class TroubleTestCase(RelayTestCase):
     def health(self, relay: Relay, until: str) -> None:
         """Waits until it says so."""
-        while until not in relay.operator("/health")[1]:
+        end = time.monotonic() + PATIENCE
+        while until not in (text := relay.operator("/health")[1]):
             self.assertIsNone(relay.process.poll())
+            self.assertLess(time.monotonic(), end, text)
 
     def works(self, relay: Relay, mailbox=None, before: tuple[bytes, ...] = ()):
         person = self.person(relay)
@@ -69,20 +72,29 @@ class CertificateTests(TroubleTestCase):
         self.works(relay, mailbox)
 
 
+class WallClock:
+    """The wall clock of processes that start with `environment`, which a test moves."""
+
+    def __init__(self, folder: str):
+        library = folder + "/wall_clock.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library, WALL_CLOCK, "-ldl"], check=True)
+        self.offset = Path(folder, "offset")
+        self.move(0)
+        self.environment = unittest.mock.patch.dict(
+            os.environ, {"LD_PRELOAD": library, "WALL_CLOCK_OFFSET": str(self.offset)})
+
+    def move(self, seconds: int) -> None:
+        """To this distance from the right time."""
+        new = self.offset.with_suffix(".new")
+        new.write_text(str(seconds))
+        new.rename(self.offset)
+
+
 class ClockTests(TroubleTestCase):
     def test_one_that_jumps_is_said_and_changes_nothing(self):
-        library = self.folder.name + "/wall_clock.so"
-        subprocess.run(["gcc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library, WALL_CLOCK, "-ldl"], check=True)
-        offset = Path(self.folder.name, "offset")
-        years = 365 * 86_400
-
-        def move(seconds: int) -> None:
-            new = offset.with_suffix(".new")
-            new.write_text(str(seconds))
-            new.rename(offset)
-
-        move(0)
-        with unittest.mock.patch.dict(os.environ, {"LD_PRELOAD": library, "WALL_CLOCK_OFFSET": str(offset)}):
+        years, clock = 365 * 86_400, WallClock(self.folder.name)
+        move = clock.move
+        with clock.environment:
             relay = self.start()
         person = self.person(relay)
         mailbox = person.mailbox()
@@ -163,6 +175,30 @@ class PushTests(TroubleTestCase):
         device = Device(self.path)
         self.addCleanup(device.close)
         return device
+
+    def test_a_clock_that_jumps_is_said_and_changes_nothing(self) -> None:
+        clock = WallClock(self.folder.name)
+        device = self.device()
+        with clock.environment:
+            server = self.serve()
+
+        async def story() -> None:
+            from nightporter import Controller
+
+            async with Controller(self.folder.name + "/alice", relay=self.address) as alice:
+                await begin(alice, "alice", server.link())
+                self.assertEqual(server.operator("/health"), (200, "ok\n"))
+                clock.move(-400 * 86_400)
+                await asyncio.to_thread(server.wait_for_health, 503, "clock: moved by -34560000 s")
+                self.assertIn("the system's clock was moved", server.lines())
+                self.assertEqual(server.operator("/ready")[0], 200, "clients are served")
+                await activate(alice, device, TOKEN)
+                clock.move(0)
+                await asyncio.to_thread(server.wait_for_health, 200, "ok")
+                self.assertIn("the system's clock is back", server.lines())
+
+        asyncio.run(asyncio.wait_for(story(), PATIENCE))
+        self.assertEqual(server.end(), 0)
 
     def test_a_provider_that_hangs_is_said_until_it_answers(self) -> None:
         async def story() -> None:

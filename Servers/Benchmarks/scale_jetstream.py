@@ -1,0 +1,91 @@
+"""Measures what pushes cost in a bucket with few and with many tokens, on one node of NATS: `make bench-scale-jetstream`.
+
+TOKENS says how many, with ten times as many subscriptions. Records are put into the streams as a server has them, with random contents; then
+`store-load` does to them what pushes do. Says what a node's memory is, and how long it takes to start. FOLDER says where its files are.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/peers"))
+from tests import nats  # noqa: E402
+
+TOKENS = int(os.environ.get("TOKENS", "1000000"))
+SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
+PUSHES = int(os.environ.get("PUSHES", "6400"))
+BATCH = int(os.environ.get("BATCH", "64"))
+LOAD = os.environ["PORTER_STORE_LOAD"]
+# A document with ten subscriptions, a notifier's record with one token, a device's with one.
+SIZES = {"tokens": 1_700, "subscriptions": 32, "devices": 32}
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def memory(node: nats.Node, name: str = "VmRSS") -> int:
+    """Megabytes."""
+    status = Path(f"/proc/{node.process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1]) // 1000
+
+
+def processor(node: nats.Node) -> float:
+    """Seconds."""
+    fields = Path(f"/proc/{node.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def fill(node: nats.Node, bucket: str, count: int) -> None:
+    connection = nats.Connection(node)
+    payload = os.urandom(SIZES[bucket])
+    head = f"PUB $KV.porter_push_{bucket}.n".encode()
+    tail = b" %d\r\n%b\r\n" % (len(payload), payload)
+    for start in range(0, count, 2_000):
+        connection.socket.sendall(b"".join(head + b"%031d" % number + tail for number in range(start, min(count, start + 2_000))))
+        # Otherwise the node would have to put aside what it has not stored yet.
+        connection.request(f"$KV.porter_push_{bucket}.probe")
+    connection.close()
+
+
+def load(cluster: nats.Cluster, tokens: int, pushes: int) -> dict:
+    done = subprocess.run(
+        [LOAD, cluster.address, str(tokens), str(SIZES["tokens"]), str(pushes), str(BATCH)], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout or "{}")
+
+
+def measure(tokens: int) -> float:
+    cluster = nats.Cluster(1)
+    try:
+        [node] = cluster.nodes
+        load(cluster, 0, 0)
+        for bucket, each in [("tokens", 1), ("devices", 1), ("subscriptions", SUBSCRIPTIONS)]:
+            fill(node, bucket, tokens * each)
+        files = sum(each.stat().st_size for each in node.folder.rglob("*") if each.is_file())
+        print(f"{tokens:,} tokens, {tokens * SUBSCRIPTIONS:,} subscriptions: files {files / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
+        costs = []
+        for _ in range(4):
+            before = processor(node)
+            result = load(cluster, tokens, PUSHES)
+            costs.append((processor(node) - before) / PUSHES * 1e6)
+            print(
+                f"  {result['perSecond']:,} pushes a second, {BATCH} together p50 {result['p50']:.0f} ms, p99 {result['p99']:.0f} ms; "
+                f"{costs[-1]:.0f} us of the node's processor each; node {memory(node)} MB; "
+                f"{result['failures']} batches again", flush=True)
+        print(f"  at its peak {memory(node, 'VmHWM')} MB")
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            node.process.send_signal(number)
+            node.process.wait()
+            began = time.monotonic()
+            node.start()
+            while not node.is_healthy():
+                time.sleep(0.02)
+            print(f"  start after {number.name}: {time.monotonic() - began:.1f} s, {processor(node):.1f} s of its processor, {memory(node)} MB", flush=True)
+        return min(costs)
+    finally:
+        cluster.stop()
+
+
+few, many = measure(1_000), measure(TOKENS)
+print(f"cost of a push at the node, {TOKENS:,} tokens beside 1,000: {many / few:.2f} x (goal 1.2)")

@@ -1,0 +1,87 @@
+// Does to the shared state in a cluster what pushes do to it, without a relay and a provider: `store-load URL TOKENS SIZE PUSHES BATCH`.
+// TOKENS is how many there are, by names that `scale_jetstream.py` gives them; 0 only makes the streams. A batch is what a server does at a
+// time: it reads the watchers of as many notifiers and their tokens, stores the tokens, adds their pushes, takes those, reads the tokens again,
+// stores them once more and ends the pushes. Prints one JSON object.
+
+import Foundation
+import PorterServer
+import PorterTelemetry
+
+#if JetStream
+  import PorterJetStream
+
+  func key(_ bucket: SharedKey.Bucket, _ number: Int) -> SharedKey {
+    let digits = String(number)
+    return SharedKey(bucket, "n" + String(repeating: "0", count: 31 - digits.count) + digits)
+  }
+
+  struct Load {
+    let store: JetStreamPushStore
+    let tokens: Int
+    let document: [UInt8]
+
+    func read(_ keys: [SharedKey]) throws -> [SharedRecord] {
+      let records = try store.records(keys).compactMap { $0 }
+      guard records.count == keys.count else { throw SharedStoreFailure("tokens are missing") }
+      return records
+    }
+
+    func change(_ keys: [SharedKey]) throws {
+      let changes = zip(keys, try read(keys)).map { SharedChange($0, document, revision: $1.revision) }
+      let revisions = try store.replace(changes)
+      guard !revisions.contains(nil) else { throw SharedStoreFailure("another one was faster") }
+    }
+
+    func push(_ numbers: [Int]) throws {
+      let keys = numbers.map { key(.tokens, $0) }
+      _ = try read(numbers.map { key(.subscriptions, $0) })
+      try change(keys)
+      try store.add(keys.map { SharedWork("push-load", Array($0.name.utf8)) })
+      let taken = try store.take("push-load", limit: numbers.count)
+      try change(keys)
+      try store.end(taken)
+    }
+  }
+
+  func run(_ arguments: [String]) throws {
+    guard arguments.count == 6, let tokens = Int(arguments[2]), let size = Int(arguments[3]),
+      let pushes = Int(arguments[4]), let batch = Int(arguments[5])
+    else { throw SharedStoreFailure("usage: store-load URL TOKENS SIZE PUSHES BATCH") }
+    var options = JetStreamOptions(cluster: NATSOptions(servers: arguments[1]))
+    options.replicas = 1
+    let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
+    defer { store.close() }
+    let load = Load(store: store, tokens: tokens, document: [UInt8](repeating: 7, count: size))
+    if tokens == 0 { _ = try store.records([SharedKey(.settings, "identity")]) }
+    let count = tokens == 0 ? 0 : max(1, pushes / batch)
+    var (spent, failures): ([Duration], Int) = ([], 0)
+    while spent.count < count {
+      var numbers: Set<Int> = []
+      while numbers.count < batch { numbers.insert(.random(in: 0..<tokens)) }
+      let begin = ContinuousClock.now
+      do {
+        try load.push(Array(numbers))
+        spent.append(ContinuousClock.now - begin)
+      } catch {
+        // On a busy machine one may not be answered in time, as a server tries again.
+        failures += 1
+        guard failures < 1_000 else { throw error }
+        Thread.sleep(forTimeInterval: 0.1)
+      }
+    }
+    guard count > 0 else { return }
+    spent.sort()
+    let total = spent.reduce(.zero, +)
+    print(
+      #"{"perSecond":\#(Int(Double(spent.count * batch) / (total / .seconds(1)))),"#
+        + #""p50":\#(spent[spent.count / 2] / .milliseconds(1)),"p99":\#(spent[spent.count * 99 / 100] / .milliseconds(1)),"failures":\#(failures)}"#
+    )
+  }
+
+  do { try run(CommandLine.arguments) } catch {
+    FileHandle.standardError.write(Data("store-load: \(error)\n".utf8))
+    exit(1)
+  }
+#else
+  fatalError("built without JetStream")
+#endif

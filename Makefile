@@ -27,11 +27,11 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-scale
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-scale bench-scale-jetstream
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | sort | expand -t 17
 
 demo: ## play a device in the terminal; SCENARIO=name or all (`make scenarios` lists them), NETWORK=1 with porter-relay, JSON=1, HTML=FILE writes a page
 	@scripts/setup build
@@ -114,6 +114,11 @@ bench-scale: servers lib ## measure porter-push with many tokens, ten times as m
 	@PORTER_PUSH=$(SERVERS)/release/porter-push PORTER_SERVER=$(PROGRAMS)/release/porter-server PROVIDER=$(BENCH_FOLDER)/provider \
 	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so TOKENS=$(or $(TOKENS),1000000) $(if $(FOLDER),FOLDER=$(FOLDER)) \
 	  python3 Servers/Benchmarks/scale.py
+
+bench-scale-jetstream: servers ## measure what pushes cost with few and many tokens in NATS JetStream; TOKENS=1000000
+	@scripts/setup test
+	@PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load TOKENS=$(or $(TOKENS),1000000) \
+	  .venv/bin/python Servers/Benchmarks/scale_jetstream.py
 
 install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig

@@ -134,7 +134,7 @@ class Bench:
                 for _ in range(50):
                     taken.check(extension.ask(taken.next()))
             peaks.append(extension.run.peak)
-        self.add(Row("peak-memory-50", "peak memory, 50 pushes", "MB", peaks, limit=14.0))
+        self.add(Row("peak-memory-50", "peak memory, 50 pushes", "MB", peaks, limit=12.0))
 
     def reference_store(self, device: Device) -> Path:
         """A copy of the device's store, to which the references add their own table."""

@@ -68,8 +68,8 @@ static struct token_step known(uint8_t state, uint8_t event) {
     case E(CHECK_INVALID_TOPIC): return become_unusable(S(INVALID_TOPIC));
     case E(CHECK_INVALID_EXPIRED): return become_unusable(S(INVALID_EXPIRED));
     case E(CHECK_INVALID_UNREGISTERED): return become_unusable(S(INVALID_UNREGISTERED));
-    case E(MODE_INSTANT):
-    case E(MODE_PERIODIC): return stay(state, FX1(SAVE_MODE));
+    case E(MODE_INSTANT): return stay(state, FX1(SAVE_MODE));
+    case E(MODE_PERIODIC): return stay(state, FX2(SAVE_MODE, TURN_OFF_SUBSCRIPTIONS));
     case E(DELETE):
       return move(S(NONE), FX6(QUEUE_DELETE, TURN_OFF_SUBSCRIPTIONS, FORGET_RECORD, SAVE_STATUS, ABANDON_REQUESTS,
                                SEND_QUEUED));
@@ -100,9 +100,10 @@ static struct token_step new_token(uint8_t event) {
     case E(REGISTER_FAILED_TEMPORARY): return stay(S(NEW), FX1(SCHEDULE_RETRY));
     case E(REGISTER_FAILED_PERMANENT): return refuse_registration(S(NEW));
     case E(PUSH_VERIFICATION): return refuse(S(NEW), NP_TOKEN_STATUS_REASON_NO_SERVER_KEY);
-    case E(MODE_INSTANT):
-    case E(MODE_PERIODIC): return stay(S(NEW), FX1(SAVE_MODE));
-    case E(DELETE): return move(S(NONE), FX3(FORGET_RECORD, SAVE_STATUS, ABANDON_REQUESTS));
+    case E(MODE_INSTANT): return stay(S(NEW), FX1(SAVE_MODE));
+    case E(MODE_PERIODIC): return stay(S(NEW), FX2(SAVE_MODE, TURN_OFF_SUBSCRIPTIONS));
+    case E(DELETE):
+      return move(S(NONE), FX4(TURN_OFF_SUBSCRIPTIONS, FORGET_RECORD, SAVE_STATUS, ABANDON_REQUESTS));
     default: return ignore(S(NEW), NP_TOKEN_STATUS_REASON_STALE);
   }
 }
@@ -145,7 +146,6 @@ static struct token_step active(uint8_t event) {
     case E(CHECK_ACTIVE): return stay(S(ACTIVE), FX3(SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
     case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX5(RESERVE_REGISTER, SAVE_STATUS, SAVE_REASON, REPORT_STATUS, SEND_REGISTER));
     case E(MODE_INSTANT): return stay(S(ACTIVE), FX2(SAVE_MODE, CREATE_SUBSCRIPTIONS));
-    case E(MODE_PERIODIC): return stay(S(ACTIVE), FX2(SAVE_MODE, TURN_OFF_SUBSCRIPTIONS));
     case E(PUSH_VERIFICATION):
     case E(VERIFY_OK): return ignore(S(ACTIVE), NP_TOKEN_STATUS_REASON_ALREADY_ACTIVE);
     default: return known(S(ACTIVE), event);

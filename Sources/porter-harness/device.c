@@ -254,10 +254,12 @@ static bool play(struct device *device, const struct scenario *scenario) {
 }
 
 static bool write_page(struct device *device, const struct scenario *scenario, bool held) {
-  static const char *const actors[] = {"alice", "bob", "extension"};
-  for (size_t index = 0; index < sizeof actors / sizeof actors[0]; index++) {
-    char *log = device_log_path(device, actors[index]);
-    record_steps(&device->record, actors[index], log);
+  /* Each process that was started has its log under its actor's name. */
+  for (size_t index = 0; index < device->record.count; index++) {
+    if (!record_is_first(&device->record, index)) continue;
+    const char *actor = device->record.processes[index].actor;
+    char *log = device_log_path(device, actor);
+    record_steps(&device->record, actor, log);
     free(log);
   }
   return record_write_page(

@@ -54,6 +54,7 @@ static void look_at_locks(struct device *device) {
   if (device->alice.store != NULL) {
     record_locks(&device->record, "alice", device->alice.process.pid, device->alice.store);
     record_locks(&device->record, "extension", device->extension.pid, device->alice.store);
+    record_locks(&device->record, "share", record_running(&device->record, "share"), device->alice.store);
   }
   if (device->bob.store != NULL) record_locks(&device->record, "bob", device->bob.process.pid, device->bob.store);
 }

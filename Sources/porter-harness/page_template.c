@@ -14,23 +14,23 @@ const char *const page_template[] = {
     ":root {\n",
     "  color-scheme: light dark;\n",
     "  --ground: #fbfaf7; --panel: #ffffff; --ink: #22252b; --soft: #6a7079; --line: #dcd9d1;\n",
-    "  --device: #8a8f98; --alice: #1b7f8c; --extension: #8b4fb3; --bob: #3a66b8; --server: #a8740d; "
-    "--relay: #5f7a2f;\n",
+    "  --device: #8a8f98; --alice: #1b7f8c; --extension: #8b4fb3; --share: #b3487f; --bob: #3a66b8; -"
+    "-server: #a8740d; --relay: #5f7a2f;\n",
     "  --good: #2f7d3b; --bad: #b3261e; --lock: #c2410c; --ice: #5aa0d8;\n",
     "}\n",
     "@media (prefers-color-scheme: dark) {\n",
     "  :root:not([data-theme=light]) {\n",
     "    --ground: #14161a; --panel: #1c1f25; --ink: #e6e4de; --soft: #979ca6; --line: #343943;\n",
-    "    --device: #a0a6b0; --alice: #4cc0ce; --extension: #c79be6; --bob: #86aef2; --server: #e0b050"
-    "; --relay: #a9c96a;\n",
+    "    --device: #a0a6b0; --alice: #4cc0ce; --extension: #c79be6; --share: #f09cc6; --bob: #86aef2;"
+    " --server: #e0b050; --relay: #a9c96a;\n",
     "    --good: #7fce8a; --bad: #ff8a80; --lock: #fb923c; --ice: #7cc0f2;\n",
     "  }\n",
     "}\n",
     ":root[data-theme=dark] {\n",
     "  color-scheme: dark;\n",
     "  --ground: #14161a; --panel: #1c1f25; --ink: #e6e4de; --soft: #979ca6; --line: #343943;\n",
-    "  --device: #a0a6b0; --alice: #4cc0ce; --extension: #c79be6; --bob: #86aef2; --server: #e0b050; "
-    "--relay: #a9c96a;\n",
+    "  --device: #a0a6b0; --alice: #4cc0ce; --extension: #c79be6; --share: #f09cc6; --bob: #86aef2; -"
+    "-server: #e0b050; --relay: #a9c96a;\n",
     "  --good: #7fce8a; --bad: #ff8a80; --lock: #fb923c; --ice: #7cc0f2;\n",
     "}\n",
     ":root[data-theme=light] { color-scheme: light; }\n",
@@ -112,8 +112,11 @@ const char *const page_template[] = {
     "const night = JSON.parse(document.getElementById('night').textContent);\n",
     "const events = night.events.slice().sort((a, b) => a.ms - b.ms);\n",
     "const end = Math.max(1, ...events.map(e => e.ms)) * 1.02;\n",
-    "const lanes = ['device', 'alice', 'extension', 'bob', 'server', 'relay'];\n",
+    "/* A share extension runs in few nights. What has no lane of its own is on the device's. */\n",
+    "const shares = night.processes.some(p => p.actor === 'share') \? ['share'] : [];\n",
+    "const lanes = ['device', 'alice', 'extension', ...shares, 'bob', 'server', 'relay'];\n",
     "const laneOf = e => lanes.includes(e.actor) \? e.actor : 'device';\n",
+    "const laneNames = {alice: 'app (alice)', bob: 'app (bob)', share: 'share extension'};\n",
     "const isStep = e => e.event === 'step';\n",
     "const skipped = new Set(['event', 'actor', 'ms', 'said']);\n",
     "/* The relay writes no events: what happens there is taken from its clients, from sends and from"
@@ -203,8 +206,8 @@ const char *const page_template[] = {
     "  for (const lane of lanes) {\n",
     "    rows.push({lane, y, height: 34});\n",
     "    y += 34;\n",
-    "    for (const band of bands.filter(b => b.actor === lane)) { rows.push({band, y, height: 17}); "
-    "y += 17; }\n",
+    "    for (const band of bands.filter(b => laneOf(b) === lane)) { rows.push({band, y, height: 17})"
+    "; y += 17; }\n",
     "    y += 6;\n",
     "  }\n",
     "  names.replaceChildren();\n",
@@ -221,9 +224,8 @@ const char *const page_template[] = {
     "    if (row.lane) {\n",
     "      add(left, 'line', {class: 'laneline', x1: 0, x2: 158, y1: row.y - 3, y2: row.y - 3});\n",
     "      add(svg, 'line', {class: 'laneline', x1: 0, x2: width, y1: row.y - 3, y2: row.y - 3});\n",
-    "      const name = row.lane === 'alice' \? 'app (alice)' : row.lane === 'bob' \? 'app (bob)' : r"
-    "ow.lane;\n",
-    "      add(left, 'text', {class: 'lane', x: 10, y: row.y + 20}, name);\n",
+    "      add(left, 'text', {class: 'lane', x: 10, y: row.y + 20}, laneNames[row.lane] || row.lane);"
+    "\n",
     "      drawLane(svg, row, x);\n",
     "    } else {\n",
     "      add(left, 'text', {class: 'soft', x: 20, y: row.y + 12}, row.band.name);\n",
@@ -243,13 +245,13 @@ const char *const page_template[] = {
     "}\n",
     "function drawLane(svg, row, x) {\n",
     "  const middle = row.y + 15;\n",
-    "  for (const process of night.processes.filter(p => p.actor === row.lane)) {\n",
+    "  for (const process of night.processes.filter(p => laneOf(p) === row.lane)) {\n",
     "    const to = process.ended || end;\n",
     "    const bar = add(svg, 'rect', {x: x(process.started), y: middle - 3, height: 6, width: Math.m"
     "ax(2, x(to) - x(process.started)),\n",
     "      fill: `var(--${row.lane})`, opacity: .35, rx: 3});\n",
-    "    explain(bar, row.lane + ' runs as process ' + process.process + '\\nfrom ' + process.started"
-    ".toFixed(1) + ' to ' + to.toFixed(1) + ' ms');\n",
+    "    explain(bar, process.actor + ' runs as process ' + process.process + '\\nfrom ' + process.st"
+    "arted.toFixed(1) + ' to ' + to.toFixed(1) + ' ms');\n",
     "  }\n",
     "  if (row.lane === 'alice' || row.lane === 'extension')\n",
     "    for (const frozen of events.filter(e => e.event === 'frozen' && (e.freezes || 'alice') === r"

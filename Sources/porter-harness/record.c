@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "invoke.h"
 #include "json.h"
@@ -35,6 +36,14 @@ static struct recorded_process *running(const struct record *record, pid_t pid) 
     if (record->processes[index].pid == pid && record->processes[index].ended_at == 0)
       return &record->processes[index];
   return NULL;
+}
+
+pid_t record_running(const struct record *record, const char *actor) {
+  for (size_t index = record->count; index > 0; index--) {
+    const struct recorded_process *process = &record->processes[index - 1];
+    if (strcmp(process->actor, actor) == 0) return process->ended_at == 0 ? process->pid : 0;
+  }
+  return 0;
 }
 
 void record_ended(struct record *record, pid_t pid) {
@@ -71,12 +80,39 @@ static pid_t process_at(const struct record *record, const char *actor, uint64_t
   return 0;
 }
 
-/* MICROSECONDS LEVEL step machine=… subject=… event=… from=… to=… answer=… */
-static void record_step(struct record *record, const char *actor, const char *line) {
+/* A time of day in the lines of porter-push: by what the system's clocks are apart now. */
+static uint64_t from_time_of_day(const char *text) {
+  struct tm day = {0};
+  unsigned milliseconds;
+  if (sscanf(text, "%d-%d-%dT%d:%d:%d.%3u", &day.tm_year, &day.tm_mon, &day.tm_mday, &day.tm_hour, &day.tm_min,
+             &day.tm_sec, &milliseconds) != 7)
+    return 0;
+  day.tm_year -= 1900;
+  day.tm_mon -= 1;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  int64_t ago = ((int64_t)now.tv_sec - timegm(&day)) * 1000000 + now.tv_nsec / 1000 - (int64_t)milliseconds * 1000;
+  return now_microseconds() - (uint64_t)ago;
+}
+
+/*
+ * What is before a step in a line of a log: microseconds, or the time of day; 0 for neither.
+ *   MICROSECONDS LEVEL step …                       apps, extensions and porter-server
+ *   time=TIME level=LEVEL message="step …"          porter-push
+ */
+static uint64_t time_of(const char *line) {
   unsigned long long at;
+  if (strncmp(line, "time=", 5) == 0) return from_time_of_day(line + 5);
+  return sscanf(line, "%llu ", &at) == 1 ? at : 0;
+}
+
+static void record_step(struct record *record, const char *actor, const char *line) {
+  const char *step = strstr(line, "step machine=");
+  uint64_t at = step == NULL ? 0 : time_of(line);
   char machine[48], subject[48], event[64], from[64], to[64], answer[64];
-  if (sscanf(line, "%llu %*d step machine=%47s subject=%47s event=%63s from=%63s to=%63s answer=%63s", &at, machine,
-             subject, event, from, to, answer) != 7)
+  if (at == 0 || sscanf(step,
+                        "step machine=%47s subject=%47s event=%63s from=%63s to=%63s answer=%63[^\" \n]", machine,
+                        subject, event, from, to, answer) != 6)
     return;
   struct text text = {0};
   text_format(&text,
@@ -86,6 +122,12 @@ static void record_step(struct record *record, const char *actor, const char *li
               answer);
   record_event(record, text_string(&text));
   text_free(&text);
+}
+
+bool record_is_first(const struct record *record, size_t process) {
+  for (size_t index = 0; index < process; index++)
+    if (strcmp(record->processes[index].actor, record->processes[process].actor) == 0) return false;
+  return true;
 }
 
 void record_steps(struct record *record, const char *actor, const char *log) {

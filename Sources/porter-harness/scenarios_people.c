@@ -118,6 +118,19 @@ static bool add_profile(struct device *device, const char *name, long long *cont
   return good;
 }
 
+/* The contact that bob is to another profile of alice's, the `place`th that was made; her own profile is the first. */
+static bool profile_has_once(struct device *device, long long place, const char *text) {
+  long long user = device->alice.user_id + place;
+  if (!stage_say(device, &device->alice, "activeUser", "/_user %lld", user)) return false;
+  struct json *chats = stage_ask(device, &device->alice, "apiChats", "/_get chats %lld", user);
+  long long usual = device->alice.contact_id;
+  device->alice.contact_id = json_integer_at(chats, "result.result.chats.0.chatInfo.contact.contactId", 0);
+  json_free(chats);
+  bool good = stage_has_once(device, text);
+  device->alice.contact_id = usual;
+  return good;
+}
+
 static bool write_to(struct device *device, long long contact, const char *text) {
   long long usual = device->bob.contact_id;
   device->bob.contact_id = contact;
@@ -137,5 +150,6 @@ bool scenario_three_profiles(struct device *device) {
          stage_shows(device, NULL, "to work") &&
          stage_check(device, !screen_contains(&device->screen, "to quiet"), "a muted profile shows nothing",
                      "its message is on the screen") &&
-         stage_badge(device, 2) && stage_wake(device) && stage_has_once(device, "to alice");
+         stage_badge(device, 2) && stage_wake(device) && stage_has_once(device, "to alice") &&
+         profile_has_once(device, 1, "to work") && profile_has_once(device, 2, "to quiet");
 }

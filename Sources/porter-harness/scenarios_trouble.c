@@ -169,14 +169,17 @@ static bool share_beside_push(struct device *device, struct host *extension, con
   struct text command = {0};
   bool good = host_start_role(device, extension, 2) &&
               story_command(device, extension, "/_start main=off", "chatStarted");
+  if (good) story_tell(device, "share", "shareStarted", "opens alice's store to share a picture");
   FILE *file = good ? fopen(stop, "we") : NULL;
   write_sharing(&command, device, "a picture");
   good = file != NULL && fclose(file) == 0 && host_ask(device, extension, text_string(&command)) &&
          push_amid_send(device, extension);
   struct json *sent = good ? host_answer(device, extension, text_string(&command), "newChatItems") : NULL;
+  if (sent != NULL) story_tell(device, "share", "sent", "has sent \"a picture\"");
   write_sharing(&command, device, "a second picture");
-  good = sent != NULL && story_command(device, extension, text_string(&command), "newChatItems") &&
-         stage_host_has_once(device, &device->bob, "a second picture") &&
+  good = sent != NULL && story_command(device, extension, text_string(&command), "newChatItems");
+  if (good) story_tell(device, "share", "sent", "sends \"a second picture\"");
+  good = good && stage_host_has_once(device, &device->bob, "a second picture") &&
          stage_host_has_once(device, &device->bob, "a picture");
   json_free(sent);
   text_free(&command);

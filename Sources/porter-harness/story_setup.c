@@ -57,7 +57,7 @@ static bool start_relay(struct device *device) {
 static bool start_server(struct device *device, char *socket) {
   char *state = device_path(device, "server");
   bool embedded = device->options.network == NULL;
-  char *arguments[14] = {device->server_program};
+  char *arguments[16] = {device->server_program};
   size_t count = 1;
   if (!embedded) {
     arguments[count++] = "serve";
@@ -72,6 +72,11 @@ static bool start_server(struct device *device, char *socket) {
   arguments[count++] = state;
   arguments[count++] = "--local-socket";
   arguments[count++] = socket;
+  if (device->options.log && embedded) arguments[count++] = "--verbose";
+  if (device->options.log && !embedded) {
+    arguments[count++] = "--log-level";
+    arguments[count++] = "debug";
+  }
   bool started = device_start(device, &device->server, "server", arguments, NULL);
   free(state);
   return started || device_fail(device, "the server starts", strerror(errno));

@@ -21,7 +21,7 @@ static const char *colour_of(const char *actor) {
   static const char *const colours[][2] = {
       {"device", "\033[2m"},     {"server", "\033[33m"},    {"alice", "\033[36m"},
       {"bob", "\033[34m"},       {"extension", "\033[35m"}, {"failed", "\033[1;31m"},
-      {"held", "\033[32m"},     {"relay", "\033[31m"},
+      {"held", "\033[32m"},     {"relay", "\033[31m"},     {"share", "\033[35m"},
       {"notification", "\033[1;32m"},
   };
   for (size_t index = 0; index < sizeof colours / sizeof colours[0]; index++)

@@ -88,7 +88,8 @@ typedef enum np_role {
   NP_ROLE_EXTENSION = 1, /* a notification extension: handles pushes */
   NP_ROLE_SHARE = 2      /* a share extension: sends, and does not receive. It works beside an app and its notification
                             extension; no app asks it to release the store, so that what it sends is not cut off.
-                            np_receive_push() is refused. Otherwise as NP_ROLE_EXTENSION */
+                            np_receive_push() is refused, and so are commands that neither send nor read chats
+                            (spec/protocol/commands.md). Otherwise as NP_ROLE_EXTENSION */
 } np_role;
 
 /*
@@ -226,8 +227,13 @@ char *chat_recv_msg(chat_ctrl ctrl);
  *
  * In the role `app` an event about something that was received comes again in the app's next process unless the host has taken
  * it: a process that is killed while it reads gets the rest after its next "/_start", each once, together with what extensions
- * committed meanwhile. When half of the queue is full, such events wait in the store until there is room again, and
- * `notifications`, which say what to show at that moment, are left out. What is taken while the store is closed is kept in the file `<path>_taken` until the store is opened.
+ * committed meanwhile. The same holds for what comes about without a command: that an address has accepted a request, that a
+ * contact can be written to, that messages have disappeared, that a call's item says something else. Events that come
+ * once are those about a state that can be asked for: of tokens, subscriptions, the process, and a message that the app sent.
+ * When half of the queue is full, what comes again waits in the store until there is room, and `notifications`, which say what
+ * to show at that moment, are left out. What is taken while the store is closed, or another process writes to it, is kept in the
+ * file `<path>_taken` until the store has it. That is done when this returns, unless the engine is at something else for longer
+ * than 100 ms, such as waiting for another process: an event may come again if this process is killed then.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 
@@ -289,14 +295,17 @@ int np_event_fd(chat_ctrl ctrl);
  *
  * A notification without "sound" is shown silently: each chat makes one sound in 30 s. From 8 messages of one chat on, or 20
  * in one answer, a notification of the category NTF_CAT_MANY_EVENTS stands for them. It comes again, silently, when some
- * of them were read, and is withdrawn when all were.
+ * of them were read, and is withdrawn when all were. Contact requests together make one sound in 30 s. Only the answers to pushes
+ * and refreshes make summaries: in the event `notifications` of an app on screen each message has a notification of its own, and a
+ * summary comes again with what is left of it.
  *
  * A push is never silent for a failure. For each message that it names and that did not come, because the outcome is
  * "offline", "expired" or "failed", or because another process has the connection, there is a placeholder of the category
  * NTF_CAT_CONNECTION_EVENT. When the message comes, with a later push or another process, its notification has the same
  * identifier and replaces the placeholder; if nothing is to be shown of it, the placeholder is withdrawn. If it is not even
- * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed"), there is one notice, with the
- * identifier "np:notice", that says what is wrong and what to do. The next push that can read the store withdraws it. What
+ * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed", "yielded" to a process that has the store
+ * and perhaps fetches nothing, and "offline" after the mode was switched while the push was on its way), there is one notice, with the identifier "np:notice", that says what is wrong and what to do. The
+ * next push that can read the store withdraws it, and an app that comes to the screen. What
  * is muted or hidden has neither a placeholder nor a notice, and neither has a chat that notifies of mentions, of which it is not
  * known whether there is one: of a push that cannot be opened, tags in it and the file `<path>_silent` say so. The role `extension` gives placeholders and notices, and an app that is not on screen; an
  * app on screen gives none. A wake push names nothing and has no placeholder, and a notice only if the store does not open, and
@@ -309,6 +318,9 @@ int np_event_fd(chat_ctrl ctrl);
  * "presented", also if it has no notification: what the user sees of it is the host's decision. Each is in one answer, or in
  * one event `applicationPush` of an app; "/_ntf scope pushes" has it until "/_ntf scope settle", for a host that was killed
  * in between. Only the role `extension` has them in its answers.
+ *
+ * While an app is on screen, its event `notifications` has the withdrawals as well: of what the user reads or decides in it, of
+ * what is deleted, and of calls that are over. Events are not kept; so the next answer names them once more.
  *
  * An answer has at most 64 application pushes, 256 notifications (the newest), 1024 withdrawals, and the first and last 256
  * steps of the trace, so that it fits an extension's memory even if thousands of messages waited. The rest comes with the next
@@ -424,8 +436,8 @@ char *np_categories(chat_ctrl ctrl);
  * "waiting" (the app is to carry it out), "applying" (begun), "applied", or "stale": what it is about no longer exists, belongs to another
  * profile, or to another store than this; "reason" says which. The same response again changes nothing, and is answered
  * with `repeated` and the outcome of the first; but "open" is another tap once another notification was shown under the
- * identifier, such as a message in place of its placeholder. {"error": …} with the code `responseInvalid` for anything else, and `responsesTooMany` when 1000
- * wait for the app. A store that cannot be opened now is an error too: report it again later.
+ * identifier, such as a message in place of its placeholder. {"error": …} with the code `responseInvalid` for anything else, and
+ * `responsesTooMany` when 1000 wait for the app. A store that cannot be opened now is an error too: report it again later.
  */
 char *np_notification_response(chat_ctrl ctrl, const char *response_json);
 

@@ -728,14 +728,17 @@ enum np_ledger_entry_state {
   NP_LEDGER_ENTRY_STATE_PRESENTED = 4,
   /* It was shown, and says something else now. */
   NP_LEDGER_ENTRY_STATE_OUTDATED = 5,
+  /* It counts as unread, and is not on screen, by the user's choice: such as a message without a mention in a chat that
+  notifies of mentions only. */
+  NP_LEDGER_ENTRY_STATE_SILENCED = 6,
   /* It counts as unread, and its time to be shown is over. */
-  NP_LEDGER_ENTRY_STATE_LAPSED = 6,
+  NP_LEDGER_ENTRY_STATE_LAPSED = 7,
   /* The user has read it. */
-  NP_LEDGER_ENTRY_STATE_READ = 7,
+  NP_LEDGER_ENTRY_STATE_READ = 8,
   /* It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66). */
-  NP_LEDGER_ENTRY_STATE_QUARANTINED = 8,
+  NP_LEDGER_ENTRY_STATE_QUARANTINED = 9,
   /* Deleted; it must not come back. */
-  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 9
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 10
 };
 
 enum np_ledger_entry_event {
@@ -756,7 +759,9 @@ enum np_ledger_entry_event {
   /* It arrived again. */
   NP_LEDGER_ENTRY_EVENT_REPEAT = 7,
   /* What it announces is over, such as a call: it is not to be shown any more, and still unread. */
-  NP_LEDGER_ENTRY_EVENT_LAPSE = 8
+  NP_LEDGER_ENTRY_EVENT_LAPSE = 8,
+  /* By the user's choice it is not to be shown as it is now. */
+  NP_LEDGER_ENTRY_EVENT_SILENCE = 9
 };
 
 enum np_ledger_entry_effect {
@@ -777,7 +782,9 @@ enum np_ledger_entry_effect {
   /* Count one more attempt to open it; there are only so many. */
   NP_LEDGER_ENTRY_EFFECT_COUNT_ATTEMPT = 7,
   /* Have the platform remove the placeholder, unless the notification has the same identifier and replaces it. */
-  NP_LEDGER_ENTRY_EFFECT_DROP_PLACEHOLDER = 8
+  NP_LEDGER_ENTRY_EFFECT_DROP_PLACEHOLDER = 8,
+  /* Have it wait to be shown, though later ones have been shown. */
+  NP_LEDGER_ENTRY_EFFECT_WAIT_LATE = 9
 };
 
 enum np_ledger_entry_reason {
@@ -788,11 +795,12 @@ enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_ALREADY_COMMITTED = 4,
   NP_LEDGER_ENTRY_REASON_ALREADY_PRESENTED = 5,
   NP_LEDGER_ENTRY_REASON_ALREADY_OUTDATED = 6,
-  NP_LEDGER_ENTRY_REASON_LAPSED = 7,
-  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 8,
-  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 9,
-  NP_LEDGER_ENTRY_REASON_QUARANTINED = 10,
-  NP_LEDGER_ENTRY_REASON_ENDED = 11
+  NP_LEDGER_ENTRY_REASON_ALREADY_SILENCED = 7,
+  NP_LEDGER_ENTRY_REASON_LAPSED = 8,
+  NP_LEDGER_ENTRY_REASON_ALREADY_READ = 9,
+  NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 10,
+  NP_LEDGER_ENTRY_REASON_QUARANTINED = 11,
+  NP_LEDGER_ENTRY_REASON_ENDED = 12
 };
 
 /* Getting one mailbox's messages one by one: get, commit, acknowledge. The answer to an acknowledgement may have the
@@ -1617,7 +1625,7 @@ enum np_server_token_event {
   NP_SERVER_TOKEN_EVENT_SET_INTERVAL = 12,
   /* TCRN with 1 to 19 minutes. */
   NP_SERVER_TOKEN_EVENT_SET_INTERVAL_TOO_SHORT = 13,
-  /* SNEW, SCHK or SDEL. */
+  /* SNEW or SCHK. */
   NP_SERVER_TOKEN_EVENT_SUBSCRIBE = 14,
   /* A mailbox that the token watches received a message. */
   NP_SERVER_TOKEN_EVENT_MESSAGE = 15,
@@ -1626,7 +1634,9 @@ enum np_server_token_event {
   /* The token has not been used for so long that its device is taken to be out of use. */
   NP_SERVER_TOKEN_EVENT_STALE = 17,
   /* TDEL. */
-  NP_SERVER_TOKEN_EVENT_DELETE = 18
+  NP_SERVER_TOKEN_EVENT_DELETE = 18,
+  /* SDEL. */
+  NP_SERVER_TOKEN_EVENT_UNSUBSCRIBE = 19
 };
 
 enum np_server_token_effect {
@@ -1902,7 +1912,8 @@ enum np_token_status_event {
 };
 
 enum np_token_status_effect {
-  /* Choose a server, make the keys, and store the token. */
+  /* Choose a server, make the keys, and store the token: in place of a record that was just forgotten, with its device
+  token and mode, which may be newer than the request whose answer this is. */
   NP_TOKEN_STATUS_EFFECT_CREATE_RECORD = 0,
   /* Delete the token, its keys and its server. */
   NP_TOKEN_STATUS_EFFECT_FORGET_RECORD = 1,

@@ -43,7 +43,7 @@ package final class Controller: Sendable {
     _ configuration: Configuration, key: HeldKey, named file: String
   ) -> (MigrationResult, Controller?) {
     let (signal, statusBoard) = (StopSignal(clock: configuration.clock), StatusBoard(clock: configuration.clock))
-    guard let events = EventQueue(byteBound: configuration.eventBytes),
+    guard let events = EventQueue(byteBound: configuration.eventBytes, isRecorded: true),
       let turns = configuration.execution.start({
         Engine(configuration: configuration, turns: $0, queue: events, stop: signal, statusBoard: statusBoard)
       })

@@ -49,6 +49,13 @@ package struct NotificationPolicy: Hashable, Sendable {
     silence(of: owner) == nil && silence(filter, isForUser: true) == nil
   }
 
+  /// Whether a message of a contact with this filter is shown.
+  package static func showsMessage(
+    to owner: NotificationEvent.Owner, _ filter: NotificationFilter, mentionsUser: Bool
+  ) -> Bool {
+    silence(of: owner) == nil && silence(filter, isForUser: mentionsUser) == nil
+  }
+
   private static func silence(of owner: NotificationEvent.Owner) -> Silence? {
     if owner.isHidden { return .hiddenProfile }
     return owner.showsNotifications ? nil : .mutedProfile

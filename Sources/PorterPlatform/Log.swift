@@ -36,12 +36,19 @@ package struct Log: Sendable {
   /// Whether a line of this level is written anywhere: for callers that would produce many.
   package func writes(_ level: Level) -> Bool { sink != nil && level >= minimum }
 
-  /// Writes to standard error; for programs.
-  package static func standardError(minimum: Level) -> Log {
+  /// Writes to standard error; for programs. `timed` puts the monotonic clock's microseconds before each line, for what
+  /// is compared with the logs of other processes.
+  package static func standardError(minimum: Level, timed: Bool = false) -> Log {
     Log(minimum: minimum) { level, line in
-      let text = "\(level): \(line)\n"
+      let text = (timed ? "\(monotonicMicroseconds()) " : "") + "\(level): \(line)\n"
       _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
     }
+  }
+
+  private static func monotonicMicroseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
 
   package func callAsFunction(

@@ -16,13 +16,12 @@ extension Store {
 
   /// A contact's placeholders that are on screen.
   func announcedEntries(contactID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows(
+    try readableLedgerEntries(
       """
       SELECT \(Self.ledgerColumns) FROM ledger
       WHERE connection_id = (SELECT connection_id FROM connections WHERE connections.contact_id = ?1)
         AND contact_id = ?1 AND state = 'announced'
-      """, [.integer(contactID)]
-    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+      """, [.integer(contactID)])
   }
 
   // MARK: Quarantine
@@ -39,15 +38,17 @@ extension Store {
 
   /// The connection's messages that did not open and may be tried again, oldest first.
   package func quarantinedMessages(connectionID: Int64) throws(StoreError) -> [QuarantinedMessage] {
-    try rows(
+    let found = try rows(
       """
       SELECT \(Self.ledgerColumns), body FROM ledger
       WHERE connection_id = ? AND state = 'quarantined' AND attempts < ? AND body IS NOT NULL
       ORDER BY entry_id LIMIT ?
       """, [.integer(connectionID), .integer(Self.attempts), .integer(Self.bodiesKept)]
-    ) { (row) throws(StoreError) in
-      QuarantinedMessage(entry: try Self.ledgerEntry(row), body: row.blob(Self.ledgerColumnCount))
+    ) { row in
+      let body = row.blob(Self.ledgerColumnCount)
+      return Self.readableLedgerEntry(row).map { QuarantinedMessage(entry: $0, body: body) }
     }
+    return found.compactMap { $0 }
   }
 
   /// A contact that sends what does not open must not fill the store.
@@ -66,6 +67,9 @@ extension StoredLedgerEntry {
   /// Whether the message itself has come, whatever became of it. A placeholder stands for one that has not.
   package var isReceived: Bool { state != PorterMachines.LedgerEntry.State.announced.name }
 
+  /// Whether it is a message that did not open.
+  package var isQuarantined: Bool { state == PorterMachines.LedgerEntry.State.quarantined.name }
+
   /// Whether a placeholder is on screen that its own notification would replace.
   package var mayHavePlaceholder: Bool { state == PorterMachines.LedgerEntry.State.upgraded.name }
 
@@ -76,7 +80,7 @@ extension StoredLedgerEntry {
   package var waitsToBeShown: Bool {
     switch PorterMachines.LedgerEntry.State(name: state) {
     case .committed, .upgraded: true
-    case .seen, .announced, .presented, .outdated, .lapsed, .read, .quarantined, .withdrawn, nil: false
+    case .seen, .announced, .presented, .outdated, .silenced, .lapsed, .read, .quarantined, .withdrawn, nil: false
     }
   }
 }

@@ -195,12 +195,11 @@ extension Store {
   package func deleteItems(contactID: Int64) throws(StoreError) {
     try transaction { () throws(StoreError) in
       let contact = try contact(contactID)
-      let entries = try rows(
+      let entries = try readableLedgerEntries(
         """
         SELECT \(Self.ledgerColumns) FROM ledger
         WHERE entry_id IN (SELECT ledger_entry FROM items WHERE items.contact_id = ?1) AND contact_id = ?1
-        """, [.integer(contactID)]
-      ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+        """, [.integer(contactID)])
       for entry in entries { try raise(.withdraw, entry) }
       // Messages already on their way are still sent; they have no item to report on any more.
       try run(

@@ -16,6 +16,21 @@ extension Store {
       summary: row.optionalText(9), requestID: row.optionalInteger(10))
   }
 
+  /// Without those whose records are damaged: what is about many is done for the others (INC-44). `sql` selects `ledgerColumns`.
+  func readableLedgerEntries(_ sql: String, _ bindings: [Binding]) throws(StoreError) -> [StoredLedgerEntry] {
+    let found = try rows(sql, bindings) { row in Self.readableLedgerEntry(row) }
+    return found.compactMap { entry in
+      entry.flatMap { PorterMachines.LedgerEntry.State(name: $0.state) == nil ? nil : $0 }
+    }
+  }
+
+  /// Nil for a damaged record.
+  static func readableLedgerEntry(_ row: borrowing Row) -> StoredLedgerEntry? { try? ledgerEntry(row) }
+
+  /// A condition on a row with a kind: it can be read.
+  private static let hasKnownKind =
+    "kind IN (" + StoredLedgerEntry.Kind.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ")"
+
   /// Nil if there is none, or not any more.
   func ledgerEntry(_ id: Int64) throws(StoreError) -> StoredLedgerEntry? {
     try first("SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id = ?", [.integer(id)]) {
@@ -44,6 +59,7 @@ extension Store {
       state = step.next
     }
     if change.dropsPlaceholder { try removePlaceholder(of: new) }
+    if change.isRemovalDue { noteRemoval() }
     try insertLedgerEntry(new, state: state, removalDue: change.isRemovalDue, replaces: earlier != nil, at: time)
     if let item = new.itemID {
       try run(
@@ -97,6 +113,7 @@ extension Store {
 
   /// The notification of what came has another identifier than the placeholder.
   private func removePlaceholder(of new: NewLedgerEntry) throws(StoreError) {
+    noteRemoval()
     try run(
       """
       INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id)
@@ -126,7 +143,15 @@ extension Store {
         .optional(change.reason), .blob(body), .integer(time.milliseconds), .flag(change.isRemovalDue),
         .optional(detail),
       ])
+    if change.isRemovalDue { noteRemoval() }
     try dropOldBodies(connectionID: connectionID)
+  }
+
+  /// Why the entry is in quarantine; nil if it is not.
+  package func quarantineReason(_ entry: Int64) throws(StoreError) -> String? {
+    try first("SELECT reason FROM ledger WHERE entry_id = ? AND state = 'quarantined'", [.integer(entry)]) {
+      (row) throws(StoreError) in row.optionalText(0)
+    } ?? nil
   }
 
   /// 0 when the ledger is empty.
@@ -134,14 +159,15 @@ extension Store {
     try integer("SELECT coalesce(max(entry_id), 0) FROM ledger") ?? 0
   }
 
-  /// The entries after one entry, oldest first.
+  /// The entries after one entry, oldest first, without those whose records are damaged.
   package func ledgerEntries(
     after entry: Int64, through last: Int64, limit: Int = .max
   ) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows(
+    let found = try rows(
       "SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id LIMIT ?",
       [.integer(entry), .integer(last), .integer(Int64(limit))]
-    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+    ) { row in Self.readableLedgerEntry(row) }
+    return found.compactMap { $0 }
   }
 
   /// Entries that are committed and not yet shown, oldest first, including those that a killed process left (INC-38).
@@ -164,11 +190,15 @@ extension Store {
   private func presentable(
     _ text: String, _ limit: Int64, _ boot: String?
   ) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows(text, [.integer(limit), .optional(boot)]) { (row) throws(StoreError) in
-      var entry = try Self.ledgerEntry(row)
-      entry.lastSound = row.optionalInteger(Self.ledgerColumnCount).map { Moment(nanoseconds: $0) }
+    let found = try rows(text, [.integer(limit), .optional(boot)]) { (row) -> StoredLedgerEntry? in
+      var entry = Self.readableLedgerEntry(row)
+      entry?.lastSound = row.optionalInteger(Self.ledgerColumnCount).map { Moment(nanoseconds: $0) }
       return entry
     }
+    let readable = found.compactMap { $0 }
+    // Damaged ones take no other's place (INC-44).
+    if readable.isEmpty, limit > 0, found.count == limit { return try presentable(text, limit * 16, boot) }
+    return readable
   }
 
   private static let presentableColumns = """
@@ -197,10 +227,12 @@ extension Store {
     let step = PorterMachines.LedgerEntry.storedStep(state, event)
     var change = LedgerChange(entry.kind, contactID: entry.contactID)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
+    if change.isRemovalDue { noteRemoval() }
     if step.next != state, !change.isRemovalDue, !change.isAttempt {
       // As for what is shown, which a push waits for.
       try run(
-        "UPDATE ledger SET state = ?, late = NULL WHERE entry_id = ?", [.text(step.next.name), .integer(entry.id)])
+        "UPDATE ledger SET state = ?, late = ? WHERE entry_id = ?",
+        [.text(step.next.name), change.isLate ? .integer(1) : .null, .integer(entry.id)])
     } else if change.isRemovalDue || change.isAttempt {
       try run(
         """
@@ -212,8 +244,12 @@ extension Store {
     return change
   }
 
+  private func noteRemoval() {
+    if let removalsDue { afterCommit(removalsDue) }
+  }
+
   /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
-  /// them, until they are marked as withdrawn.
+  /// them, the newest first, until they are marked as withdrawn.
   package func withdrawals(limit: Int64, asOf overview: StoreOverview? = nil) throws(StoreError) -> [StoredWithdrawal] {
     // Each push asks, mostly in vain.
     guard try overview.or({ () throws(StoreError) in try self.overview() }).hasWithdrawals else { return [] }
@@ -221,10 +257,12 @@ extension Store {
       """
       SELECT ledger.entry_id, NULL, connections.agent_id, ledger.message_id, ledger.kind, connections.user_id,
         ledger.contact_id, ledger.summary, ledger.request_id
-      FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id WHERE ledger.removal_due = 1
+      FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
+      WHERE ledger.removal_due = 1 AND ledger.\(Self.hasKnownKind)
       UNION ALL
       SELECT NULL, removal_id, agent_id, message_id, kind, user_id, contact_id, summary, request_id FROM removals
-      LIMIT ?
+      WHERE \(Self.hasKnownKind)
+      ORDER BY 1 DESC, 2 DESC LIMIT ?
       """, [.integer(limit)]
     ) { (row) throws(StoreError) in
       guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(4)) else { throw .damaged(.ledgerEntry) }
@@ -247,12 +285,11 @@ extension Store {
   /// Called before the connection is deleted: notifications shown for it are still to be withdrawn (INC-46).
   /// Part of the caller's transaction.
   package func withdrawEntries(connectionID: Int64) throws(StoreError) {
-    let shown = try rows(
+    let shown = try readableLedgerEntries(
       """
       SELECT \(Self.ledgerColumns) FROM ledger
       WHERE connection_id = ? AND kind <> 'application' AND state IN ('presented', 'outdated', 'announced', 'upgraded')
-      """, [.integer(connectionID)]
-    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+      """, [.integer(connectionID)])
     for entry in shown { try raise(.withdraw, entry) }
     try run(
       """
@@ -260,13 +297,14 @@ extension Store {
       SELECT connections.agent_id, ledger.message_id, ledger.kind, connections.user_id, ledger.contact_id, ledger.summary,
         ledger.request_id
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
-      WHERE ledger.connection_id = ? AND ledger.removal_due = 1
+      WHERE ledger.connection_id = ? AND ledger.removal_due = 1 AND ledger.\(Self.hasKnownKind)
       """, [.integer(connectionID)])
   }
 
   /// Notifications that are on screen of this profile are to be removed. Their entries stay as they are: nothing was read.
   /// Part of the caller's transaction.
   func removeNotifications(userID: Int64) throws(StoreError) {
+    noteRemoval()
     try run(
       """
       UPDATE ledger SET removal_due = 1 WHERE state IN ('presented', 'outdated', 'announced', 'upgraded')
@@ -275,18 +313,15 @@ extension Store {
   }
 
   package func ledgerEntries(itemID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows(
+    try readableLedgerEntries(
       """
       SELECT \(Self.ledgerColumns) FROM ledger
       WHERE entry_id = (SELECT ledger_entry FROM items WHERE items.item_id = ?1) AND item_id = ?1
-      """, [.integer(itemID)]
-    ) { (row) throws(StoreError) in try Self.ledgerEntry(row) }
+      """, [.integer(itemID)])
   }
 
   package func ledgerEntries(requestID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
-    try rows("SELECT \(Self.ledgerColumns) FROM ledger WHERE request_id = ?", [.integer(requestID)]) {
-      (row) throws(StoreError) in try Self.ledgerEntry(row)
-    }
+    try readableLedgerEntries("SELECT \(Self.ledgerColumns) FROM ledger WHERE request_id = ?", [.integer(requestID)])
   }
 
   /// Keeps a push that does not open, with the reason; the last twenty are kept.

@@ -24,6 +24,8 @@ package struct LedgerChange {
   fileprivate(set) var isAttempt = false
   /// Whether a placeholder is on screen that what is shown now does not replace.
   fileprivate(set) var dropsPlaceholder = false
+  /// Whether it waits to be shown, though later entries do not any more.
+  fileprivate(set) var isLate = false
 
   init(
     _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, mentionsUser: Bool = false,
@@ -61,6 +63,8 @@ struct LedgerRecorder: LedgerEntryRecord {
   func dropPlaceholder(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     change.dropsPlaceholder = [.connected, .request, .call].contains(change.kind)
   }
+
+  func waitLate(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isLate = true }
 
   func recordReason(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     change.reason = change.quarantineReason

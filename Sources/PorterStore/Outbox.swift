@@ -64,17 +64,14 @@ extension Store {
   }
 
   /// The relay has it, or will never take it. If a power failure loses this, the message is sent again and the relay
-  /// recognises it.
+  /// recognises it. Part of the caller's transaction.
   package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
-    try lightTransaction { () throws(StoreError) in
-      try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])
-      // A receipt may be faster than the relay's answer, and says more.
-      if let item = entry.itemID {
-        try run(
-          "UPDATE items SET status = ?, updated_at = ? WHERE item_id = ? AND status <> 'sndRcvd'",
-          [.text(itemStatus), .integer(time.milliseconds), .integer(item)])
-      }
-    }
+    try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])
+    // A receipt may be faster than the relay's answer, and says more.
+    guard let item = entry.itemID else { return }
+    try run(
+      "UPDATE items SET status = ?, updated_at = ? WHERE item_id = ? AND status <> 'sndRcvd'",
+      [.text(itemStatus), .integer(time.milliseconds), .integer(item)])
   }
 
   package func countOutboxAttempt(_ id: Int64) throws(StoreError) {

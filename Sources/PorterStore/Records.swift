@@ -247,7 +247,7 @@ package struct NewLedgerEntry: Sendable {
 
 /// One thing that may be shown as a notification.
 package struct StoredLedgerEntry: Sendable {
-  package enum Kind: String, Sendable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// A message with an item.
     case message
     /// A contact has become ready.
@@ -260,10 +260,14 @@ package struct StoredLedgerEntry: Sendable {
     case updated
     /// As `updated`: the contact has deleted the connection.
     case left
-    /// As `updated`: the contact has changed, deleted or reacted to a message, received one, or was welcomed. `detail` says which.
+    /// As `updated`: something has changed in the chat, such as a message that the contact edited. `detail` says what.
     case changed
     /// As `updated`: a contact has followed our invitation, and is not connected yet.
     case connecting
+    /// As `updated`: the request of a contact is accepted, without a command of the host.
+    case accepting
+    /// As `updated`: the relay has the acceptance of a contact's request, so that the contact can be written to.
+    case ready
     /// As `updated`: a person has taken a request back.
     case withdrawnRequest
     /// A call of the contact, with an item.
@@ -275,7 +279,7 @@ package struct StoredLedgerEntry: Sendable {
     package var isShown: Bool {
       switch self {
       case .message, .connected, .request, .call, .application: true
-      case .silent, .updated, .left, .changed, .connecting, .withdrawnRequest: false
+      case .silent, .updated, .left, .changed, .connecting, .accepting, .ready, .withdrawnRequest: false
       }
     }
 
@@ -283,7 +287,8 @@ package struct StoredLedgerEntry: Sendable {
     package var counts: Bool {
       switch self {
       case .message, .call: true
-      case .connected, .request, .silent, .updated, .left, .changed, .connecting, .withdrawnRequest, .application: false
+      case .connected, .request, .application: false
+      case .silent, .updated, .left, .changed, .connecting, .accepting, .ready, .withdrawnRequest: false
       }
     }
   }

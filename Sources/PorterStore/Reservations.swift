@@ -57,6 +57,22 @@ extension Store {
     return Reservation(kind: kind, value: value, epoch: change.epoch, material: change.material)
   }
 
+  /// What finishing the use needs, if a later command asks for it differently than the one that reserved the value. Part of the
+  /// caller's transaction.
+  package func revise(
+    _ reservation: Reservation, material: SecretBytes
+  ) throws(StoreError) -> Reservation {
+    try require(reservation)
+    try run(
+      "UPDATE reservations SET material = ? WHERE kind = ? AND value = ? AND epoch = ?",
+      [
+        .blob(material.exposeForStorage()), .text(reservation.kind.rawValue), .blob(reservation.value),
+        .integer(reservation.epoch),
+      ])
+    return Reservation(
+      kind: reservation.kind, value: reservation.value, epoch: reservation.epoch, material: material)
+  }
+
   /// Whether `reserve` would answer nil.
   package func isUsed(_ kind: ReservationKind, _ value: [UInt8]) throws(StoreError) -> Bool {
     let existing = try reservation(kind, value)

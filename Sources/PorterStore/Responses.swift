@@ -71,15 +71,11 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.response(row) }
   }
 
-  /// Another notification is shown under this identifier: that the user opens it is no repeat. What changes something stays one, since
-  /// a platform may repeat it late, and a reply is not sent twice. Part of the caller's transaction.
+  /// Another notification is shown under this identifier: that the user opens it is no repeat, also while the opening of the earlier
+  /// one still waits for the app, which needs no identifier. What changes something stays one, since a platform may repeat it late,
+  /// and a reply is not sent twice. Part of the caller's transaction.
   package func forgetOpened(_ identifier: String) throws(StoreError) {
-    try run(
-      """
-      UPDATE responses SET identifier = NULL
-      WHERE identifier = ? AND action = 'open' AND state NOT IN ('waiting', 'applying')
-      """,
-      [.text(identifier)])
+    try run("UPDATE responses SET identifier = NULL WHERE identifier = ? AND action = 'open'", [.text(identifier)])
   }
 
   /// Part of the caller's transaction, which takes the step to `state`.

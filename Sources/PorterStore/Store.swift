@@ -42,6 +42,8 @@ package final class Store {
   private var durability = Database.Durability.full
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
+  /// Called after a commit that leaves shown notifications to be removed.
+  package var removalsDue: (() -> Void)?
   private var silence = SilentFile.isRight
 
   private let stop: StopSignal?

@@ -40,6 +40,31 @@ final class BackgroundTests: XCTestCase {
     }
   }
 
+  /// A request was under way when the user left. What comes of it would be shown by nobody for now: it is left to its push.
+  func testWhatComesWhileTheAppLeavesIsShownByItsPush() throws {
+    let meeting = try Meeting()
+    let alice = meeting.alice
+    meeting.transport.hang(.get)
+    meeting.bob.send("/_send @1 text hello").assert("newChatItems")
+    let before = meeting.transport.count(.get)
+    awaitThat("it is asked for") {
+      np_relay_ready(alice.handle)
+      return meeting.transport.count(.get) > before
+    }
+    alice.send("/_app phase background").assert("cmdOk")
+    meeting.transport.hang(nil)
+    awaitThat("the network rests") { alice.state["machines"]["operations"].text == "networkStopped" }
+    XCTAssertEqual(meeting.texts(alice), [])
+    alice.send("/_app suspend 3000000").assert("cmdOk")
+    alice.event("chatSuspended")
+    let service = try XCTUnwrap(Host.open(alice.prefix, isExtension: true).host)
+    service.send(#"/_network {"relay":"\#(meeting.folder.file("relay.db"))"}"#).assert("cmdOk")
+    let answer = service.push(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(meeting.texts(alice), ["hello"])
+  }
+
   /// What only the network can answer is answered by its own code, and is not begun.
   func testCommandsOfTheNetworkAreAnsweredWithTheirOwnCode() throws {
     let station = try Station()

@@ -82,6 +82,33 @@ final class BurstTests: XCTestCase {
     try tapTwice(try station.present(wake), "9 new messages", station)
   }
 
+  /// The same while the taps wait for the app: each is carried out once when it is active.
+  func testATapThatWaitsIsNoTapOnTheSummaryThatIsShownAnew() throws {
+    let station = try Station()
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    station.suspend()
+    var repeated: [Bool] = []
+    for texts in [1...8, 9...17] {
+      send(texts.map { "text \($0)" }, from: station.bob)
+      let answer = try station.present(wake)
+      XCTAssertEqual(answer.identifiers, ["np:many:1:@1"], answer.description)
+      for _ in 0..<2 {
+        let tap = station.alice.respond(to: answer["notifications"][0])["result"]
+        XCTAssertEqual(tap["outcome"].text, "waiting", tap.description)
+        repeated.append(tap["repeated"].flag)
+      }
+    }
+    XCTAssertEqual(repeated, [false, true, false, true])
+    station.alice.dropEvents()
+    station.alice.send("/_app activate").assert("cmdOk")
+    for _ in 0..<2 {
+      let event = station.alice.event("ntfResponse")?["result"]
+      XCTAssertEqual([event?["outcome"].text, event?["chatId"].text], ["applied", "@1"])
+    }
+    awaitRest(of: station.alice)
+    station.alice.expectNone("ntfResponse")
+  }
+
   private func tapTwice(_ answer: JSON, _ body: String, _ station: Station, line: UInt = #line) throws {
     XCTAssertEqual([answer.identifiers, answer.bodies], [["np:many:1:@1"], [body]], answer.description, line: line)
     open(station) {

@@ -82,6 +82,96 @@ final class DamagedRecordTests: XCTestCase {
     }
   }
 
+  // MARK: The ledger
+
+  /// The entry of bob's message with this text.
+  private static func damageEntry(of text: String) -> String {
+    "UPDATE ledger SET kind = 'x' WHERE entry_id = (SELECT ledger_entry FROM items WHERE content LIKE '%\(text)%')"
+  }
+
+  /// Alice on screen with two messages of bob's, of which the entry of one is damaged.
+  private func damaged(_ pair: Pair, _ more: String...) throws {
+    for text in ["broken", "whole"] {
+      pair.send(text, from: pair.bob)
+      pair.alice.event("newChatItems")
+    }
+    try awaitQuiet([pair.alice, pair.bob], relay: pair.folder.file("relay.db"))
+    try execute([Self.damageEntry(of: "broken")] + more, pair.alice)
+  }
+
+  /// Also if the damaged one is to be withdrawn, and the token's keys are damaged.
+  func testAProfileIsDeletedThoughAnEntryIsDamaged() throws {
+    let pair = try Pair()
+    try damaged(
+      pair, "UPDATE ledger SET removal_due = 1 WHERE kind = 'x'",
+      """
+      INSERT INTO token (token_id, provider, device_token, server, status, mode, signing_key, box_key, updated_at)
+      VALUES (1, 'apns_test', x'00', 'x', 'active', 'instant', x'00', x'00', 0)
+      """)
+    pair.alice.send("/_delete user 1 del_smp=on").assert("cmdOk")
+    for table in ["users", "ledger", "items", "token"] {
+      XCTAssertEqual(try count("SELECT count(*) FROM \(table)", pair.alice), 0, table)
+    }
+    XCTAssertEqual(
+      try count("SELECT count(*) FROM removals WHERE kind = 'message'", pair.alice), 1, "the other is withdrawn")
+    XCTAssertEqual(try count("SELECT count(*) FROM removals WHERE kind = 'x'", pair.alice), 0)
+  }
+
+  func testAChatIsReadAndEmptiedThoughAnEntryIsDamaged() throws {
+    let pair = try Pair()
+    try damaged(pair)
+    pair.alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(pair.alice.state["unread"].number, 0)
+    XCTAssertEqual(try count("SELECT count(*) FROM ledger WHERE removal_due = 1", pair.alice), 1)
+    let item = pair.alice.send("/_get chat @1 count=2")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+    pair.alice.send("/_delete item @1 \(item) internal").assert("chatItemsDeleted")
+    pair.alice.send("/_delete @1 messages").assert("contactDeleted")
+    XCTAssertEqual(try count("SELECT count(*) FROM items", pair.alice), 0)
+    pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
+  }
+
+  /// What an extension committed, and what waits to be shown or to be withdrawn.
+  func testOthersAreShownReportedAndWithdrawnThoughAnEntryIsDamaged() throws {
+    let station = try Station()
+    station.suspend()
+    let first = try station.present(try station.push(for: "first"))
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    station.alice.dropEvents()
+    station.pair.send("broken", from: station.bob)
+    station.pair.send("whole", from: station.bob)
+    let pushes = try station.allPushes()
+    let shown = try pushes.map { try station.present($0) }
+    XCTAssertEqual(shown.flatMap(\.bodies), ["broken", "whole"])
+    XCTAssertEqual(shown.flatMap { $0["withdrawals"].elements.map(\.text) }, first.identifiers)
+    // As before they were shown, with one damaged.
+    try execute(
+      [
+        "UPDATE ledger SET state = 'committed' WHERE kind = 'message' AND state = 'presented'",
+        "UPDATE ledger SET removal_due = 1 WHERE state = 'read' AND kind = 'message'", Self.damageEntry(of: "broken"),
+        "UPDATE ledger SET removal_due = 1 WHERE kind = 'x'",
+      ], station.alice)
+    let again = try station.present(try station.push(for: "next"))
+    XCTAssertEqual(again.bodies, ["whole", "next"], again.description)
+    XCTAssertEqual(again["withdrawals"].elements.map(\.text), first.identifiers)
+    // The newest alone, and it is damaged.
+    try execute(
+      [Self.damageEntry(of: "next"), "UPDATE ledger SET state = 'committed' WHERE kind = 'x'"], station.alice)
+    try execute(
+      [
+        """
+        UPDATE ledger SET state = 'committed'
+        WHERE entry_id = (SELECT ledger_entry FROM items WHERE content LIKE '%whole%')
+        """
+      ], station.alice)
+    XCTAssertEqual(try station.present(pushes[0]).bodies, ["whole"])
+    // The host hears of the others.
+    station.alice.send("/_app activate").assert("cmdOk")
+    let event = station.alice.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]
+    XCTAssertEqual(event?["content"]["msgContent"]["text"].text, "whole")
+  }
+
   func testOtherMailboxesAreDeletedAtTheRelay() throws {
     let pair = try meet()
     try execute(["INSERT INTO deleted_mailboxes (recipient_id, recipient_key) VALUES (x'00', x'00')"], pair.alice)

@@ -67,7 +67,7 @@ final class DeletingTests: XCTestCase {
   }
 
   /// INC-46: notifications go with their messages, and the badge is right immediately.
-  func testDeletedMessagesAreWithdrawn() throws {
+  func testINC46DeletedMessagesAreWithdrawn() throws {
     let station = try Station()
     station.suspend()
     let shown = try station.present(try station.push(for: "one"))
@@ -84,7 +84,7 @@ final class DeletingTests: XCTestCase {
   }
 
   /// INC-46: also if the ledger entries have been deleted with the contact; once.
-  func testNotificationsOfADeletedContactAreWithdrawn() throws {
+  func testINC46NotificationsOfADeletedContactAreWithdrawn() throws {
     let station = try Station()
     let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
     let carol = try XCTUnwrap(Host.open(station.pair.folder.file("carol")).host)

@@ -232,6 +232,26 @@ final class HostRelayTests: XCTestCase {
     meeting.alice.event("newChatItems")
   }
 
+  /// R15: an extension took what came while the app slept. The app listens again, and repeats that until the relay has answered.
+  func testAfterAnExtensionTheAppListensUntilTheRelayHasAnswered() throws {
+    let meeting = try Meeting()
+    meeting.alice.send("/_app suspend 0").assert("cmdOk")
+    meeting.bob.send("/_send @1 text one").assert("newChatItems")
+    awaitRest(of: meeting.bob)
+    let notifier = try XCTUnwrap(Host.open(meeting.folder.file("alice"), isExtension: true).host)
+    HostTransport(relay: meeting.folder.file("relay.db")).install(in: notifier)
+    XCTAssertEqual(notifier.push(#"{"aps":{},"notificationData":{"checkMessages":true}}"#).bodies, ["one"])
+    meeting.bob.send("/_send @1 text two").assert("newChatItems")
+    awaitRest(of: meeting.bob)
+    let before = meeting.transport.count(.subscribe)
+    meeting.transport.fail(.subscribe)
+    meeting.alice.send("/_app activate").assert("cmdOk")
+    awaitThat("two attempts have failed") { meeting.transport.count(.subscribe) > before + 1 }
+    XCTAssertEqual(meeting.texts(meeting.alice), ["one"])
+    meeting.transport.fail(nil)
+    awaitThat("alice has both") { meeting.texts(meeting.alice) == ["one", "two"] }
+  }
+
   /// Before the mailbox is secured it refuses what the joining side signs, so an earlier hello would be answered in
   /// vain, and the connection would never become ready.
   func testNothingIsSentBeforeOurMailboxAcceptsTheAnswer() throws {

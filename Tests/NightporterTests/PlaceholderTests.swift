@@ -43,6 +43,22 @@ final class PlaceholderTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
+  /// What is muted stays so: when its message comes, nothing is shown of it, and the placeholder goes.
+  func testThePlaceholderOfAChatThatIsMutedSinceIsWithdrawn() throws {
+    let station = try Station()
+    station.suspend()
+    let early = try offline(station, try station.push(for: "hello"))
+    XCTAssertEqual(early.placeholders, ["message received"], early.description)
+    let service = try station.makeExtension()
+    service.send("/_start main=off snd_files=off").assert("chatStarted")
+    service.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    let late = service.push(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+    XCTAssertEqual(late["notifications"].count, 0, late.description)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), early.identifiers, late.description)
+    let again = service.push(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+    XCTAssertEqual(again["withdrawals"].count, 0, again.description)
+  }
+
   /// The app receives what was announced: it is reported once, and read, which withdraws the notification.
   func testTheAppReceivesWhatWasAnnounced() throws {
     let station = try Station()
@@ -147,6 +163,32 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), early.identifiers, late.description)
   }
 
+  /// A push was sent, then the mode was switched and what its entry opens with was forgotten: which message it is about
+  /// cannot be read, but that something waits can be said.
+  func testAPushOfASwitchedOffSubscriptionHasANoticeWhileTheRelayIsOutOfReach() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    try store.execute(
+      """
+      UPDATE connections SET notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL, subscription = 'off';
+      UPDATE token SET mode = 'PERIODIC'
+      """)
+    // What is muted has released its subscription, too.
+    try store.execute("UPDATE contacts SET notifications = 'none'")
+    XCTAssertEqual(try offline(station, push).identifiers, [])
+    try store.execute("UPDATE contacts SET notifications = 'all'")
+    try store.close()
+
+    let early = try offline(station, push)
+    XCTAssertEqual(early.identifiers, ["np:notice"], early.description)
+    XCTAssertFalse(early.titles.contains { $0.contains("bob") }, early.description)
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, ["hello"], late.description)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)
+  }
+
   // MARK: Notices
 
   /// Nothing can be read, so nothing is said of whom it is for; when the store can be read, the notice goes.
@@ -185,6 +227,36 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late.bodies, ["hello"], late.description)
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], "by another controller, too")
     XCTAssertEqual(try station.present(push)["withdrawals"].count, 0)
+  }
+
+  /// INC-50: before the first unlock after a restart no process has the key. The push ends as `locked`; the message stays at the
+  /// relay and is shown after the unlock.
+  func testINC50WhatCameBeforeTheFirstUnlockIsShownAfterIt() throws {
+    let key = "x'" + String(repeating: "5a", count: 32) + "'"
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.alice.free()
+    let sealing = try XCTUnwrap(Host.open(station.alice.prefix).host)
+    XCTAssertEqual(JSON(take(np_change_key(sealing.handle, "", key)))["result"]["type"].text, "cmdOk")
+    sealing.free()
+    var handle: chat_ctrl?
+    _ = take(chat_migrate_init_key(station.alice.prefix, key, 0, "yesUp", 1, &handle))
+    let service = Host(try XCTUnwrap(handle), station.alice.prefix)
+    XCTAssertEqual(service.closeStore(), "", "which forgets the key")
+    let locked = service.push(push)
+    XCTAssertEqual(locked["outcome"].text, "locked", locked.description)
+    XCTAssertTrue(locked["quiescent"].flag, locked.description)
+    XCTAssertEqual(locked.titles, ["Encrypted message: device is locked"])
+    XCTAssertEqual(locked.bodies, [])
+
+    XCTAssertEqual(np_set_key(service.handle, key, 1), NP_OK)
+    let late = service.push(push)
+    XCTAssertEqual(late["outcome"].text, "presented", late.description)
+    XCTAssertEqual(late.bodies, ["hello"])
+    XCTAssertEqual(late["badge"].number, 1)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"])
+    XCTAssertEqual(service.push(push)["notifications"].count, 0, "each once")
   }
 
   func testAStoppedChatAndANewerSchemaSayWhatToDo() throws {

@@ -17,6 +17,27 @@ final class PollingTests: XCTestCase {
     }
   }
 
+  /// INC-65: the time of a poll is stored once the poll has succeeded. One that fails is repeated within minutes.
+  func testINC65APollThatFailsIsRepeatedSoonAndStoredWhenItSucceeds() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try alice.wait("asked at the start") { try alice.isPolled }
+    try alice.waitUntilIdle()
+    let stored = try alice.lastPoll
+    alice.transport?.fail(.subscribe)
+    alice.clock.move(.days(1))
+    let due = alice.clock.wall().milliseconds
+    for attempt in 1...3 {
+      let before = polls(alice)
+      // The longest pause after a failure.
+      alice.clock.move(.seconds(180))
+      try alice.wait("attempt \(attempt)") { polls(alice) > before }
+      XCTAssertEqual(try alice.lastPoll, stored, "attempt \(attempt) has failed")
+    }
+    alice.transport?.fail(nil)
+    alice.clock.move(.seconds(180))
+    try alice.wait("stored after its success") { try alice.lastPoll >= due }
+  }
+
   /// An app that takes up nothing when it is activated polls when a day has passed, whichever process polled last.
   func testTheTimeOfTheLastPollOutlivesSuspensionsAndProcesses() throws {
     let alice = try Watched({ _ in }, throughHost: true)

@@ -104,7 +104,7 @@ final class PushFindingsTests: XCTestCase {
         message.sorted(),
         [
           "expired event", obstacle == .process ? "failed event" : "failed database", "locked locked",
-          "stopped appStopped", "wrongSchema migration",
+          "offline event", "stopped appStopped", "wrongSchema migration",
         ])
       let round = Push.State.allCases.compactMap { outcome in
         PushNotice.afterRound(outcome, obstacle).map { "\(outcome) \($0)" }

@@ -57,4 +57,20 @@ final class PushOutcomeTests: XCTestCase {
     XCTAssertTrue(answer["quiescent"].flag, answer.description)
     withExtendedLifetime(lock) {}
   }
+
+  /// The one that has it, such as an app that was frozen while it gave the store another key, may fetch nothing: the user is told.
+  func testAMessageWhoseStoreIsBusyHasANotice() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let prefix = station.alice.prefix
+    let notifier = try XCTUnwrap(Host.open(prefix, isExtension: true).host)
+    notifier.send("/_app suspend 0").assert("cmdOk")
+    let lock = try OpeningLock(file: prefix + "_chat.db", .exclusive, creates: true, timeout: .seconds(1))
+    let answer = notifier.push(push, deadline: 30_000)
+    XCTAssertEqual(answer["outcome"].text, "yielded", answer.description)
+    XCTAssertEqual(answer.identifiers, ["np:notice"], answer.description)
+    XCTAssertFalse(answer.description.contains("bob"), answer.description)
+    withExtendedLifetime(lock) {}
+  }
 }

@@ -45,6 +45,58 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello", "again"])
   }
 
+  /// INC-40: one process handles both pushes. What the first could not show is not in the answer to the second.
+  func testINC40WhatAPushLeavesOutIsNotInALaterAnswer() throws {
+    let station = try Station()
+    station.suspend()
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.fail(.get)
+    let first = service.push(try station.push(for: "one"))
+    XCTAssertEqual(first["outcome"].text, "offline", first.description)
+    XCTAssertEqual(first.placeholders, ["message received"])
+    transport.fail(nil)
+    // Alice reads the message in the app, so nothing of it is left to show.
+    station.wake(expecting: ["one"])
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    let push = try station.push(for: "two")
+    let second = service.push(push)
+    XCTAssertEqual(second["notifications"].elements.map { $0["body"].text }, ["two"], second.description)
+    XCTAssertEqual(second["badge"].number, 1)
+    XCTAssertEqual(second["withdrawals"].elements.map(\.text), first.identifiers)
+    let third = service.push(push)
+    XCTAssertEqual(third["notifications"].count + third["withdrawals"].count, 0, third.description)
+  }
+
+  /// M14: an extension subscribes to nothing. Between pushes it asks for no message, whatever time passes, whatever news its host
+  /// reports, and also when its chat is started.
+  func testAnExtensionAsksForNothingBetweenPushes() throws {
+    let station = try Station()
+    station.suspend()
+    let clock = MovedClock()
+    let service = try station.makeExtension(clock: clock)
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    XCTAssertEqual(service.push(try station.push(for: "one")).bodies, ["one"])
+    let asked = transport.countOfAll
+    let push = try station.push(for: "two")
+    for isStarted in [false, true] {
+      if isStarted { service.send("/_start main=off snd_files=off").assert("chatStarted") }
+      np_relay_ready(service.handle)
+      clock.move(.days(1))
+      // Any call makes the engine look at its timers.
+      _ = service.state
+      awaitRest(of: service)
+      if !isStarted { XCTAssertEqual(transport.countOfAll, asked) }
+    }
+    XCTAssertEqual(transport.count(.subscribe), 0)
+    XCTAssertEqual(station.pair.texts(service), ["one"])
+    service.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertEqual(service.push(push).bodies, ["two"])
+  }
+
   func testINC35INC38ThreeMessagesAndOnePushShowThree() throws {
     let station = try Station()
     station.suspend()
@@ -159,7 +211,7 @@ final class PushTests: XCTestCase {
     XCTAssertEqual(try station.present(station.push(for: "hello")).bodies, ["hello"])
   }
 
-  func testReadMessagesAreWithdrawnOnceByTheNextPush() throws {
+  func testINC46ReadMessagesAreWithdrawnOnceByTheNextPush() throws {
     let station = try Station()
     station.suspend()
     let shown = try station.present(station.push(for: "first"))

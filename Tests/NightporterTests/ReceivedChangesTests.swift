@@ -186,9 +186,11 @@ final class ReceivedChangesTests: XCTestCase {
         return item
       }
       let received = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }
-      guard case .changed(.delivered, _) = received else { return XCTFail("\(received)") }
+      guard case .changed(.statusChanged, _) = received else { return XCTFail("\(received)") }
       let entry = try XCTUnwrap(try store.outboxEntry(try XCTUnwrap(try store.outboxEntries(after: 0).first).id))
-      try store.finishOutbox(entry, itemStatus: "sndSent", at: start)
+      try store.transaction { () throws(StoreError) in
+        try store.finishOutbox(entry, itemStatus: "sndSent", at: start)
+      }
       XCTAssertEqual(try store.item(item).status, "sndRcvd")
       // A second receipt changes nothing, and is not reported.
       let again = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }
@@ -205,12 +207,12 @@ final class ReceivedChangesTests: XCTestCase {
       let removed = ItemChange.RemovedItem(item)
       let time = WallTime(milliseconds: 5)
       for change in [
-        ItemChange.edited(itemID: 3), .delivered(itemID: 4), .welcomed(itemID: 5), .removed(removed, isKept: false),
+        ItemChange.edited(itemID: 3), .statusChanged(itemID: 4), .sent(itemID: 5), .removed(removed, isKept: false),
         .removed(removed, isKept: true), .reacted(itemID: 5, .emoji("👍"), isAdded: false, at: time),
+        .disappeared([removed, removed]),
       ] {
         let read = try XCTUnwrap(ItemChange(stored: change.stored))
         XCTAssertEqual(read.stored, change.stored)
-        XCTAssertEqual(read.itemID, change.itemID)
         XCTAssertFalse(change.stored.contains("secret"))
         if case .removed(let item, _) = read {
           XCTAssertEqual(item.record().content, .text(""))
@@ -218,7 +220,9 @@ final class ReceivedChangesTests: XCTestCase {
           XCTAssertEqual(removed.record().content, .text("secret"))
         }
       }
-      for bad in ["", "{}", #"{"removed":1}"#, #"{"reacted":1,"added":true}"#] { XCTAssertNil(ItemChange(stored: bad)) }
+      for bad in ["", "{}", #"{"removed":1,"kept":true}"#, #"{"reacted":1,"added":true}"#] {
+        XCTAssertNil(ItemChange(stored: bad))
+      }
     }
   }
 

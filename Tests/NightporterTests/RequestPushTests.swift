@@ -64,6 +64,19 @@ final class RequestPushTests: XCTestCase {
   }
 
   /// For a host that drives the push step by step: it is about the address, and the request comes with the message.
+  /// However many strangers ask, they do not ring for each.
+  func testTheRequestsOfSeveralPersonsMakeOneSound() throws {
+    let (station, carol, link) = try asked()
+    carol.send("/connect \(link)").assert("sentInvitation")
+    let dave = try XCTUnwrap(Host.open(station.pair.folder.file("dave")).host)
+    dave.begin("dave", relay: station.pair.folder.file("relay.db"))
+    dave.send("/connect \(link)").assert("sentInvitation")
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    let answer = try station.present(wake)
+    XCTAssertEqual(answer.titles.sorted(), ["carol wants to connect!", "dave wants to connect!"])
+    XCTAssertEqual(answer["notifications"].elements.filter { $0["sound"].exists }.count, 1, answer.description)
+  }
+
   func testAPushForARequestIsAboutTheAddress() throws {
     let (station, carol, link) = try asked()
     carol.send("/connect \(link)").assert("sentInvitation")

@@ -139,6 +139,22 @@ final class ScopeTests: XCTestCase {
     XCTAssertThrowsError(try service.submit([1, 2, 3], to: addresses[0], relay: relay(station)))
   }
 
+  /// The service has another key, which the host tells the library after the first push with it.
+  func testALateKeyOpensWhatCameBefore() throws {
+    let (station, _, addresses) = try subscribed("tabs")
+    let other = try HostService()
+    try other.push(try other.envelope("early"), to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush())["outcome"].text, "quarantined")
+    wake(station)
+    _ = try other.subscribe("tabs", at: station.alice)
+    let event = try XCTUnwrap(station.alice.event("applicationPush"))["result"]["applicationPush"]
+    XCTAssertEqual(event["envelope"]["command"].text, "early")
+    // Nothing is given twice when the key is told again.
+    _ = try other.subscribe("tabs", at: station.alice)
+    awaitRest(of: station.alice)
+    station.alice.expectNone("applicationPush")
+  }
+
   func testTwoScopesAndAMessageInOneAnswer() throws {
     let (station, service, addresses) = try subscribed("tabs", "account")
     station.pair.send("hello", from: station.bob)

@@ -83,6 +83,47 @@ final class ShareTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
+  /// It sends, and reads what its user chooses from; everything else is the app's.
+  func testAShareExtensionIsRefusedWhatIsTheAppsAlone() throws {
+    let pair = try Pair()
+    pair.send("first", from: pair.bob)
+    pair.alice.event("newChatItems")
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let share = try share(pair.alice)
+    share.send("/_app phase active").assert("cmdOk")
+    let chat = share.send("/_get chat @1 count=1")["result"]["chat"]
+    let item = chat["chatItems"][0]["meta"]["itemId"].number
+    let token = String(repeating: "ab", count: 32)
+    for command in [
+      "/_delete user 1 del_smp=on", "/_hide user 1 \"x\"", "/_unhide user 1 \"x\"", "/_mute user 1", "/_unmute user 1",
+      "/_user 1", "/_create user {\"profile\":{\"displayName\":\"eve\",\"fullName\":\"\"}}",
+      "/_profile 1 {\"displayName\":\"eve\",\"fullName\":\"\"}", "/_network {\"relay\":\"/nowhere.db\"}",
+      "/_resubscribe all", "/_ntf get", "/_ntf register apns_test \(token) INSTANT", "/_ntf delete apns_test \(token)",
+      "/_ntf scopes", "/_read chat @1", "/_unread chat @1 on",
+      "/_settings @1 {\"enableNtfs\":\"none\",\"favorite\":false}",
+      "/_set alias @1 x", "/_set receipts contacts 1 on", "/_save app settings {}", "/_delete @1 full",
+      "/_delete item @1 \(item) internal", "/_reaction @1 \(item) on {\"type\":\"emoji\",\"emoji\":\"👍\"}",
+      "/_connect 1",
+      "/_address 1", "/_delete_address 1", "/_accept 1", "/_reject 1", "/_call get",
+      "/_db encryption {\"currentKey\":\"\",\"newKey\":\"x\"}", "/_db delete", "/_app doze on",
+    ] {
+      let answer = share.send(command)
+      XCTAssertEqual(answer["error"]["np"]["code"].text, "roleNotAllowed", "\(command): \(answer)")
+    }
+    for command in [
+      "/user", "/users", "/_get chats 1 pcc=on", "/_contacts 1", "/_network {}", "/_app activate", "/_start main=off",
+    ] {
+      XCTAssertTrue(share.send(command)["result"].exists, command)
+    }
+    pair.send("shared", from: share)
+    let sent = share.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+    share.send("/_update item @1 \(sent) text shared, and edited").assert("chatItemUpdated")
+    share.send("/_app suspend 0").assert("cmdOk")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(pair.texts(pair.alice), ["first", "shared, and edited"])
+    XCTAssertEqual(pair.alice.state["unread"].number, 1)
+  }
+
   /// R11: the phases of the specification, from its start to its last push, in either form.
   func testAnExtensionsPhasesBeginWithActive() throws {
     let pair = try Pair()

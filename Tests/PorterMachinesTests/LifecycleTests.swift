@@ -221,7 +221,9 @@ final class LifecycleTests: XCTestCase {
     }
     let backward = allSteps(LedgerEntry.self).filter { $0.step.next == .committed && $0.step.answer == .moved }
     XCTAssertEqual(
-      Set(backward.map(\.state)), [.seen], "nothing that was shown or is in quarantine becomes showable again")
+      Set(backward.map(\.state)), [.seen, .silenced],
+      "nothing that is on screen or in quarantine becomes showable again")
+    XCTAssertEqual(backward.first { $0.state == .silenced }?.event, .edit, "it has to say something else")
     let upgrades = allSteps(LedgerEntry.self).filter { $0.step.next == .upgraded && $0.step.answer == .moved }
     XCTAssertEqual(Set(upgrades.map(\.state)), [.announced, .quarantined])
     XCTAssertEqual(Set(upgrades.map(\.event)), [.commit], "it has to open first")

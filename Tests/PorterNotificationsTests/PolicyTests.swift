@@ -64,6 +64,21 @@ final class PolicyTests: XCTestCase {
     }
   }
 
+  /// As `verdict` says of it.
+  func testWhetherAMessageIsShownIsKnownWithoutItsEvent() {
+    for filter in NotificationFilter.allCases {
+      for (isHidden, shows, mentions) in [
+        (false, true, false), (false, true, true), (true, true, true), (false, false, true),
+      ] {
+        var message = Sample.message(filter: filter, mentions: mentions)
+        message.owner = Event.Owner(id: 1, isHidden: isHidden, showsNotifications: shows)
+        XCTAssertEqual(
+          NotificationPolicy.showsMessage(to: message.owner, filter, mentionsUser: mentions),
+          verdict(message) == .show(.message), "\(filter) \(isHidden) \(shows) \(mentions)")
+      }
+    }
+  }
+
   func testOwnAndDeletedMessagesAreSilent() {
     func message(_ direction: MessageDirection, deleted: Bool) -> Event {
       Sample.event(

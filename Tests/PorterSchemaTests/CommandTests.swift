@@ -13,6 +13,9 @@ final class CommandTests: XCTestCase {
   private static let webPush = TextEncoding.hex(
     [4] + [UInt8](repeating: 7, count: 64 + 16) + Array("https://push.example/abc".utf8))
 
+  private static let withoutFiles = Profile(
+    displayName: "robot", preferences: Preferences(allowed: [.files: .no]), peerType: .bot)
+
   func testUserCommands() throws {
     try assertReads([
       "/u": .showActiveUser, "/user": .showActiveUser, "/user \r\n\t": .showActiveUser, "/users": .listUsers,
@@ -24,6 +27,8 @@ final class CommandTests: XCTestCase {
       "/create user alice likes cats": .createUser(Profile(displayName: "alice", shortDescription: "likes cats")),
       "/create user 'alice b'": .createUser(Profile(displayName: "alice b")),
       "/create bot files=on robot": .createUser(Profile(displayName: "robot", peerType: .bot)),
+      "/create bot files=off robot": .createUser(Self.withoutFiles),
+      "/create bot robot": .createUser(Self.withoutFiles),
       "/_user 3": .setActiveUser(3, password: nil),
       #"/_user 3 "pass word""#: .setActiveUser(3, password: SecretText("pass word")),
       #"/_hide user 1 "p""#: .hideUser(1, password: SecretText("p")),

@@ -67,6 +67,10 @@ struct IncidentPage {
       if incident.fields["Prevented by"] == nil { problems.append("does not say what prevents it") }
       if incident.tests.isEmpty { problems.append("has no test") }
       problems += incident.tests.filter { !tests.contains($0) }.map { "there is no test \($0)" }
+      let number = incident.identifier.replacing("-", with: "")
+      if !incident.tests.isEmpty, !incident.tests.contains(where: { $0.contains(number) }) {
+        problems.append("none of its tests has \(number) in its name")
+      }
     }
     let known: Set = ["Seen in", "Prevented by", "Tests", "Not applicable yet"]
     return problems + incident.fields.keys.filter { !known.contains($0) }.sorted().map { "what is \($0)?" }

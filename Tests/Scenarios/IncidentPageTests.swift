@@ -41,6 +41,7 @@ final class IncidentPageTests: XCTestCase {
       [
         "INC-03: is out of order, or there twice",
         "INC-01: there is no test testTwo",
+        "INC-01: none of its tests has INC\("01") in its name",
         "INC-02: does not say what happened",
         "INC-02: does not say where it was seen",
         "INC-02: does not say what prevents it",

@@ -74,6 +74,32 @@ final class NightTests: XCTestCase {
     XCTAssertEqual(summaries.map { $0["held"] }, [true, false, true])
   }
 
+  /// With `--page`, each night of `all` has a file of its own.
+  func testAllWritesAPageForEachNight() throws {
+    let harness = directory.appendingPathComponent("harness")
+    try """
+    #!/bin/sh
+    case " $* " in
+      " scenarios ") printf '%s\\n' 'one One.' 'two Two.' ;;
+      *) printf '%s\\n' "$*" ;;
+    esac
+    """.write(to: harness, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: harness.path)
+    for (given, pages) in [
+      ("/tmp/a.b/night.html", ["/tmp/a.b/night-one.html", "/tmp/a.b/night-two.html"]),
+      ("a.b/night", ["a.b/night-one", "a.b/night-two"]),
+    ] {
+      let played = try ChildProcess.run(
+        Places.root.appendingPathComponent("scripts/scenarios").path, ["all", "--json", "--page", given, "--log"],
+        environment: ["PORTER_HARNESS": harness.path])
+      XCTAssertEqual(
+        played.lines,
+        zip(["one", "two"], pages).map {
+          "device --scenario \($0) --memory-limit 48 --json --page \($1) --log"
+        })
+    }
+  }
+
   /// The page itself is opened in a browser by `make verify`.
   func testThePageHasWhatHappenedAndNoTextThatEndsItsScript() throws {
     let page = directory.appendingPathComponent("night.html")
@@ -81,10 +107,7 @@ final class NightTests: XCTestCase {
       Places.harness, ["device", "--json", "--memory-limit", "48", "--page", page.path, "--scenario", "force-quit"],
       environment: ["TMPDIR": directory.path], within: 60)
     XCTAssertEqual(played.ending, .exited(0))
-    let text = try String(contentsOf: page, encoding: .utf8)
-    let start = try XCTUnwrap(text.range(of: #"<script id="night" type="application/json">"#))
-    let end = try XCTUnwrap(text.range(of: "</script>", range: start.upperBound..<text.endIndex))
-    let night = try JSONValue(parsing: String(text[start.upperBound..<end.lowerBound]))
+    let (text, night) = try read(page)
     let events = try XCTUnwrap(night["events"]?.arrayValue)
     for line in played.lines.dropLast() {
       let event = try JSONValue(parsing: line)
@@ -96,6 +119,38 @@ final class NightTests: XCTestCase {
     for network in ["http://", "https://", "src=", "@import"] {
       XCTAssertFalse(text.replacingOccurrences(of: "http://www.w3.org/2000/svg", with: "").contains(network), network)
     }
+  }
+
+  private func read(_ page: URL) throws -> (text: String, night: JSONValue) {
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let start = try XCTUnwrap(text.range(of: #"<script id="night" type="application/json">"#))
+    let end = try XCTUnwrap(text.range(of: "</script>", range: start.upperBound..<text.endIndex))
+    return (text, try JSONValue(parsing: String(text[start.upperBound..<end.lowerBound])))
+  }
+
+  /// Machines without bands: what a page would show of them is a row of its table of messages, or a latch.
+  private static let withoutBands: Set = ["ledger_entry", "value_reservation", "round"]
+
+  /// In whichever process: those of the server and of a share extension, too. Each step that changes a state is a band, as
+  /// `scripts/page-probe` checks in a browser.
+  func testEachMachineThatTookStepsHasThemOnThePage() throws {
+    let (page, record) = (directory.appendingPathComponent("night.html"), directory.appendingPathComponent("steps"))
+    let played = try ChildProcess.run(
+      Places.harness, ["device", "--json", "--memory-limit", "48", "--page", page.path, "--scenario", "share"],
+      environment: ["TMPDIR": directory.path, "PORTER_TRACE_TO": record.path], within: 60)
+    XCTAssertEqual(played.ending, .exited(0))
+    let night = try read(page).night
+    // PROCESS@PLACE RUNNER MACHINE EVENT FROM TO ANSWER
+    let steps = try String(contentsOf: record, encoding: .utf8).split(separator: "\n").map { $0.split(separator: " ") }
+    let taken = Set(
+      steps.filter { $0.count == 7 && $0[4] != $0[5] && !Self.withoutBands.contains(String($0[2])) }
+        .map { "\($0[0].prefix { $0 != "@" }) \($0[2])" })
+    let events = try XCTUnwrap(night["events"]?.arrayValue).filter { $0["event"] == "step" && $0["from"] != $0["to"] }
+    let shown = Set(
+      events.map { "\($0["process"]?.integerValue ?? 0) \($0["machine"]?.stringValue ?? "")" })
+    XCTAssertEqual(taken.subtracting(shown), [], "took steps, and has none on the page")
+    let actors = Set(events.compactMap { $0["actor"]?.stringValue })
+    XCTAssertEqual(actors, ["alice", "bob", "extension", "server", "share"])
   }
 
   func testAnUnknownScenarioIsRefused() throws {

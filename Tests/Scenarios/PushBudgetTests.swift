@@ -10,7 +10,7 @@ final class PushBudgetTests: XCTestCase {
 
   /// An extension takes one push, and asks for no more statements, allocations, syncs, threads and bytes of log than `Tests/budget.txt`
   /// allows, and another for no more system calls. The reference in C takes the next one, and shows it as the extension does.
-  func testOnePushStaysWithinItsBudget() throws {
+  func testINC49OnePushStaysWithinItsBudget() throws {
     let night = try Night()
     defer { night.end() }
     let counting = try compile(

@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// The README's C code does what it says, exactly as written there.
+/// The README's C code does what it says, exactly as written there, and `make help` lists what there is.
 final class ReadmeTests: XCTestCase {
   func testTheExampleIsAnExtension() throws {
     let night = try Night()
@@ -30,6 +30,23 @@ final class ReadmeTests: XCTestCase {
       "/usr/bin/cc", flags + ["-fsyntax-only", "-I", Places.root.appendingPathComponent("Include").path, source.path],
       within: 60)
     XCTAssertEqual(compiler.ending, .exited(0), "the README's example does not compile")
+  }
+
+  /// `make help` lists each target that has a description, of all makefiles, with its whole name.
+  func testEachDescribedTargetIsListedByMakeHelp() throws {
+    var targets: Set<String> = []
+    for file in ["Makefile", "bindings/simplex-compat/compat.mk", "Benchmarks/bench.mk"] {
+      let text = try String(contentsOf: Places.root.appendingPathComponent(file), encoding: .utf8)
+      for line in text.split(separator: "\n") where line.contains(" ## ") {
+        if let rule = line.firstMatch(of: #/^([^\s:]+):/#) { targets.insert(String(rule.output.1)) }
+      }
+    }
+    XCTAssertTrue(targets.isSuperset(of: ["test", "bench", "bench-relay", "compat-bots", "check-debs"]), "\(targets)")
+    let help = try ChildProcess.run(
+      "/usr/bin/env", ["make", "--no-print-directory", "-C", Places.root.path, "help"])
+    XCTAssertEqual(help.ending, .exited(0))
+    let listed = help.lines.compactMap { $0.split(separator: " ").first.map { String($0) } }
+    XCTAssertEqual(listed.sorted(), targets.sorted())
   }
 
   /// The block of C in the README with this number, from 0.

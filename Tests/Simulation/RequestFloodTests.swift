@@ -9,8 +9,8 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Requests to an address beyond the bound of those that wait, as many as anyone cares to send: each costs what the first of
-/// them cost, and leaves nothing.
+/// Requests to an address beyond the bound of those that wait, from as many persons as anyone cares to invent: each costs what the
+/// first of them cost, and leaves nothing.
 final class RequestFloodTests: XCTestCase {
   /// A million in `make verify`.
   private static let requests = ProcessInfo.processInfo.environment["PORTER_REQUESTS"].flatMap { Int($0) } ?? 512
@@ -33,13 +33,12 @@ final class RequestFloodTests: XCTestCase {
       let created = try alice.send("/_address 1", "userContactLinkCreated")
       let flood = try Flood(link: created["connLinkContact"]?["connFullLink"]?.stringValue ?? "", alice, house)
       // Fills what may wait, and what is kept of messages that showed nothing.
-      try flood.send(try flood.requests(Int(RequestLimits.waiting)))
-      let more = try flood.requests(32)
-      try flood.send(more, times: Int(2 * RequestLimits.kept) / more.count)
+      try flood.fill()
+      try flood.send(Int(2 * RequestLimits.kept))
       XCTAssertEqual(try flood.waiting(), RequestLimits.waiting)
-      let first = try flood.load(of: more)
-      try flood.send(more, times: Self.requests / more.count)
-      let last = try flood.load(of: more)
+      let first = try flood.load()
+      try flood.send(Self.requests)
+      let last = try flood.load()
       XCTAssertEqual(first, last, "after \(Self.requests) more")
       XCTAssertEqual(try flood.waiting(), RequestLimits.waiting)
       alice.end()
@@ -71,31 +70,49 @@ final class RequestFloodTests: XCTestCase {
       claim = try XCTUnwrap(claimed.withLock { $0 })
     }
 
-    /// From as many persons.
-    func requests(_ count: Int) throws -> [[UInt8]] {
-      try (0..<count).map { _ in
-        let randomness = SystemRandomness()
-        let message = RequestMessage.contact(
-          .init(displayName: "crowd"), person: randomness.bytes(24), invitation: invitation)
-        return try message.sealed(for: link.key, randomness: randomness).bytes
+    /// Between two prunings of what is kept.
+    private static let batch = 32
+    /// Sealing a request costs more than all that is done with it, so beyond these the same persons ask again, in turn. Until then
+    /// nothing is kept of them: sixteen times as many others have asked.
+    private static let persons = 2_048
+
+    /// The requests of the persons who have asked by now, beside those that wait.
+    private var crowd: [[UInt8]] = []
+    private var sent = 0
+
+    /// From another person each time.
+    private func seal() throws -> [UInt8] {
+      let randomness = SystemRandomness()
+      let message = RequestMessage.contact(
+        .init(displayName: "crowd"), person: randomness.bytes(24), invitation: invitation)
+      return try message.sealed(for: link.key, randomness: randomness).bytes
+    }
+
+    /// As many as may wait.
+    func fill() throws { try commit(try (0..<RequestLimits.waiting).map { _ in try seal() }) }
+
+    func send(_ count: Int) throws {
+      let end = sent + count
+      while sent < end {
+        let numbers = sent..<min(end, sent + Self.batch)
+        while crowd.count < min(numbers.upperBound, Self.persons) { crowd.append(try seal()) }
+        try commit(numbers.map { crowd[$0 % Self.persons] })
+        sent = numbers.upperBound
       }
     }
 
-    /// Each request goes through everything that a message from the relay goes through once it is fetched. The same ones
-    /// can be sent over and over: a person whose request was dropped is a new one the next time.
-    func send(_ requests: [[UInt8]], times: Int = 1) throws {
+    /// Each request goes through everything that a message from the relay goes through once it is fetched.
+    private func commit(_ requests: [[UInt8]]) throws {
       let claim = claim
-      for _ in 0..<times {
-        let committed = alice.controller.call { engine in
-          requests.count { body in
-            let message = SourceMessage(
-              identifier: engine.context.randomness.bytes(24), timestamp: engine.context.clock.wall(), body: body)
-            if case .committed = engine.committer.commit(message, under: claim) { return true }
-            return false
-          }
+      let committed = alice.controller.call { engine in
+        requests.count { body in
+          let message = SourceMessage(
+            identifier: engine.context.randomness.bytes(24), timestamp: engine.context.clock.wall(), body: body)
+          if case .committed = engine.committer.commit(message, under: claim) { return true }
+          return false
         }
-        XCTAssertEqual(committed, requests.count)
       }
+      XCTAssertEqual(committed, requests.count)
     }
 
     func waiting() throws -> Int64? {
@@ -104,11 +121,11 @@ final class RequestFloodTests: XCTestCase {
       }.flatMap { $0 }
     }
 
-    /// As many requests as lie between two prunings, so that each measurement has one.
-    func load(of requests: [[UInt8]]) throws -> Load {
+    /// Of as many requests as lie between two prunings, so that each measurement has one.
+    func load() throws -> Load {
       let counter = StatementCounter()
       _ = alice.controller.call { engine in engine.context.store?.database.observer = { _ in counter.add() } }
-      try send(requests)
+      try send(Self.batch)
       let load = alice.controller.call { engine -> Load? in
         guard let store = engine.context.store else { return nil }
         store.database.observer = nil

@@ -54,7 +54,8 @@ struct CallChange {
   /// Whether the contact can be written to.
   let maySend: Bool
   var call: StoredCall
-  var report: CallReport
+  /// What the step has changed in the chat.
+  var itemChange: ItemChange?
 
   init(_ cause: Cause, _ store: Store, _ connection: StoredConnection, _ call: StoredCall, maySend: Bool) {
     self.cause = cause
@@ -62,15 +63,7 @@ struct CallChange {
     self.connection = connection
     self.call = call
     self.maySend = maySend
-    report = CallReport(contactID: call.contactID)
   }
-}
-
-/// What a step has changed that the host sees.
-struct CallReport {
-  let contactID: Int64
-  var newItem: Int64?
-  var changedItem: Int64?
 }
 
 /// The kinds of events that wait for the host.
@@ -97,7 +90,7 @@ struct CallRecorder: PorterMachines.CallRecord {
     } else {
       let item = try change.store.insertSentItem(
         contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now)
-      (change.call.itemID, change.report.newItem) = (item, item)
+      (change.call.itemID, change.itemChange) = (item, .sent(itemID: item))
     }
   }
 
@@ -108,7 +101,7 @@ struct CallRecorder: PorterMachines.CallRecord {
     let duration = change.call.connectedAt.map { max(0, now.seconds - $0.seconds) } ?? 0
     let content = CallItem(status: Self.status(next), duration: next == .ended ? duration : 0)
     try change.store.setItemContent(item, content.stored.text, at: now)
-    change.report.changedItem = item
+    change.itemChange = .edited(itemID: item)
   }
 
   private static func status(_ state: State) -> CallItem.Status {

@@ -50,23 +50,6 @@ final class CallEvents {
     }
   }
 
-  /// The call's item is new, or says something else.
-  func reportItem(of report: CallReport) {
-    guard context.role == .app, let store = context.store else { return }
-    do throws(StoreError) {
-      let contact = try store.contact(report.contactID)
-      let user = UserRecord(try store.user(contact.userID))
-      let info = ChatInfo.direct(ContactRecord(contact, connection: try store.connection(contactID: contact.id)))
-      if let id = report.newItem {
-        context.emit(.newChatItems(user, [ChatItemInChat(info: info, item: ChatItemRecord(try store.item(id)))]))
-      } else if let id = report.changedItem {
-        context.emit(.chatItemUpdated(user, ChatItemInChat(info: info, item: ChatItemRecord(try store.item(id)))))
-      }
-    } catch {
-      context.log(.info, "a call's item was not reported", ["error": error.description])
-    }
-  }
-
   private func event(_ waiting: StoredCallEvent, _ store: Store) throws(StoreError) -> Event? {
     let contact = try store.contact(waiting.contactID)
     let user = UserRecord(try store.user(contact.userID))
@@ -101,7 +84,7 @@ final class CallEvents {
     taken.formUnion(takenEvents.kept(.calls))
     guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
     do throws(StoreError) {
-      try store.forgetCallEvents(Array(taken))
+      try takenEvents.unwaiting { () throws(StoreError) in try store.forgetCallEvents(Array(self.taken)) }
       FaultPoint.reach(.takenForgotten)
       // Last: a process that is killed in between leaves numbers that the store does not give again.
       takenEvents.forget(.calls)

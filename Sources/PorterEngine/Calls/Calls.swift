@@ -15,15 +15,17 @@ final class Calls {
   let connections: Connections
   let sender: Sender
   let events: CallEvents
+  private let changes: CommittedChanges
   private let recorder: CallRecorder
-  private lazy var driver = RecordedMachineDriver<CallMachine, CallReport>(context.machines) {
+  private lazy var driver = RecordedMachineDriver<CallMachine, Void>(context.machines) {
     [unowned self] in CallMachine.perform($0, by: self, $1)
   }
 
   init(
-    _ context: EngineContext, lifecycle: Lifecycle, connections: Connections, sender: Sender, turns: any Turns,
-    takenEvents: TakenEvents
+    _ context: EngineContext, lifecycle: Lifecycle, connections: Connections, sender: Sender, changes: CommittedChanges,
+    turns: any Turns, takenEvents: TakenEvents
   ) {
+    self.changes = changes
     self.context = context
     self.lifecycle = lifecycle
     self.connections = connections
@@ -48,17 +50,23 @@ final class Calls {
   ) {
     guard let event = change.cause.event else { return (change.call, .stayed) }
     var changed = change
-    let taken = try driver.take(event, of: String(change.call.contactID), in: change.call.state, change.report) {
-      (step, report) throws(StoreError) in
+    let taken = try driver.take(event, of: String(change.call.contactID), in: change.call.state, ()) {
+      (step, _) throws(StoreError) in
       guard step.answer == .moved || step.answer == .stayed else { return }
       changed.call.state = step.next
       if changed.call.id == 0 { changed.call.id = try changed.store.insertCall(changed.call) }
       try CallMachine.record(step, by: recorder, &changed)
       try changed.store.update(changed.call)
-      report = changed.report
+      try enter(changed.itemChange, of: changed)
     }
     change.store.afterCommit { [weak self] in self?.driver.post(taken) }
     return (changed.call, taken.step.answer)
+  }
+
+  private func enter(_ itemChange: ItemChange?, of change: CallChange) throws(StoreError) {
+    guard let itemChange else { return }
+    try changes.enter(
+      .changed, connectionID: change.connection.id, contactID: change.call.contactID, change.store, itemChange)
   }
 
   /// The call of an item, if it still rings.
@@ -128,10 +136,9 @@ final class Calls {
 }
 
 extension Calls: CallEffects {
-  func emitEvents(_ report: CallReport) {
+  func emitEvents(_: Void) {
     if !events.emitWaiting() { tryAgain() }
     armTimer()
-    events.reportItem(of: report)
   }
 }
 

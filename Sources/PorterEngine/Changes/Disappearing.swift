@@ -7,10 +7,12 @@ import PorterStore
 final class Disappearing {
   private let context: EngineContext
   private let lifecycle: Lifecycle
+  private let changes: CommittedChanges
 
-  init(_ context: EngineContext, lifecycle: Lifecycle) {
+  init(_ context: EngineContext, lifecycle: Lifecycle, changes: CommittedChanges) {
     self.context = context
     self.lifecycle = lifecycle
+    self.changes = changes
   }
 
   /// Deletes what is due, and waits for the next. Called when the chat begins to run and whenever a message's time begins.
@@ -37,37 +39,56 @@ final class Disappearing {
   private static let atOnce: Int64 = 100
 
   private func removeDue(_ store: Store) throws(StoreError) {
-    // With its events: once they are gone, nothing has them reported later.
-    let events = try store.transaction { () throws(StoreError) in
+    let (earlier, removed) = try store.transaction { () throws(StoreError) in
       let due = try store.disappeared(by: self.context.clock.now(), limit: Self.atOnce)
-      let events = try self.events(of: due, store)
-      for item in due { try store.remove(item) }
-      return events
+      let earlier = try store.newestLedgerEntry()
+      var removed: [Removed] = []
+      for (contactID, items) in Dictionary(grouping: due, by: \.contactID).sorted(by: { $0.key < $1.key }) {
+        if let some = try self.remove(items, contactID, store) { removed.append(some) }
+      }
+      return (earlier, removed)
     }
     context.retries.reset(TimerName.disappearing)
     wait(.zero)
-    for event in events { context.emit(event) }
+    let newest = removed.last { $0.entry != nil }?.entry ?? earlier
+    // Else they are reported from the ledger, with what is left of them.
+    let isInTurn = changes.noteOwnCommit(after: earlier, through: newest)
+    for some in removed {
+      guard let entry = some.entry else {
+        context.emit(some.event)
+        continue
+      }
+      if isInTurn { changes.emit(some.event, of: entry) }
+    }
   }
 
-  private func events(of removed: [StoredItem], _ store: Store) throws(StoreError) -> [Event] {
-    var events: [Event] = []
-    for (contactID, items) in Dictionary(grouping: removed, by: \.contactID).sorted(by: { $0.key < $1.key }) {
-      do throws(StoreError) {
-        let contact = try store.contact(contactID)
-        let connection = try? store.connection(contactID: contactID)
-        let info = ChatInfo.direct(ContactRecord(contact, connection: connection))
-        let deletions = items.map {
-          ChatItemDeletion(deleted: ChatItemInChat(info: info, item: ChatItemRecord($0)), remaining: nil)
-        }
-        events.append(
-          .chatItemsDeleted(UserRecord(try store.user(contact.userID)), deletions, byUser: true, isTimed: true))
-      } catch .damaged(let entity) {
-        context.log(
-          .error, "messages disappeared and were not reported",
-          ["contact": String(contactID), "damaged": entity.rawValue])
-      }
+  /// The messages of one contact, as they were.
+  private struct Removed {
+    let event: Event
+    /// The ledger's; nil if the contact has no connection, to which an entry belongs.
+    let entry: Int64?
+  }
+
+  /// Nil if the records of the contact are damaged.
+  private func remove(_ items: [StoredItem], _ contactID: Int64, _ store: Store) throws(StoreError) -> Removed? {
+    for item in items { try store.remove(item) }
+    do throws(StoreError) {
+      let contact = try store.contact(contactID)
+      let user = UserRecord(try store.user(contact.userID))
+      let connection = try? store.connection(contactID: contactID)
+      let change = ItemChange.disappeared(items.map { ItemChange.RemovedItem($0) })
+      guard
+        let event = change.event(user: user, contact: ContactRecord(contact, connection: connection), nil)
+      else { return nil }
+      guard let connection else { return Removed(event: event, entry: nil) }
+      try changes.enter(.changed, connectionID: connection.id, contactID: contactID, store, change)
+      return Removed(event: event, entry: try store.newestLedgerEntry())
+    } catch .damaged(let entity) {
+      context.log(
+        .error, "messages disappeared and were not reported",
+        ["contact": String(contactID), "damaged": entity.rawValue])
+      return nil
     }
-    return events
   }
 }
 

@@ -3,17 +3,19 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What one message of a contact changed in a chat, such as in another message. Stored with the ledger's entry, so that a host
-/// learns of it also if another process committed it.
+/// What changed in a chat, mostly by a message of the contact's. Stored with the ledger's entry, so that a host learns of it also
+/// if another process committed it.
 enum ItemChange {
   case edited(itemID: Int64)
   /// `isKept`: it is marked as deleted, and still there.
   case removed(RemovedItem, isKept: Bool)
   case reacted(itemID: Int64, MessageReaction, isAdded: Bool, at: WallTime)
-  /// The contact has received the message.
-  case delivered(itemID: Int64)
-  /// The contact is connected, and the user's address has welcomed it with this message.
-  case welcomed(itemID: Int64)
+  /// The contact has received the message, or the relay has it, or has refused it.
+  case statusChanged(itemID: Int64)
+  /// By other than a command of the app's: the address has welcomed a contact, a share extension has sent it, or it is a call.
+  case sent(itemID: Int64)
+  /// Their time is over.
+  case disappeared([RemovedItem])
 
   /// A deleted message, as much as is left of it.
   struct RemovedItem {
@@ -28,15 +30,14 @@ enum ItemChange {
       (id, isSent, sharedID, itemAt, whole) = (item.id, item.isSent, item.sharedID, item.itemAt, item)
     }
 
-    fileprivate init(id: Int64, isSent: Bool, sharedID: [UInt8]?, itemAt: WallTime) {
-      (self.id, self.isSent, self.sharedID, self.itemAt) = (id, isSent, sharedID, itemAt)
-    }
   }
 
-  var itemID: Int64 {
+  /// Nil if it is about several.
+  private var itemID: Int64? {
     switch self {
-    case .edited(let id), .reacted(let id, _, _, _), .delivered(let id), .welcomed(let id): id
+    case .edited(let id), .reacted(let id, _, _, _), .statusChanged(let id), .sent(let id): id
     case .removed(let item, _): item.id
+    case .disappeared: nil
     }
   }
 
@@ -44,19 +45,15 @@ enum ItemChange {
     let json: JSONValue =
       switch self {
       case .edited(let id): ["edited": .integer(id)]
-      case .delivered(let id): ["delivered": .integer(id)]
-      case .welcomed(let id): ["welcomed": .integer(id)]
+      case .statusChanged(let id): ["status": .integer(id)]
+      case .sent(let id): ["new": .integer(id)]
+      case .disappeared(let items): ["disappeared": .array(items.map(\.stored))]
       case .reacted(let id, let reaction, let isAdded, let time):
         [
           "reacted": .integer(id), "reaction": reaction.json, "added": .bool(isAdded),
           "at": .integer(time.milliseconds),
         ]
-      case .removed(let item, let isKept):
-        .compact([
-          "removed": .integer(item.id), "kept": .bool(isKept), "sent": .bool(item.isSent),
-          "sharedId": item.sharedID.map { .string(TextEncoding.base64URL($0)) },
-          "at": .integer(item.itemAt.milliseconds),
-        ])
+      case .removed(let item, let isKept): ["removed": item.stored, "kept": .bool(isKept)]
       }
     return json.text
   }
@@ -64,22 +61,21 @@ enum ItemChange {
   /// Nil for what does not read, as of a later version.
   init?(stored: String) {
     guard let json = try? JSONValue(parsing: stored) else { return nil }
-    let time = WallTime(milliseconds: json["at"]?.integerValue ?? 0)
     if let id = json["edited"]?.integerValue {
       self = .edited(itemID: id)
-    } else if let id = json["delivered"]?.integerValue {
-      self = .delivered(itemID: id)
-    } else if let id = json["welcomed"]?.integerValue {
-      self = .welcomed(itemID: id)
-    } else if let id = json["removed"]?.integerValue, let isSent = json["sent"]?.boolValue,
-      let isKept = json["kept"]?.boolValue
-    {
-      let sharedID = (json["sharedId"]?.stringValue).flatMap { TextEncoding.base64URLDecoded($0) }
-      self = .removed(RemovedItem(id: id, isSent: isSent, sharedID: sharedID, itemAt: time), isKept: isKept)
+    } else if let id = json["status"]?.integerValue {
+      self = .statusChanged(itemID: id)
+    } else if let id = json["new"]?.integerValue {
+      self = .sent(itemID: id)
+    } else if let items = json["disappeared"]?.arrayValue {
+      self = .disappeared(items.compactMap { RemovedItem(stored: $0) })
+    } else if let item = json["removed"].flatMap({ RemovedItem(stored: $0) }), let isKept = json["kept"]?.boolValue {
+      self = .removed(item, isKept: isKept)
     } else if let id = json["reacted"]?.integerValue, let isAdded = json["added"]?.boolValue,
       let reaction = json["reaction"].flatMap({ MessageReaction(json: $0) })
     {
-      self = .reacted(itemID: id, reaction, isAdded: isAdded, at: time)
+      self = .reacted(
+        itemID: id, reaction, isAdded: isAdded, at: WallTime(milliseconds: json["at"]?.integerValue ?? 0))
     } else {
       return nil
     }
@@ -88,6 +84,7 @@ enum ItemChange {
   /// The message as it is now; nil when it was deleted.
   func remainingItem(_ store: Store) throws(StoreError) -> StoredItem? {
     if case .removed(_, isKept: false) = self { return nil }
+    guard let itemID else { return nil }
     do throws(StoreError) { return try store.item(itemID) } catch .notFound { return nil }
   }
 
@@ -97,8 +94,8 @@ enum ItemChange {
     let now = item.map { ChatItemInChat(info: info, item: ChatItemRecord($0)) }
     switch self {
     case .edited: return now.map { .chatItemUpdated(user, $0) }
-    case .delivered: return now.map { .chatItemsStatusesUpdated(user, [$0]) }
-    case .welcomed: return now.map { .newChatItems(user, [$0]) }
+    case .statusChanged: return now.map { .chatItemsStatusesUpdated(user, [$0]) }
+    case .sent: return now.map { .newChatItems(user, [$0]) }
     case .reacted(_, let reaction, let isAdded, let time):
       return now.map {
         .chatItemReaction(
@@ -110,11 +107,31 @@ enum ItemChange {
       let before = ChatItemInChat(info: info, item: removed.record(now?.item))
       return .chatItemsDeleted(
         user, [ChatItemDeletion(deleted: before, remaining: now)], byUser: false, isTimed: false)
+    case .disappeared(let items):
+      let deletions = items.map {
+        ChatItemDeletion(deleted: ChatItemInChat(info: info, item: $0.record()), remaining: nil)
+      }
+      return deletions.isEmpty ? nil : .chatItemsDeleted(user, deletions, byUser: true, isTimed: true)
     }
   }
 }
 
 extension ItemChange.RemovedItem {
+  fileprivate var stored: JSONValue {
+    .compact([
+      "id": .integer(id), "sent": .bool(isSent), "sharedId": sharedID.map { .string(TextEncoding.base64URL($0)) },
+      "at": .integer(itemAt.milliseconds),
+    ])
+  }
+
+  fileprivate init?(stored: JSONValue) {
+    guard let id = stored["id"]?.integerValue, let isSent = stored["sent"]?.boolValue else { return nil }
+    (self.id, self.isSent) = (id, isSent)
+    sharedID = (stored["sharedId"]?.stringValue).flatMap { TextEncoding.base64URLDecoded($0) }
+    itemAt = WallTime(milliseconds: stored["at"]?.integerValue ?? 0)
+    whole = nil
+  }
+
   /// As it was; or with what is left of it.
   func record(_ remaining: ChatItemRecord? = nil) -> ChatItemRecord {
     if let whole { return ChatItemRecord(whole) }

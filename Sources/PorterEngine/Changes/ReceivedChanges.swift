@@ -140,7 +140,7 @@ struct ReceivedChanges {
     return try carryOut(ItemRules.contactConfirms(item.map(subject)), "receipt") { () throws(StoreError) in
       guard let item, item.status != "sndRcvd" else { return ignored(.nothingToChange, "receipt") }
       try store.setItemStatus(item.id, "sndRcvd", at: now)
-      return .changed(.delivered(itemID: item.id), contactID: contactID)
+      return .changed(.statusChanged(itemID: item.id), contactID: contactID)
     }
   }
 

@@ -222,6 +222,9 @@ extension Engine {
         .content(content), connectionID: connectionID, itemID: id, with: &ratchet, attempt: context.randomness.bytes(24)
       )
       ids.append(id)
+      if configuration.role == .share {
+        try changes.enter(.changed, connectionID: connectionID, contactID: contact.id, store, .sent(itemID: id))
+      }
     }
     try store.save(ratchet, connectionID: connectionID)
     return ids

@@ -59,7 +59,7 @@ extension Engine {
     case .invitation(let link):
       try requireOthers(link.senderID, user)
       guard let joining = try joiner.reserve(link, userID: user.id, incognito: profile) else {
-        return reply(try repeated(link, user))
+        return reply(try repeated(link, user, incognito: incognito))
       }
       joiner.join(joining) { outcome in
         switch outcome {

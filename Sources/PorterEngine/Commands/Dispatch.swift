@@ -13,6 +13,9 @@ extension Engine {
   }
 
   private func carryOut(_ command: Command, retry: Int, reply: @escaping Reply) {
+    if context.role == .share, let what = command.whatShareMayNotDo {
+      return reply(.error(.nightporter(.roleNotAllowed(what))))
+    }
     switch command {
     case .addContact(let user, let incognito):
       answerLater(reply) { [self] () throws(ChatError) in try addContact(user, incognito: incognito, reply: reply) }

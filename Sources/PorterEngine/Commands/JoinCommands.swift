@@ -6,13 +6,16 @@ import PorterStore
 /// What `/connect` answers without using the invitation.
 extension Engine {
   /// For an invitation that this store has used: the contact that came of it, or the connection that still waits for the
-  /// other side. An invitation that another profile used, or whose contact was deleted, cannot be used any more.
-  func repeated(_ link: InvitationLink, _ user: StoredUser) throws(ChatError) -> Answer {
+  /// other side. An invitation that another profile used, or whose contact was deleted, cannot be used any more; nor can one
+  /// be used incognito where the user's own profile is on its way.
+  func repeated(_ link: InvitationLink, _ user: StoredUser, incognito: Bool) throws(ChatError) -> Answer {
     let store = try requireStore()
     let connection = try stored { () throws(StoreError) in try store.connection(peerSenderID: link.senderID) }
     guard let connection, connection.userID == user.id else { throw .nightporter(.invitationUsed) }
     guard let contactID = connection.contactID else {
-      return .result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection)))
+      let shown = Profile(incognito: connection.incognito)
+      if incognito, shown == nil { throw .nightporter(.invitationUsed) }
+      return .result(.sentConfirmation(UserRecord(user), PendingConnectionRecord(connection), incognito: shown))
     }
     let contact = try stored { () throws(StoreError) in try store.contact(contactID) }
     return .result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: connection)))

@@ -24,6 +24,14 @@ struct Joining {
         + (incognito.map { Array("\n\($0)".utf8) } ?? []))
   }
 
+  /// What is to be stored instead, if the profile that the other side is to see is another one; nil if it is the same. The keys
+  /// stay, and with them the mailbox that they may have made already.
+  func material(asking user: Int64, _ incognito: String?) -> SecretBytes? {
+    // A profile that was made up is as good as another.
+    guard userID != user || (self.incognito == nil) != (incognito == nil) else { return nil }
+    return Self.material(user: user, link: link, incognito: incognito, recipientKey: recipientKey, peerKey: peerKey)
+  }
+
   init?(_ reservation: Reservation) {
     self.init(reservation.material)
     self.reservation = reservation

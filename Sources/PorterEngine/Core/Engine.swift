@@ -20,19 +20,21 @@ package final class Engine {
   private(set) lazy var relayLink = RelayLink(context, turns: turns, lifecycle: lifecycle, host: self)
   private(set) lazy var connections = Connections(context, lifecycle: lifecycle, relay: relayLink, work: self)
   private(set) lazy var sender = Sender(
-    context, lifecycle: lifecycle, relay: relayLink, connections: connections,
+    context, lifecycle: lifecycle, relay: relayLink, connections: connections, changes: changes,
     mayBegin: { [unowned self] in pushes.admitsSending })
-  private(set) lazy var disappearing = Disappearing(context, lifecycle: lifecycle)
+  private(set) lazy var disappearing = Disappearing(context, lifecycle: lifecycle, changes: changes)
   private(set) lazy var joiner = Joiner(
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
   private(set) lazy var requests = ContactRequests(
-    context, lifecycle: lifecycle, joiner: joiner, connections: connections)
+    context, lifecycle: lifecycle, joiner: joiner, connections: connections, changes: changes)
   private(set) lazy var screen = ScreenPresentation(context, lifecycle: lifecycle, strings: strings)
+  private(set) lazy var withdrawals = ScreenWithdrawals(context, lifecycle: lifecycle, strings: strings)
   private lazy var takenEvents = TakenEvents(context)
   private(set) lazy var scopes: Scopes = Scopes(context) { [unowned self] in changes.emit($0, of: $1) }
   private(set) lazy var changes: CommittedChanges = CommittedChanges(
     context, screen: screen, turns: turns, scopes: scopes, takenEvents: takenEvents,
-    contactLeft: { [unowned self] in connections.reportEnded() })
+    contactLeft: { [unowned self] in connections.reportEnded() },
+    announce: { [unowned self] in peers.announceChange() })
   private(set) lazy var source: any Source =
     configuration.makeSource?(self)
     ?? MailboxSource(
@@ -51,7 +53,8 @@ package final class Engine {
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)
   private(set) lazy var calls: Calls = Calls(
-    context, lifecycle: lifecycle, connections: connections, sender: sender, turns: turns, takenEvents: takenEvents)
+    context, lifecycle: lifecycle, connections: connections, sender: sender, changes: changes, turns: turns,
+    takenEvents: takenEvents)
   private(set) lazy var pushes = PushRunner(self)
   private(set) lazy var responses: Responses = {
     let responses = Responses(
@@ -144,6 +147,7 @@ package final class Engine {
 extension Engine: LifecycleWork {
   func beginWatchingChanges() throws(StoreError) {
     try changes.beginWatching()
+    if let store { withdrawals.beginWatching(store) }
     if isMain { tokens.subscriptions.reportStatuses() }
   }
 
@@ -157,6 +161,7 @@ extension Engine: LifecycleWork {
   func takeUpWork() {
     changes.report()
     changes.showWhatWaits()
+    withdrawals.report()
     guard isMain else { return }
     // First: what is over is neither sent nor answered.
     calls.takeUpWork()
@@ -171,7 +176,10 @@ extension Engine: LifecycleWork {
     tokens.takeUpWork()
   }
 
-  func resumePolling() { receiver.polling.resume() }
+  func resumePolling() {
+    changes.report()
+    receiver.polling.resume()
+  }
 
   func stopReceiving() {
     tokens.stopReceiving()

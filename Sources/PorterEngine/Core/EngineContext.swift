@@ -99,8 +99,17 @@ private struct EngineTrace: MachineTrace {
       StepRecord.add(
         M.name, runner: runner, event: event.name, from: state.name, to: step.next.name, answer: step.answer.name)
     }
-    guard log.writes(.debug) else { return }
-    log(
+    log.step(M.self, subject, from: state, on: event, step)
+  }
+}
+
+extension Log {
+  /// Of a machine that no driver runs, too.
+  func step<M: Machine>(
+    _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>
+  ) {
+    guard writes(.debug) else { return }
+    self(
       .debug, "step",
       [
         "machine": M.name, "subject": subject.isEmpty ? "-" : subject, "event": event.name, "from": state.name,

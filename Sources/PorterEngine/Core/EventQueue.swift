@@ -104,14 +104,16 @@ package final class EventQueue: Sendable {
   }
 
   private let byteBound: Int
+  private let isRecorded: Bool
   private let contents = Monitor(Contents())
   private let wake: WakeDescriptor
 
-  /// Nil when the process has no descriptors left.
-  package init?(byteBound: Int) {
+  /// Nil when the process has no descriptors left. `isRecorded`: what is posted is an engine's, and counts as emitted (`EventRecord`).
+  package init?(byteBound: Int, isRecorded: Bool = false) {
     guard let wake = WakeDescriptor() else { return nil }
     self.wake = wake
     self.byteBound = byteBound
+    self.isRecorded = isRecorded
   }
 
   /// Readable while events wait.
@@ -123,7 +125,7 @@ package final class EventQueue: Sendable {
   /// `make` may be called at any time, on any thread, and never if no host reads the event. Making its text costs a push a tenth of its
   /// instructions: it is spared by saying about how many `bytes` it will have.
   func post(making make: @escaping @Sendable () -> Event, bytes: Int?, taken: (@Sendable () -> Void)? = nil) {
-    EventRecord.note(making: make)
+    if isRecorded { EventRecord.note(making: make) }
     contents.signal { contents in
       guard !contents.isClosed else { return }
       if contents.count == 0 { wake.raise() }
@@ -166,7 +168,7 @@ package final class EventQueue: Sendable {
     let found: Found? = contents.wait(atMost: span) { contents in
       if contents.lost > 0 {
         defer { contents.lost = 0 }
-        EventRecord.note(.eventsLost(Int64(contents.lost)))
+        if isRecorded { EventRecord.note(.eventsLost(Int64(contents.lost))) }
         return .lost(contents.lost)
       }
       if let entry = contents.take() {

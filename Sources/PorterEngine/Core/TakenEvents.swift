@@ -56,10 +56,7 @@ final class TakenEvents {
       return opening = last
     }
     do throws(StoreError) {
-      // An app that starts waits for no other process.
-      try stop.withReleaseBudget(Durations.releaseBudget) {
-        Result { () throws(StoreError) in try store.noteLightly(new, as: Setting.opening) }
-      }.get()
+      try unwaiting { () throws(StoreError) in try store.noteLightly(new, as: Setting.opening) }
       opening = new
       if !known.isEmpty {
         FaultPoint.reach(.openingNamed)
@@ -69,6 +66,12 @@ final class TakenEvents {
       log(.info, "the store keeps the name of its last opening", ["error": error.description])
       opening = last
     }
+  }
+
+  /// Writes to the store what was taken, and waits for no other process that is writing: until that is done, the file has it. Else
+  /// the call with which the host has taken the event would return before anything is written.
+  func unwaiting(_ write: () throws(StoreError) -> Void) throws(StoreError) {
+    try stop.withReleaseBudget(Durations.releaseBudget) { Result { () throws(StoreError) in try write() } }.get()
   }
 
   func kept(_ kind: Kind) -> Set<Int64> { known[kind] ?? [] }

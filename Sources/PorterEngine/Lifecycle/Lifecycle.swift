@@ -16,7 +16,7 @@ protocol LifecycleWork: AnyObject {
   var hasDozingRelay: Bool { get }
   /// Takes up everything that a main run does by itself.
   func takeUpWork()
-  /// Looks into the mailboxes in time, when nothing else is taken up.
+  /// Reports what others committed, and looks into the mailboxes in time, when nothing else is taken up.
   func resumePolling()
   /// Begins nothing new by itself.
   func stopReceiving()

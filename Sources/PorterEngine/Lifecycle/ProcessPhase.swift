@@ -15,6 +15,9 @@ protocol ProcessPhase: AnyObject {
   /// ledger until it is composed.
   var isOnScreen: Bool { get }
 
+  /// The user has left it, and it is about to rest: nobody would show what it takes in now.
+  var isLeaving: Bool { get }
+
   /// Comes to the foreground, or is started. `declined` is called if the machine refuses, once it has answered.
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void)
   /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined` as for `enter`.
@@ -48,7 +51,7 @@ struct PhaseSurroundings {
   let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
   /// Takes up everything that a main run does by itself.
   let takeUpWork: () -> Void
-  /// Sees to it that the mailboxes are looked into in time, when nothing else is taken up.
+  /// Reports what others committed, and sees to it that the mailboxes are looked into in time, when nothing else is taken up.
   let resumePolling: () -> Void
   /// Called when an app has published this phase.
   let appPhaseChanged: (AppPhase.State) -> Void
@@ -104,6 +107,12 @@ final class AppProcessPhase: ProcessPhase {
     switch driver.state {
     case .active, .activating: true
     case .background, .bgRefresh, .suspending, .suspended, .stopped: false
+    }
+  }
+  var isLeaving: Bool {
+    switch driver.state {
+    case .background, .suspending, .suspended, .stopped: true
+    case .active, .activating, .bgRefresh: false
     }
   }
 
@@ -219,6 +228,8 @@ final class ExtensionProcessPhase: ProcessPhase {
   /// Stopping is said to the app, and read from the app's phase file.
   var isStopped: Bool { false }
   var isOnScreen: Bool { false }
+  /// What it commits is shown with the answer to a push.
+  var isLeaving: Bool { false }
 
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
     driver.post(.start, .activation(activation), declined: declined)

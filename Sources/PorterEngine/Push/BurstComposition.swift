@@ -36,7 +36,9 @@ struct BurstComposition {
     boot = context.instance.boot
     var last = try store.lastSounds(contacts: Set(placeholders.compactMap(\.contactID)), boot: boot)
     for part in shown { if let chat = part.entry.contactID { last[chat] = part.entry.lastSound } }
-    if placeholders.contains(where: { $0.contactID == nil }) || shown.contains(where: \.entry.mayHavePlaceholder) {
+    if placeholders.contains(where: { $0.contactID == nil })
+      || shown.contains(where: { $0.entry.mayHavePlaceholder || $0.entry.kind == .request })
+    {
       last[SoundRule.unknown] = try store.lastSoundOfUnknown(boot: boot)
     }
     sounds = SoundRule(last: last, now: context.clock.now())
@@ -51,7 +53,8 @@ struct BurstComposition {
         guard let shown = find(item.id) else { continue }
         // Its placeholder may have sounded before the contact was known.
         let hasSounded = shown.entry.mayHavePlaceholder && sounds.isQuiet(SoundRule.unknown)
-        let isHeard = !hasSounded && (shown.entry.contactID.map { sounds.takeSound(for: [$0]) } ?? true)
+        // However many strangers ask, they make one sound.
+        let isHeard = !hasSounded && sounds.takeSound(for: [shown.entry.contactID ?? SoundRule.unknown])
         // A call sounds even if the chat has just sounded.
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):

@@ -12,7 +12,7 @@ extension Controller {
   /// `identifier` is what the caller calls the push, to expire it by.
   package func receivePush(_ payload: String, identifier: String? = nil, deadline: Span) -> String {
     let started = configuration.clock.now()
-    let admission = pushes.add(payload, identifier) { push in
+    let admission = pushes.add(payload, identifier, log: configuration.log) { push in
       turns.enqueue { $0.pushes.arrive(payload, push, started: started, deadline: deadline) }
     }
     switch admission {

@@ -14,10 +14,12 @@ package final class PendingPush: Sendable {
   let answer = Promise<String>()
 
   private let life: Mutex<Life>
+  private let log: Log
+  /// Which of the process's pushes it is, in the log.
+  private let number: Int
 
-  init(identifier: String?, payload: String) {
-    self.identifier = identifier
-    self.payload = payload
+  init(identifier: String?, payload: String, number: Int = 0, log: Log = .silent) {
+    (self.identifier, self.payload, self.number, self.log) = (identifier, payload, number, log)
     life = Mutex(Life(runner: StepRecord.newRunner()))
   }
 
@@ -63,7 +65,7 @@ package final class PendingPush: Sendable {
   private func post(
     _ event: PushAnswer.Event, _ text: @escaping @Sendable () -> String = { "" }
   ) -> AnswerWork {
-    life.withLock { life in
+    let (before, step, work) = life.withLock { life in
       let before = life.machine.state
       let step = life.machine.handle(event)
       if StepRecord.isOn {
@@ -74,8 +76,10 @@ package final class PendingPush: Sendable {
       let work = AnswerWork(isTaken: step.answer == .moved, text: text, staged: life.staged, answer)
       for effect in step.effects { PushAnswer.perform(effect, by: work, ()) }
       life.staged = work.staged
-      return work
+      return (before, step, work)
     }
+    log.step(PushAnswer.self, String(number), from: before, on: event, step)
+    return work
   }
 
   private struct Life {
@@ -115,6 +119,7 @@ final class PushQueue: Sendable {
   static let bound = 64
 
   private let pushes = Mutex<[PendingPush]>([])
+  private let count = Atomic<Int>(0)
 
   enum Admission {
     case admitted(PendingPush)
@@ -124,10 +129,13 @@ final class PushQueue: Sendable {
   }
 
   /// `deliver` hands the push to the engine, in the same order as it is put into the queue.
-  func add(_ payload: String, _ identifier: String?, deliver: (PendingPush) -> Bool) -> Admission {
+  func add(
+    _ payload: String, _ identifier: String?, log: Log = .silent, deliver: (PendingPush) -> Bool
+  ) -> Admission {
     pushes.withLock { pushes in
       guard pushes.count < Self.bound else { return .full }
-      let push = PendingPush(identifier: identifier, payload: payload)
+      let number = count.wrappingAdd(1, ordering: .relaxed).newValue
+      let push = PendingPush(identifier: identifier, payload: payload, number: number, log: log)
       guard deliver(push) else { return .refused }
       pushes.append(push)
       return .admitted(push)

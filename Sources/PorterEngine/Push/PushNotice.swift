@@ -12,6 +12,8 @@ enum PushNotice {
   enum Obstacle {
     /// It does not open, or is not to be opened by this program.
     case store
+    /// Another process keeps it from being opened.
+    case busy
     /// The process could not begin to work, as when another one of the same role is at work.
     case process
   }
@@ -23,9 +25,11 @@ enum PushNotice {
     case .stopped: .appStopped
     case .wrongSchema: .migration
     case .failed: obstacle == .process ? .event : .database
-    case .expired: .event
-    // A placeholder is shown then, or nothing is due.
-    case .offline, .presented, .nothingNew, .yielded, .verified, .unknown, .quarantined: nil
+    // What the push names has a placeholder; this is for one that names nothing that can be read.
+    case .expired, .offline: .event
+    // Else the process that it is left to is at work, and shows it.
+    case .yielded: obstacle == .busy ? .event : nil
+    case .presented, .nothingNew, .verified, .unknown, .quarantined: nil
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
       .presenting, .sending, .releasing:
       nil

@@ -29,6 +29,8 @@ struct PushPlaceholders {
     for named in expecting {
       do throws(StoreError) {
         placeholders += try due(named, run, policy, store)
+        // A placeholder would have no message to be replaced by; a notice is due.
+        if named.hasUnreadable, try isToBeShown(named, run, policy, store) { isComplete = false }
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
         isComplete = false
@@ -50,7 +52,8 @@ struct PushPlaceholders {
     for message in named.expected {
       // Another process may have received it meanwhile, or announced it.
       guard try store.ledgerEntry(connectionID: named.id, messageID: message.identifier) == nil,
-        case .success(var content) = ContentBuilder.content(for: try event(message, connection, run, store), policy)
+        case .success(var content) = ContentBuilder.content(
+          for: try event(message.identifier, connection, run, store), policy)
       else { continue }
       content.userInfo.connection = TextEncoding.base64URL(connection.agentID)
       let entry = NewLedgerEntry(
@@ -61,12 +64,24 @@ struct PushPlaceholders {
     return placeholders
   }
 
+  /// Whether a message in this connection would be announced: the user has neither muted nor hidden it.
+  private func isToBeShown(
+    _ named: NamedConnection, _ run: PushRun, _ policy: NotificationPolicy, _ store: Store
+  ) throws(StoreError) -> Bool {
+    let connection = try run.records.connection(named.id, store)
+    if connection.isAddress, try store.scope(connectionID: named.id) != nil { return false }
+    guard case .success = ContentBuilder.content(for: try event([], connection, run, store), policy) else {
+      return false
+    }
+    return true
+  }
+
   private func event(
-    _ message: ExpectedMessage, _ connection: StoredConnection, _ run: PushRun, _ store: Store
+    _ message: [UInt8], _ connection: StoredConnection, _ run: PushRun, _ store: Store
   ) throws(StoreError) -> NotificationEvent {
     let owner = NotificationEvent.Owner(UserRecord(try run.records.user(connection.userID, store)))
     let identifier = NotificationIdentifier.message(
-      connection: TextEncoding.base64URL(connection.agentID), message: TextEncoding.base64URL(message.identifier))
+      connection: TextEncoding.base64URL(connection.agentID), message: TextEncoding.base64URL(message))
     guard let contactID = connection.contactID else {
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .connection(connection.isAddress ? .address : .newContact))

@@ -57,6 +57,7 @@ struct PushPresentation {
         try context.stop.withReleaseBudget(Durations.releaseBudget) {
           Result { () throws(StoreError) in
             for entry in filled.shown { try Self.recordShown(entry, store) }
+            for entry in filled.silenced { try Self.recordSilenced(entry, store) }
             for entry in filled.left { try store.postpone(entry) }
             for removal in filled.removals { try store.markWithdrawn(removal) }
             try scopes?.recordHanded(filled.handed, store)
@@ -94,7 +95,9 @@ struct PushPresentation {
     /// Without the entries that need a damaged record: they do not keep others from being shown (INC-44), and are not
     /// recorded as shown.
     var shown: [StoredLedgerEntry] = []
-    /// Those, and what an answer has no room for.
+    /// What is not to be shown by the user's choice.
+    var silenced: [StoredLedgerEntry] = []
+    /// Those that need a damaged record, and what an answer has no room for.
     var left: [StoredLedgerEntry] = []
     var removals: [StoredWithdrawal] = []
     var handed: [StoredApplicationPush] = []
@@ -119,7 +122,7 @@ struct PushPresentation {
     let overview = try store.overview(settings: Self.policySettings, badge: true)
     let policy = Self.policy(overview)
     var shown: [BurstComposition.Shown] = []
-    var obsolete: [String] = []
+    var obsolete: [StoredWithdrawal] = []
     for entry in try due(asOf: overview, store) {
       do throws(StoreError) {
         if entry.kind == .application {
@@ -127,16 +130,18 @@ struct PushPresentation {
           continue
         }
         let event = try notificationEvent(of: entry, &run.records, store)
-        filled.shown.append(entry)
-        guard let event else { continue }
-        let isReplaced = Self.appearance(of: entry) == .replaced
-        guard case .show = policy.verdict(for: event) else {
-          // What is on screen says what was true before the edit.
-          if isReplaced, entry.summary == nil { obsolete.append(event.identifier.description) }
+        if let event, Self.isSilenced(entry, event, policy) {
+          filled.silenced.append(entry)
+          // What is on screen says what was true before the edit, or is a placeholder.
+          if entry.isShownAnew {
+            obsolete.append(Self.withdrawal(of: entry, try run.records.connection(entry.connectionID, store)))
+          }
           continue
         }
+        filled.shown.append(entry)
+        let isReplaced = Self.appearance(of: entry) == .replaced
         // A summary says how many there are, which an edit does not change.
-        if isReplaced, entry.summary != nil { continue }
+        guard let event, !isReplaced || entry.summary == nil else { continue }
         let connection = try destination(of: entry, &run.records, store)
         shown.append(.init(entry: entry, event: event, connection: connection, isReplaced: isReplaced))
       } catch .damaged(let entity) {
@@ -147,12 +152,13 @@ struct PushPresentation {
     filled.placeholders = try PushPlaceholders(context).due(run, policy, store)
     content.placeholders = filled.placeholders.count
     filled.removals = try store.withdrawals(limit: Self.withdrawalsAtOnce, asOf: overview)
+    filled.removals += obsolete.filter { silenced in !filled.removals.contains { $0.entryID == silenced.entryID } }
     var bursts = try BurstComposition(shown, filled.placeholders, policy, context, store)
     for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     filled.bursts = bursts
     content.withdrawals =
       filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
-      + bursts.withdrawals + obsolete
+      + bursts.withdrawals
     let notifications = bursts.notifications
     // The store can be read again: what was said of it does not hold any more.
     if NoticeMark(context.configuration).isSet {
@@ -223,7 +229,8 @@ struct PushPresentation {
     let filter = NotificationFilter(contact.notifications)
     let identifier = Self.notificationIdentifier(of: entry, connection)
     switch entry.kind {
-    case .silent, .updated, .left, .changed, .connecting, .request, .withdrawnRequest, .application: return nil
+    case .request, .application: return nil
+    case .silent, .updated, .left, .changed, .connecting, .accepting, .ready, .withdrawnRequest: return nil
     case .connected:
       return NotificationEvent(
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
@@ -285,13 +292,23 @@ struct PushPresentation {
     return showing.appearance
   }
 
+  /// Whether the entry is not to be shown by the user's choice. A summary that it is part of stays as it is: it says how many there
+  /// are.
+  static func isSilenced(_ entry: StoredLedgerEntry, _ event: NotificationEvent, _ policy: NotificationPolicy) -> Bool {
+    guard entry.summary == nil, case .silent = policy.verdict(for: event) else { return false }
+    return true
+  }
+
   static func notificationIdentifier(
     of entry: StoredLedgerEntry, _ connection: StoredConnection
   ) -> NotificationIdentifier {
-    notificationIdentifier(
-      of: StoredWithdrawal(
-        entryID: entry.id, agentID: connection.agentID, messageID: entry.messageID, kind: entry.kind,
-        userID: connection.userID, contactID: entry.contactID, requestID: entry.requestID))
+    notificationIdentifier(of: withdrawal(of: entry, connection))
+  }
+
+  private static func withdrawal(of entry: StoredLedgerEntry, _ connection: StoredConnection) -> StoredWithdrawal {
+    StoredWithdrawal(
+      entryID: entry.id, agentID: connection.agentID, messageID: entry.messageID, kind: entry.kind,
+      userID: connection.userID, contactID: entry.contactID, requestID: entry.requestID)
   }
 
   /// The same before and after its connection is deleted.

@@ -130,7 +130,7 @@ final class PushRun {
 
   /// Connections that the push names with messages that may still come.
   var expecting: [NamedConnection] {
-    (named ?? []).filter { !$0.expected.isEmpty && !exhausted.contains($0.id) }
+    (named ?? []).filter { (!$0.expected.isEmpty || $0.hasUnreadable) && !exhausted.contains($0.id) }
   }
 
   /// What to say when the answer would say nothing. `isShown`: a notice is on screen.

@@ -258,7 +258,9 @@ extension PushRunner: PushEffects {
     note(error, run)
     switch error {
     case .needsMigration, .newerSchema: return .storeWrongSchema
-    case .sqlite(let error) where error.kind == .busy || error.kind == .locked: return .storeBusy
+    case .sqlite(let error) where error.kind == .busy || error.kind == .locked:
+      run.obstacle = .busy
+      return .storeBusy
     case .sqlite(let error) where error.kind == .cannotOpen && Self.isDenied(error.systemError): return .storeLocked
     // Its app gives it the key again, as it does after the first unlock.
     case .seal(.keyForgotten): return .storeLocked

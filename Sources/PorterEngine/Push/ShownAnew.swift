@@ -8,6 +8,16 @@ extension PushPresentation {
   /// The entry's notification is shown. Part of the caller's transaction.
   static func recordShown(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     try store.raise(.present, entry)
+    try forgetEarlier(entry, store)
+  }
+
+  /// By the user's choice the entry is not shown, nor is anything left on screen of it. Part of the caller's transaction.
+  static func recordSilenced(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
+    try store.raise(.silence, entry)
+    try forgetEarlier(entry, store)
+  }
+
+  private static func forgetEarlier(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     guard entry.isShownAnew else { return }
     do throws(StoreError) {
       try forgetResponses(to: entry, try store.connection(entry.connectionID), store)

@@ -8,7 +8,7 @@ import PorterStore
 /// Nothing of the store is kept in memory, so this is all of it: the entries of the ledger since the last one that this
 /// process knows of, and no others (INC-05). Threads: the engine's.
 final class CommittedChanges {
-  private let context: EngineContext
+  let context: EngineContext
   private let screen: ScreenPresentation
   private let turns: any Turns
   private let scopes: Scopes
@@ -21,12 +21,15 @@ final class CommittedChanges {
   private let takenEvents: TakenEvents
   /// Another process has committed that a contact deleted its connection, which needs no subscription any more.
   private let contactLeft: () -> Void
+  /// Tells the other processes that the store has changed.
+  let announce: () -> Void
 
   init(
     _ context: EngineContext, screen: ScreenPresentation, turns: any Turns, scopes: Scopes, takenEvents: TakenEvents,
-    contactLeft: @escaping () -> Void
+    contactLeft: @escaping () -> Void, announce: @escaping () -> Void
   ) {
     self.contactLeft = contactLeft
+    self.announce = announce
     self.context = context
     self.takenEvents = takenEvents
     self.turns = turns
@@ -75,7 +78,9 @@ final class CommittedChanges {
   private func storeTold() {
     guard let told, !told.isStored, let store = context.store else { return }
     do throws(StoreError) {
-      try store.noteTold(through: told.entry, as: Setting.toldThrough)
+      try takenEvents.unwaiting { () throws(StoreError) in
+        try store.noteTold(through: told.entry, as: Setting.toldThrough)
+      }
       self.told = (told.entry, isStored: true)
       takenEvents.forget(.entries)
     } catch {
@@ -103,8 +108,7 @@ final class CommittedChanges {
           shown = try store.lightTransaction { () throws(StoreError) in
             // Read again, since an extension may just show it.
             let unshown = try store.ledgerEntries(after: known, through: newest).filter(\.waitsToBeShown)
-            for entry in unshown { try PushPresentation.recordShown(entry, store) }
-            return unshown
+            return try screen.record(unshown, in: store)
           }
         }
         for (entry, events) in portion.entries {
@@ -172,18 +176,17 @@ final class CommittedChanges {
   private static let few = 8
 
   /// The app has come to the foreground: what was committed and shown by no process, such as by a round in the background that was
-  /// cut off, is shown now. Its events were reported.
+  /// cut off, is shown now. Its events were reported. And what an edit has changed, such as a message that mentions the user now.
   func showWhatWaits() {
     guard screen.isVisible, let store = context.store else { return }
     do throws(StoreError) {
       guard try !store.entriesToPresent(limit: 1).isEmpty else { return }
-      let shown = try store.lightTransaction { () throws(StoreError) in
+      let (shown, looked) = try store.lightTransaction { () throws(StoreError) in
         let waiting = try store.entriesToPresent(limit: Self.shownAtOnce)
-        for entry in waiting { try PushPresentation.recordShown(entry, store) }
-        return waiting
+        return (try screen.record(waiting, in: store), waiting.count)
       }
       screen.show(shown, in: store)
-      if shown.count == Self.shownAtOnce { context.later { [weak self] in self?.showWhatWaits() } }
+      if looked == Self.shownAtOnce { context.later { [weak self] in self?.showWhatWaits() } }
     } catch {
       context.log(.warning, "what waits to be shown could not be read", ["error": error.description])
     }
@@ -243,6 +246,19 @@ final class CommittedChanges {
     }
   }
 
+  private func quarantineEvents(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> [Event] {
+    do throws(StoreError) {
+      guard let reason = try store.quarantineReason(entry.id) else { return [] }
+      let user = try store.user(try store.connection(entry.connectionID).userID)
+      return [.messageError(UserRecord(user), severity: "error", message: reason)]
+    } catch .notFound {
+      return []
+    } catch .damaged(let entity) {
+      context.log(.error, "what others committed is damaged", ["what": entity.rawValue])
+      return []
+    }
+  }
+
   private func offer(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     do throws(StoreError) { try scopes.offer(entry, store) } catch .damaged(let entity) {
       // As below.
@@ -252,6 +268,7 @@ final class CommittedChanges {
 
   private func events(of entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> [Event] {
     if let requestID = entry.requestID { return try requestEvents(requestID, entry.kind, store) }
+    if entry.isQuarantined { return try quarantineEvents(entry, store) }
     guard let contactID = entry.contactID else { return [] }
     do throws(StoreError) {
       let connection = try store.connection(entry.connectionID)
@@ -260,6 +277,8 @@ final class CommittedChanges {
       switch entry.kind {
       case .silent, .request, .withdrawnRequest, .application: return []
       case .connecting: return [.contactConnecting(user, contact)]
+      case .accepting: return [.acceptingContactRequest(user, contact)]
+      case .ready: return [.contactSndReady(user, contact)]
       // What it was before was not seen by this process.
       case .updated: return [.contactUpdated(user, from: contact, to: contact)]
       case .left: return [.contactDeletedByContact(user, contact)]

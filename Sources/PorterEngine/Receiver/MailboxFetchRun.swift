@@ -166,7 +166,9 @@ final class MailboxFetchRun: MailboxFetchEffects {
   private func fetched(_ finding: Finding) -> SourceMessage? {
     guard !hasEnded else { return nil }
     switch finding {
-    case .message(let message, _): return message
+    case .message(let message, _):
+      // It is not acknowledged, so that a push follows, and shows it.
+      return parts.lifecycle.phase.isLeaving ? nil : message
     case .acknowledged(_, _, _, let delivery, .message(let next)):
       delivery.end()
       // It was not asked for: what this process may do has to be asked once more.

@@ -69,6 +69,7 @@ final class MailboxSource: Source {
         continue
       }
       isRepeat = false
+      if metadata == nil { named[index].hasUnreadable = true }
       if let metadata { named[index].messages.append(metadata.message.bytes) }
       if let metadata, known == nil {
         named[index].expected.append(

@@ -1,4 +1,5 @@
 import PorterMachines
+import PorterNotifications
 import PorterPlatform
 import PorterSchema
 import PorterStore
@@ -84,15 +85,13 @@ final class MessageCommitter {
     var connection = conversation.connection
     connection.reading = nil
     var transacted = Transacted(connection: connection, user: conversation.connection.reading?.user)
-    if changes.reportsEntries { transacted.earlier = try store.newestLedgerEntry() }
     if let known = conversation.knownEntry, known.isReceived {
+      if changes.reportsEntries { transacted.earlier = try store.newestLedgerEntry() }
       try store.raise(.repeat, known)
     } else {
       let opened = try source.open(message, conversation.connection, store)
-      // A welcome may have been entered before it, which is reported from the ledger.
-      if changes.reportsEntries, case .connected = opened.content {
-        transacted.earlier = try store.newestLedgerEntry()
-      }
+      // Opening it may have entered something, such as a welcome, which is reported from the ledger.
+      if changes.reportsEntries { transacted.earlier = try store.newestLedgerEntry() }
       transacted.countedContact = try enter(
         message, opened.content, conversation.connection, inPlaceOf: conversation.knownEntry, store)
       transacted.opened = opened
@@ -109,6 +108,15 @@ final class MessageCommitter {
     return transacted
   }
 
+  /// Tries the connection's quarantined messages again, since something else than a message has changed that could open them. Part
+  /// of the caller's transaction.
+  func openQuarantined(_ connectionID: Int64, _ store: Store) throws(StoreError) {
+    var transacted = Transacted(connection: try store.connection(connectionID))
+    if changes.reportsEntries { transacted.newest = try store.newestLedgerEntry() }
+    try openQuarantined(&transacted, store)
+    store.afterCommit { [changes] in changes.reportEntered() }
+  }
+
   /// Tries the connection's quarantined messages again: what they need may have come after them. Each has a bounded number
   /// of attempts.
   private func openQuarantined(_ transacted: inout Transacted, _ store: Store) throws(StoreError) {
@@ -121,10 +129,13 @@ final class MessageCommitter {
         try store.raise(.quarantine, entry)
         continue
       }
-      if changes.reportsEntries, case .connected(let contactID) = opened.content {
-        for welcome in try store.ledgerEntries(after: transacted.newest, through: .max) {
-          guard let change = welcome.detail.flatMap({ ItemChange(stored: $0) }) else { continue }
-          transacted.upgraded.append((.changed(change, contactID: contactID), nil, welcome.id))
+      if changes.reportsEntries {
+        for entered in try store.ledgerEntries(after: transacted.newest, through: .max) {
+          guard let change = entered.detail.flatMap({ ItemChange(stored: $0) }), let contactID = entered.contactID
+          else {
+            continue
+          }
+          transacted.upgraded.append((.changed(change, contactID: contactID), nil, entered.id))
         }
       }
       let counted = try enter(message, opened.content, connection, inPlaceOf: entry, store)
@@ -161,8 +172,7 @@ final class MessageCommitter {
         let user = UserRecord(
           try transacted.user.or { () throws(StoreError) in try store.user(connection.userID) })
         let event = Event.messageError(user, severity: "error", message: reason)
-        // The ledger has no event for it; what is reported from there first is not to count as handed over.
-        if isInTurn { changes.emit(event, of: transacted.own) } else { context.emit(event) }
+        if isInTurn { changes.emit(event, of: transacted.own) }
         return .quarantined(committed)
       }
       if isInTurn { report(opened.content, committed, of: transacted.own) }
@@ -174,6 +184,7 @@ final class MessageCommitter {
         }
       }
       show(transacted.shown, committed, store)
+      if case .changed(.edited, _) = opened.content { changes.showWhatWaits() }
       return .committed(committed)
     } catch {
       context.log(.warning, "what was committed could not be reported yet", ["error": error.description])
@@ -234,8 +245,8 @@ final class MessageCommitter {
     screen.show(entries, records, in: store)
   }
 
-  /// Writes the ledger's entry. What an app on screen commits counts as shown: its host shows it as the event says. In every
-  /// other phase it waits, as in an extension. Returns the contact as counting left it.
+  /// Writes the ledger's entry. What an app on screen commits counts as shown, or as silenced by the user's choice: its host shows
+  /// it as the event says. In every other phase it waits, as in an extension. Returns the contact as counting left it.
   private func enter(
     _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection,
     inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
@@ -265,14 +276,26 @@ final class MessageCommitter {
       return nil
     }
     // What is never shown does not wait.
-    let events: [PorterMachines.LedgerEntry.Event] =
-      !kind.isShown ? [.read] : isOver ? [.lapse] : screen.isVisible ? [.present] : []
-    if let earlier, events == [.present] { try PushPresentation.forgetResponses(to: earlier, connection, store) }
+    var events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : isOver ? [.lapse] : []
+    if events.isEmpty, screen.isVisible {
+      events = try isSilenced(content, connection, store) ? [.silence] : [.present]
+      if let earlier { try PushPresentation.forgetResponses(to: earlier, connection, store) }
+    }
     return try store.enter(
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
         contactID: contactID, itemID: itemID, requestID: requestID, detail: detail), inPlaceOf: earlier, after: events,
       itemAt: itemAt, mentionsUser: isMention, contact: connection.reading?.contact, at: context.clock.wall())
+  }
+
+  private func isSilenced(
+    _ content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
+  ) throws(StoreError) -> Bool {
+    guard case .item(let item) = content else { return false }
+    let contact = try (connection.reading?.contact).or { () throws(StoreError) in try store.contact(item.contactID) }
+    let user = try (connection.reading?.user).or { () throws(StoreError) in try store.user(connection.userID) }
+    return !NotificationPolicy.showsMessage(
+      to: .init(UserRecord(user)), NotificationFilter(contact.notifications), mentionsUser: item.mentionsUser)
   }
 
   /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.

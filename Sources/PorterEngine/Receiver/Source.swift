@@ -106,6 +106,9 @@ struct NamedConnection {
   var messages: [[UInt8]] = []
   /// Calls that the hint names, and that are recorded and not shown yet.
   var calls: [StoredLedgerEntry] = []
+  /// The hint says that something waits, and which message it is cannot be read: what that opens with was forgotten when the
+  /// subscription was turned off.
+  var hasUnreadable = false
 }
 
 /// A message that a hint names, before it is fetched.

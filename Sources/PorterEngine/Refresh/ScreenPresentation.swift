@@ -22,6 +22,36 @@ final class ScreenPresentation {
   /// Whether the user sees what this process commits, so that it counts as shown.
   var isVisible: Bool { lifecycle.phase.isOnScreen }
 
+  /// Records these entries as shown, or as silenced by the user's choice. Returns those to be shown. Part of the caller's
+  /// transaction.
+  func record(_ entries: [StoredLedgerEntry], in store: Store) throws(StoreError) -> [StoredLedgerEntry] {
+    guard !entries.isEmpty else { return [] }
+    let policy = try presentation.policy(store)
+    var records = KnownRecords()
+    var shown: [StoredLedgerEntry] = []
+    for entry in entries {
+      if try isSilenced(entry, policy, &records, store) {
+        try PushPresentation.recordSilenced(entry, store)
+      } else {
+        try PushPresentation.recordShown(entry, store)
+        shown.append(entry)
+      }
+    }
+    return shown
+  }
+
+  private func isSilenced(
+    _ entry: StoredLedgerEntry, _ policy: NotificationPolicy, _ records: inout KnownRecords, _ store: Store
+  ) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      guard let event = try presentation.notificationEvent(of: entry, &records, store) else { return false }
+      return PushPresentation.isSilenced(entry, event, policy)
+    } catch .damaged, .notFound {
+      // `show` leaves it out.
+      return false
+    }
+  }
+
   /// Reports what is to be shown of these entries, which were committed and count as shown now. What cannot be read is left
   /// out: the event about the message itself has been reported.
   func show(_ entries: [StoredLedgerEntry], _ records: KnownRecords = KnownRecords(), in store: Store) {

@@ -24,6 +24,7 @@ final class ContactRequests {
   private let lifecycle: Lifecycle
   private let joiner: Joiner
   private let connections: Connections
+  private let changes: CommittedChanges
   private let recorder: ContactRequestRecorder
   private lazy var driver = RecordedMachineDriver<RequestMachine, Int64?>(context.machines) {
     [unowned self] in RequestMachine.perform($0, by: self, $1)
@@ -34,8 +35,11 @@ final class ContactRequests {
   /// By request: the commands that wait for its contact.
   private var waiting: [Int64: [Completion]] = [:]
 
-  init(_ context: EngineContext, lifecycle: Lifecycle, joiner: Joiner, connections: Connections) {
+  init(
+    _ context: EngineContext, lifecycle: Lifecycle, joiner: Joiner, connections: Connections, changes: CommittedChanges
+  ) {
     self.context = context
+    self.changes = changes
     self.lifecycle = lifecycle
     self.joiner = joiner
     self.connections = connections
@@ -134,10 +138,8 @@ final class ContactRequests {
     try store.enqueue(
       .content(.init(content: reply, sharedID: sharedID, sentAt: now, quote: nil)), connectionID: connectionID,
       itemID: itemID, with: &ratchet, attempt: context.randomness.bytes(24))
-    try store.enter(
-      NewLedgerEntry(
-        connectionID: connectionID, messageID: sharedID, messageAt: now, kind: .changed, contactID: contactID,
-        detail: ItemChange.welcomed(itemID: itemID).stored), after: [.read], at: now)
+    try changes.enter(
+      .changed, connectionID: connectionID, contactID: contactID, store, .sent(itemID: itemID))
     // An app's host hears of it by the ledger's entry.
     guard context.role != .app else { return }
     store.afterCommit { [context] in
@@ -158,7 +160,7 @@ final class ContactRequests {
   // MARK: Deciding
 
   /// Accepts the request; `then` is called once, with what became of it. Accepting it again is no mistake: the answer is
-  /// that of the first time.
+  /// that of the first time. As long as there is no contact it may still become incognito, and stays so.
   func accept(_ id: Int64, incognito: Bool, then: @escaping Completion) throws(ChatError) {
     let store = try lifecycle.requireStore()
     // Before the commit, which may be followed immediately by all that the step causes.
@@ -169,7 +171,7 @@ final class ContactRequests {
         try store.transaction { () throws(StoreError) in
           let request = try store.visibleContactRequest(id)
           let taken = try self.take(ContactRequestChange(.accept, request, store))
-          if case .moved = taken.step.answer, incognito {
+          if incognito, request.incognito == nil, taken.step.next == .accepting {
             try store.setContactRequest(id, incognito: IncognitoProfile.make(self.context.randomness).json.text)
           }
           return taken.step
@@ -265,8 +267,15 @@ final class ContactRequests {
           link, userID: request.userID, incognito: request.incognito)
       else { return settle(request.id, .stale(.store(.contactRequestNotFound(request.id)))) }
       let ticket = underWay.begin(request.id)
-      let record = { [unowned self] (store: Store) throws(StoreError) in try self.recordContact(request.id, store) }
-      joiner.join(joining, contact: record) { [weak self] outcome in
+      let recording = Joiner.ContactRecording(
+        contact: { [unowned self] (store) throws(StoreError) in try recordContact(request.id, store) },
+        incognito: { (store) throws(StoreError) in try store.contactRequest(request.id).incognito },
+        connection: { [unowned self] (id, contactID, store) throws(StoreError) in
+          // The host hears of it by the answer to its command, if it has given one.
+          guard waiting[request.id] == nil else { return }
+          try changes.enter(.accepting, connectionID: id, contactID: contactID, store)
+        })
+      joiner.join(joining, recording) { [weak self] outcome in
         self?.underWay.end(ticket)
         self?.joined(request.id, outcome)
       }
@@ -306,18 +315,10 @@ final class ContactRequests {
 
   private func retryLater() { context.retries.retry(TimerName.requests) { [weak self] in self?.takeUpWork() } }
 
-  /// Answers the commands that wait. Where none does, as after a restart or for an address that accepts by itself, the host
-  /// gets an event.
+  /// Answers the commands that wait.
   private func settle(_ id: Int64, _ result: RequestAcceptance) {
     let completions = waiting.removeValue(forKey: id) ?? []
     for complete in completions { complete(result) }
-    guard completions.isEmpty, case .accepted(let contact) = result, let store = context.store else { return }
-    do throws(StoreError) {
-      let record = ContactRecord(contact, connection: try store.connection(contactID: contact.id))
-      context.emit(.acceptingContactRequest(UserRecord(try store.user(contact.userID)), record))
-    } catch {
-      context.log(.warning, "an accepted request could not be reported", ["error": error.description])
-    }
   }
 }
 

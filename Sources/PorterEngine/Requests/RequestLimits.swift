@@ -2,7 +2,8 @@
 enum RequestLimits {
   /// Requests of one address that wait for a decision or its completion; what comes beyond is dropped.
   static let waiting: Int64 = 256
-  /// Times that one person's request is refreshed by asking again; what comes beyond is dropped.
+  /// Times that one person's request is refreshed by asking again; what comes beyond is dropped. A person is known by a name that the
+  /// sender chooses, since senders are anonymous: one who draws a new name each time is held back by `waiting` alone.
   static let repeats: Int64 = 8
   /// Requests that are over (of those rejected, whole), and messages of an address that showed nothing, by which a repeat is recognised.
   static let kept: Int64 = 128

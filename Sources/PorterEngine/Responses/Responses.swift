@@ -278,7 +278,7 @@ final class Responses {
     taken.formUnion(takenEvents.kept(.responses))
     guard !taken.isEmpty, lifecycle.operations.admits(.database), let store = context.store else { return }
     do throws(StoreError) {
-      try store.forgetResponseEvents(Array(taken))
+      try takenEvents.unwaiting { () throws(StoreError) in try store.forgetResponseEvents(Array(self.taken)) }
       FaultPoint.reach(.takenForgotten)
       // Last: a process that is killed in between leaves numbers that the store does not give again.
       takenEvents.forget(.responses)

@@ -77,6 +77,8 @@ extension Engine {
     _ scope: StoredScope, _ settings: ScopeSettings, _ store: Store
   ) throws(StoreError) -> ScopeRecord {
     try store.update(scope: scope.id, settings)
+    // What its service has sent with the new key may have come before.
+    if settings.serviceKey != scope.serviceKey { try committer.openQuarantined(scope.connectionID, store) }
     return try ScopeRecord(try store.scope(scope.id), store)
   }
 

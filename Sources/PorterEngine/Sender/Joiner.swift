@@ -39,21 +39,44 @@ final class Joiner {
     case failed(ChatError, isTemporary: Bool)
   }
 
-  /// Records the contact that the connection is for, if it is known before it answers. Part of the transaction that
-  /// records the connection.
-  typealias ContactRecording = (Store) throws(StoreError) -> Int64
+  /// Records the contact that the connection is for, if it is known before it answers, and what comes of it. Both are part of the
+  /// transaction that records the connection.
+  struct ContactRecording {
+    let contact: (Store) throws(StoreError) -> Int64
+    /// The profile that the contact sees instead of the user's own. Read last: the user may have chosen it meanwhile.
+    let incognito: (Store) throws(StoreError) -> String?
+    let connection: (_ id: Int64, _ contactID: Int64, Store) throws(StoreError) -> Void
+  }
 
-  /// Reserved before the relay is asked, with all that it takes to finish: nil when the invitation was used (INC-08).
+  /// Reserved before the relay is asked, with all that it takes to finish: nil when the invitation was used (INC-08). Nothing
+  /// is sent before that, so what an earlier command asked for and did not finish gives way: a user who tries again incognito
+  /// does not show their own profile.
   func reserve(_ link: InvitationLink, userID: Int64, incognito: String?) throws(ChatError) -> Joining? {
-    let store = try lifecycle.requireStore()
     let material = Joining.material(
       user: userID, link: link, incognito: incognito, recipientKey: try context.newSigningKey(),
       peerKey: try context.newSigningKey())
+    return try reserve(link.senderID, material) { (reserved, store) throws(StoreError) in
+      guard let changed = Joining(reserved)?.material(asking: userID, incognito) else { return reserved }
+      return try store.revise(reserved, material: changed)
+    }
+  }
+
+  /// Takes over what was begun, as it was recorded.
+  private func takeOver(_ left: StoredReservation) throws(ChatError) -> Joining? {
+    try reserve(left.value, left.material) { (reserved, _) throws(StoreError) in reserved }
+  }
+
+  private func reserve(
+    _ mailbox: [UInt8], _ material: SecretBytes,
+    revised: (Reservation, Store) throws(StoreError) -> Reservation
+  ) throws(ChatError) -> Joining? {
+    let store = try lifecycle.requireStore()
     let reservation = try lifecycle.mapStoreErrors { () throws(StoreError) in
-      try store.transaction { () throws(StoreError) in
-        try store.reserve(
-          .invitation, link.senderID, by: self.context.identity, material: material, at: self.context.clock.wall()
-        )
+      try store.transaction { () throws(StoreError) -> Reservation? in
+        let reserved = try store.reserve(
+          .invitation, mailbox, by: self.context.identity, material: material, at: self.context.clock.wall())
+        guard let reserved else { return nil }
+        return try revised(reserved, store)
       }
     }
     guard let reservation else { return nil }
@@ -62,7 +85,7 @@ final class Joiner {
   }
 
   /// The same key again gives the same mailbox, so that an attempt that was cut off leaves nothing behind.
-  func join(_ joining: Joining, contact: ContactRecording? = nil, then: @escaping (Outcome) -> Void) {
+  func join(_ joining: Joining, _ recording: ContactRecording? = nil, then: @escaping (Outcome) -> Void) {
     let (recipientKey, peerKey) = (joining.recipientKey, joining.link.peerKey)
     let ticket = underWay.begin(joining.link.senderID)
     relay.perform(.sending) { (client) throws(RelayError) in
@@ -78,7 +101,7 @@ final class Joiner {
         then(.failed(ChatError(error, relay: self.relay.name), isTemporary: error.isTemporary))
       case .success(let mailbox):
         do throws(ChatError) {
-          let (user, connection) = try self.join(joining, mailbox, contact)
+          let (user, connection) = try self.join(joining, mailbox, recording)
           self.sender.confirm(connection.id) { isRefused in
             then(isRefused ? .refused : .joined(user, connection))
           }
@@ -107,10 +130,9 @@ final class Joiner {
         { (store) throws(StoreError) in try store.openReservations(.invitation) })
     else { return }
     for left in open where !underWay.contains(left.value) && !isRequest(left.value) {
-      guard let link = Joining(left.material)?.link else { continue }
+      guard Joining(left.material) != nil else { continue }
       do throws(ChatError) {
-        // What was recorded counts, not this.
-        if let joining = try reserve(link, userID: 0, incognito: nil) { join(joining) { _ in } }
+        if let joining = try takeOver(left) { join(joining) { _ in } }
       } catch {
         context.log(.info, "an invitation that was begun is taken up later")
         context.retries.later(TimerName.joining) { [weak self] in self?.finishLeft() }
@@ -127,7 +149,7 @@ final class Joiner {
 
   /// Records the connection, its ratchet and the confirmation to be sent in one transaction.
   private func join(
-    _ joining: Joining, _ mailbox: RelayClient.Mailbox, _ contact: ContactRecording?
+    _ joining: Joining, _ mailbox: RelayClient.Mailbox, _ recording: ContactRecording?
   ) throws(ChatError) -> (StoredUser, StoredConnection) {
     let store = try lifecycle.requireStore()
     guard let reservation = joining.reservation else { throw .nightporter(.ownershipLost(holder: "another process")) }
@@ -145,17 +167,19 @@ final class Joiner {
       recipientKey: recipientKey, senderID: mailbox.sender.bytes, isSecured: true, peerSenderID: link.senderID,
       peerKey: peerKey, invitation: nil, link: nil)
     new.incognito = joining.incognito
-    let profile = Profile(incognito: joining.incognito) ?? user.profileToSend
     let connection = try lifecycle.mapStoreErrors { () throws(StoreError) in
       let id = try store.transaction(under: reservation) { () throws(StoreError) in
         try store.use(reservation)
-        new.contactID = try contact?(store)
+        new.contactID = try recording?.contact(store)
+        if let recording { new.incognito = try recording.incognito(store) }
         let id = try self.connections.make(
           new,
           .accepted(
             .init(
-              joined: joined, signingKey: peerKey.publicKey, profile: profile,
-              replyMailbox: mailbox.sender.bytes)), store)
+              joined: joined, signingKey: peerKey.publicKey,
+              profile: Profile(incognito: new.incognito) ?? user.profileToSend, replyMailbox: mailbox.sender.bytes)),
+          store)
+        if let recording, let contactID = new.contactID { try recording.connection(id, contactID, store) }
         return id
       }
       return try store.connection(id)

@@ -11,6 +11,7 @@ final class Sender {
   private let lifecycle: Lifecycle
   private let relay: RelayLink
   private let connections: Connections
+  private let changes: CommittedChanges
 
   /// Whether something may be handed to the relay now, beside the lifecycle's word.
   private let mayBegin: () -> Bool
@@ -33,8 +34,10 @@ final class Sender {
 
   init(
     _ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, connections: Connections,
+    changes: CommittedChanges,
     mayBegin: @escaping () -> Bool
   ) {
+    self.changes = changes
     self.context = context
     self.lifecycle = lifecycle
     self.relay = relay
@@ -162,7 +165,7 @@ final class Sender {
     let isFinished: Bool
     switch result {
     case .success:
-      isFinished = finish(entry, "sndSent")
+      isFinished = finish(entry, Self.sentStatus)
       if isFinished, entry.isConfirmation { reportReady(entry.connectionID) }
     // Suspending is no refusal: the message waits for the next start.
     case .failure(.closed): return
@@ -206,10 +209,16 @@ final class Sender {
       let hasLeft = try store.transaction { () throws(StoreError) in
         let connection = try store.connection(connectionID)
         guard try self.connections.awaitsAnswer(connection) else { return false }
-        return try self.connections.take(.left, of: connection, store).change.hasLeft
+        let hasLeft = try self.connections.take(.left, of: connection, store).change.hasLeft
+        if hasLeft, let contactID = connection.contactID {
+          try self.changes.enter(.left, connectionID: connectionID, contactID: contactID, store)
+        }
+        return hasLeft
       }
       guard hasLeft else { return true }
       connections.reportEnded()
+      // An app's host hears of it by the ledger's entry.
+      guard context.role != .app else { return true }
       let connection = try store.connection(connectionID)
       if let contactID = connection.contactID {
         let contact = try store.contact(contactID)
@@ -226,11 +235,33 @@ final class Sender {
     return true
   }
 
+  private static let sentStatus = "sndSent"
+
+  /// What the host of the app is to hear of. Part of the transaction that takes the entry out of the outbox.
+  private func enterOutcome(of entry: OutboxEntry, isSent: Bool, _ store: Store) throws(StoreError) {
+    do throws(StoreError) {
+      guard let contactID = try store.connection(entry.connectionID).contactID else { return }
+      if isSent, entry.isConfirmation {
+        try changes.enter(.ready, connectionID: entry.connectionID, contactID: contactID, store)
+      }
+      // The app's own host has it with the message, when it is started again.
+      if let itemID = entry.itemID, context.role != .app {
+        try changes.enter(
+          .changed, connectionID: entry.connectionID, contactID: contactID, store, .statusChanged(itemID: itemID))
+      }
+    } catch .notFound {
+      // Deleted meanwhile.
+    }
+  }
+
   /// False when the entry is still in the outbox.
   private func finish(_ entry: OutboxEntry, _ status: String) -> Bool {
     guard let store = context.store else { return false }
     do throws(StoreError) {
-      try store.finishOutbox(entry, itemStatus: status, at: context.clock.wall())
+      try store.lightTransaction { () throws(StoreError) in
+        try store.finishOutbox(entry, itemStatus: status, at: self.context.clock.wall())
+        try self.enterOutcome(of: entry, isSent: status == Self.sentStatus, store)
+      }
     } catch {
       context.log(.warning, "a sent message could not be recorded", ["error": error.description])
       return false
@@ -258,9 +289,9 @@ final class Sender {
   }
 
   /// The relay has the acceptance of the contact's request: from now on the host may write to it. Without effect for an
-  /// invitation, whose contact is not known yet.
+  /// invitation, whose contact is not known yet. An app's host hears of it by the ledger's entry.
   private func reportReady(_ connectionID: Int64) {
-    guard let store = context.store else { return }
+    guard context.role != .app, let store = context.store else { return }
     do throws(StoreError) {
       let connection = try store.connection(connectionID)
       guard let contactID = connection.contactID else { return }

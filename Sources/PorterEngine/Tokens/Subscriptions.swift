@@ -54,7 +54,7 @@ final class Subscriptions {
       let wishes = retries.read(
         orLater: TimerName.allSubscriptions, { [weak self] in self?.ensure() }, wishes)
     else { return }
-    raise(.turnOff, at: wishes.silenced.filter { $0.notifierKey != nil }) { $0.isToBeReleased }
+    raise(.turnOff, at: wishes.unwanted.filter { $0.notifierKey != nil }) { $0.isToBeReleased }
     raise(.create, at: wishes.wanted) { $0.isDue || $0.isOff }
   }
 
@@ -124,16 +124,24 @@ final class Subscriptions {
   /// Only the app asks by itself, and only with a relay.
   private var mayAsk: Bool { host.maySend && context.role == .app && host.relayIdentifier != nil }
 
-  /// Connections that are to have a subscription, and those that are to have none for what the user has muted or hidden: a
-  /// push that comes while the store cannot be read would be shown as one about which nothing is known. Without an active
-  /// token the machine `token` has turned off all that there were.
+  /// Connections that are to have a subscription, and those that are to have none: all of them unless the mode is instant, and
+  /// what the user has muted or hidden. A push for one of those that comes while the store cannot be read would be shown as
+  /// one about which nothing is known. While a token waits for its code or its repair, what there is stays as it is: the
+  /// server has it when the token works again.
   private func wishes(
     _ store: Store
-  ) throws(StoreError) -> (wanted: [StoredConnection], silenced: [StoredConnection]) {
-    guard let token = try store.token(), try token.wantsSubscriptions() else { return ([], []) }
+  ) throws(StoreError) -> (wanted: [StoredConnection], unwanted: [StoredConnection]) {
+    guard let token = try store.token() else { return ([], try store.connections()) }
+    switch NotificationMode(rawValue: token.mode) {
+    // Of a later version.
+    case nil: return ([], [])
+    case .periodic: return ([], try store.connections())
+    case .instant: break
+    }
     let silenced = try store.silencedConnectionIDs()
     let connections = try store.connections()
-    return (connections.filter { !silenced.contains($0.id) }, connections.filter { silenced.contains($0.id) })
+    let wanted = try token.wantsSubscriptions() ? connections.filter { !silenced.contains($0.id) } : []
+    return (wanted, connections.filter { silenced.contains($0.id) })
   }
 
   private func wanted(_ store: Store) throws(StoreError) -> [StoredConnection] { try wishes(store).wanted }

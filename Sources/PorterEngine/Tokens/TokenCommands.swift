@@ -52,17 +52,23 @@ extension Tokens {
     let (existing, attempt) = try host.stored { () throws(StoreError) in
       (try store.token(), try TokenAttempt.open(store))
     }
-    if let existing, existing.mode != mode.rawValue {
-      FaultPoint.reach(.modeAsked)
-      raise(mode == .instant ? .modeInstant : .modePeriodic, TokenRun(of: existing, mode: mode.rawValue))
-    }
     // Stored before the server has it: the same token is still to be put in the other's place (INC-09).
     let isKnown = existing.map { Self.isSame($0, device) } ?? false && attempt != .replace
-    raise(
-      isKnown ? .registerSameToken : .registerNewToken,
-      TokenRun(
-        provider: device.provider.rawValue, deviceToken: bytes, mode: mode.rawValue, timeout: Self.timeout(retry),
-        reply: reply))
+    let registers = { [weak self] in
+      guard let self else { return }
+      self.raise(
+        isKnown ? .registerSameToken : .registerNewToken,
+        TokenRun(
+          provider: device.provider.rawValue, deviceToken: bytes, mode: mode.rawValue, timeout: Self.timeout(retry),
+          reply: reply))
+    }
+    guard let existing, existing.mode != mode.rawValue else { return registers() }
+    FaultPoint.reach(.modeAsked)
+    // A mode that could not be stored is the command's failure: the server is not asked, and its status would hide it.
+    let switching = TokenRun(of: existing, mode: mode.rawValue) { answer in
+      if case .error = answer { reply(answer) } else { registers() }
+    }
+    raise(mode == .instant ? .modeInstant : .modePeriodic, switching)
   }
 
   func verify(

@@ -15,6 +15,8 @@ struct TokenRecorder: TokenStatusRecord {
       didSet { isSaved = false }
     }
     fileprivate(set) var isSaved = true
+    /// The record that this step has forgotten.
+    fileprivate var forgotten: StoredToken?
 
     init(_ step: TokenStep, _ event: TokenMachine.Event, _ token: StoredToken?) {
       self.step = step
@@ -51,7 +53,8 @@ struct TokenRecorder: TokenStatusRecord {
 
   func createRecord(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
     guard let server = try store.setting(Setting.server) else { throw .notFound(.setting) }
-    let run = change.step.run
+    // What was stored since the request counts, not what the request was about.
+    let run = change.forgotten.map { TokenRun(of: $0) } ?? change.step.run
     do throws(CryptoError) {
       change.token = StoredToken(
         provider: run.provider, deviceToken: run.deviceToken, server: server, status: next.name, mode: run.mode,
@@ -65,6 +68,7 @@ struct TokenRecorder: TokenStatusRecord {
 
   func forgetRecord(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
     try store.deleteToken()
+    change.forgotten = change.token
     change.token = nil
   }
 

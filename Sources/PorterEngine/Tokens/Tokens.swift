@@ -143,7 +143,10 @@ final class Tokens {
   /// The last profile is deleted: no push has a receiver any more. Part of the caller's transaction; the server is notified
   /// after the commit, or whenever it can be reached.
   func recordDeletion(_ store: Store) throws(StoreError) {
-    guard let token = try store.token() else { return }
+    let stored: StoredToken?
+    // With damaged keys nothing can be asked of the server.
+    do throws(StoreError) { stored = try store.token() } catch .damaged { return try store.deleteToken() }
+    guard let token = stored else { return }
     guard let state = try? TokenMachine.State(of: token) else { return try store.deleteToken() }
     let recorder = TokenRecorder(context: context, requests: requests, subscriptions: subscriptions, store: store)
     let taken = try driver.take(.delete, in: state, TokenStep(run: TokenRun(of: token))) {

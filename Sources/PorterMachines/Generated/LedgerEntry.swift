@@ -20,6 +20,9 @@ package enum LedgerEntry: Machine {
     case presented
     /// It was shown, and says something else now.
     case outdated
+    /// It counts as unread, and is not on screen, by the user's choice: such as a message without a mention in a chat
+    /// that notifies of mentions only.
+    case silenced
     /// It counts as unread, and its time to be shown is over.
     case lapsed
     /// The user has read it.
@@ -37,6 +40,7 @@ package enum LedgerEntry: Machine {
       case .upgraded: "upgraded"
       case .presented: "presented"
       case .outdated: "outdated"
+      case .silenced: "silenced"
       case .lapsed: "lapsed"
       case .read: "read"
       case .quarantined: "quarantined"
@@ -64,6 +68,8 @@ package enum LedgerEntry: Machine {
     case `repeat`
     /// What it announces is over, such as a call: it is not to be shown any more, and still unread.
     case lapse
+    /// By the user's choice it is not to be shown as it is now.
+    case silence
 
     package var name: String {
       switch self {
@@ -76,6 +82,7 @@ package enum LedgerEntry: Machine {
       case .withdraw: "withdraw"
       case .`repeat`: "repeat"
       case .lapse: "lapse"
+      case .silence: "silence"
       }
     }
   }
@@ -99,6 +106,8 @@ package enum LedgerEntry: Machine {
     case countAttempt
     /// Have the platform remove the placeholder, unless the notification has the same identifier and replaces it.
     case dropPlaceholder
+    /// Have it wait to be shown, though later ones have been shown.
+    case waitLate
 
     package var name: String {
       switch self {
@@ -111,6 +120,7 @@ package enum LedgerEntry: Machine {
       case .recordReason: "recordReason"
       case .countAttempt: "countAttempt"
       case .dropPlaceholder: "dropPlaceholder"
+      case .waitLate: "waitLate"
       }
     }
   }
@@ -123,6 +133,7 @@ package enum LedgerEntry: Machine {
     case alreadyCommitted
     case alreadyPresented
     case alreadyOutdated
+    case alreadySilenced
     case lapsed
     case alreadyRead
     case alreadyQuarantined
@@ -138,6 +149,7 @@ package enum LedgerEntry: Machine {
       case .alreadyCommitted: "alreadyCommitted"
       case .alreadyPresented: "alreadyPresented"
       case .alreadyOutdated: "alreadyOutdated"
+      case .alreadySilenced: "alreadySilenced"
       case .lapsed: "lapsed"
       case .alreadyRead: "alreadyRead"
       case .alreadyQuarantined: "alreadyQuarantined"
@@ -154,7 +166,7 @@ package enum LedgerEntry: Machine {
   package static func isFinal(_ state: State) -> Bool {
     switch state {
     case .withdrawn: true
-    case .seen, .announced, .committed, .upgraded, .presented, .outdated, .lapsed, .read,
+    case .seen, .announced, .committed, .upgraded, .presented, .outdated, .silenced, .lapsed, .read,
       .quarantined:
       false
     }
@@ -167,7 +179,8 @@ package enum LedgerEntry: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .show, .showPlaceholder, .replace: .act
-    case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder:
+    case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder,
+      .waitLate:
       .record
     }
   }
@@ -181,6 +194,7 @@ package enum LedgerEntry: Machine {
     case .upgraded: stepUpgraded(event)
     case .presented: stepPresented(event)
     case .outdated: stepOutdated(event)
+    case .silenced: stepSilenced(event)
     case .lapsed: stepLapsed(event)
     case .read: stepRead(event)
     case .quarantined: stepQuarantined(event)
@@ -197,7 +211,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .moved, .recordReason)
     case .announce:
       MachineStep(.announced, .moved, .showPlaceholder)
-    case .present, .read, .edit, .withdraw, .lapse:
+    case .present, .read, .edit, .withdraw, .lapse, .silence:
       MachineStep(.seen, .refused(.notCommitted))
     case .`repeat`:
       MachineStep(.seen, .ignored(.alreadySeen))
@@ -214,7 +228,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .moved, .recordReason, .remove)
     case .announce, .`repeat`:
       MachineStep(.announced, .ignored(.alreadyAnnounced))
-    case .present, .lapse:
+    case .present, .lapse, .silence:
       MachineStep(.announced, .refused(.notCommitted))
     case .read:
       // Its chat was read as a whole. The message itself is still to come.
@@ -244,6 +258,8 @@ package enum LedgerEntry: Machine {
       MachineStep(.withdrawn, .moved, .uncountUnread)
     case .lapse:
       MachineStep(.lapsed, .moved)
+    case .silence:
+      MachineStep(.silenced, .moved)
     }
   }
 
@@ -265,6 +281,9 @@ package enum LedgerEntry: Machine {
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
     case .lapse:
       MachineStep(.lapsed, .moved, .remove)
+    case .silence:
+      // Nothing is left on screen either.
+      MachineStep(.silenced, .moved, .remove)
     }
   }
 
@@ -275,7 +294,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.presented, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.presented, .refused(.alreadyCommitted))
-    case .present:
+    case .present, .silence:
       // Shown once, even if this is invoked twice (INC-34).
       MachineStep(.presented, .ignored(.alreadyPresented))
     case .read:
@@ -306,13 +325,38 @@ package enum LedgerEntry: Machine {
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
     case .lapse:
       MachineStep(.lapsed, .moved, .remove)
+    case .silence:
+      // What is on screen says what was true before the edit.
+      MachineStep(.silenced, .moved, .remove)
+    }
+  }
+
+  @inline(__always)
+  private static func stepSilenced(_ event: Event) -> MachineStep<LedgerEntry> {
+    switch event {
+    case .commit, .announce, .`repeat`:
+      MachineStep(.silenced, .ignored(.alreadyCommitted))
+    case .quarantine:
+      MachineStep(.silenced, .refused(.alreadyCommitted))
+    case .present, .silence:
+      MachineStep(.silenced, .ignored(.alreadySilenced))
+    case .read:
+      MachineStep(.read, .moved, .uncountUnread)
+    case .edit:
+      // What it says now may be shown, such as with a mention. It is then shown like a new one: nothing on screen is
+      // replaced.
+      MachineStep(.committed, .moved, .waitLate)
+    case .withdraw:
+      MachineStep(.withdrawn, .moved, .uncountUnread)
+    case .lapse:
+      MachineStep(.lapsed, .moved)
     }
   }
 
   @inline(__always)
   private static func stepLapsed(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .present, .edit, .`repeat`, .lapse:
+    case .commit, .announce, .present, .edit, .`repeat`, .lapse, .silence:
       MachineStep(.lapsed, .ignored(.lapsed))
     case .quarantine:
       MachineStep(.lapsed, .refused(.alreadyCommitted))
@@ -326,7 +370,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .present, .read, .edit, .`repeat`, .lapse:
+    case .commit, .announce, .present, .read, .edit, .`repeat`, .lapse, .silence:
       MachineStep(.read, .ignored(.alreadyRead))
     case .quarantine:
       MachineStep(.read, .refused(.alreadyCommitted))
@@ -346,7 +390,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .stayed, .countAttempt)
     case .announce, .`repeat`:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
-    case .present, .read, .edit, .lapse:
+    case .present, .read, .edit, .lapse, .silence:
       MachineStep(.quarantined, .refused(.quarantined))
     case .withdraw:
       MachineStep(.withdrawn, .moved)
@@ -356,7 +400,8 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .quarantine, .announce, .present, .read, .edit, .withdraw, .`repeat`, .lapse:
+    case .commit, .quarantine, .announce, .present, .read, .edit, .withdraw, .`repeat`, .lapse,
+      .silence:
       MachineStep(.withdrawn, .ignored(.ended))
     }
   }
@@ -388,6 +433,8 @@ package protocol LedgerEntryRecord {
   func countAttempt(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
   /// Have the platform remove the placeholder, unless the notification has the same identifier and replaces it.
   func dropPlaceholder(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Have it wait to be shown, though later ones have been shown.
+  func waitLate(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
 }
 
 extension LedgerEntry {
@@ -403,6 +450,7 @@ extension LedgerEntry {
       case .recordReason: try recorder.recordReason(&argument, step.next)
       case .countAttempt: try recorder.countAttempt(&argument, step.next)
       case .dropPlaceholder: try recorder.dropPlaceholder(&argument, step.next)
+      case .waitLate: try recorder.waitLate(&argument, step.next)
       case .show, .showPlaceholder, .replace: break
       }
     }
@@ -430,7 +478,8 @@ extension LedgerEntry {
     case .show: performer.show(argument)
     case .showPlaceholder: performer.showPlaceholder(argument)
     case .replace: performer.replace(argument)
-    case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder:
+    case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder,
+      .waitLate:
       break
     }
   }

@@ -789,13 +789,16 @@ package enum Push: Machine {
     case .releasedNothingNew:
       MachineStep(.nothingNew, .moved, .answer)
     case .releasedYielded:
-      MachineStep(.yielded, .moved, .answer)
+      // The process that has the store may be frozen with it, and fetch nothing.
+      MachineStep(.yielded, .moved, .composeNotice, .answer)
     case .releasedVerified:
       MachineStep(.verified, .moved, .answer)
     case .releasedLocked:
       MachineStep(.locked, .moved, .composeNotice, .answer)
     case .releasedOffline:
-      MachineStep(.offline, .moved, .answer)
+      // A message that the push names has its placeholder; of a subscription that was turned off only that something
+      // waits is known.
+      MachineStep(.offline, .moved, .composeNotice, .answer)
     case .releasedExpired:
       MachineStep(.expired, .moved, .composeNotice, .answer)
     case .releasedUnknown:

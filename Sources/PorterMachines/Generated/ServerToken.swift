@@ -67,7 +67,7 @@ package enum ServerToken: Machine {
     case setInterval
     /// TCRN with 1 to 19 minutes.
     case setIntervalTooShort
-    /// SNEW, SCHK or SDEL.
+    /// SNEW or SCHK.
     case subscribe
     /// A mailbox that the token watches received a message.
     case message
@@ -77,6 +77,8 @@ package enum ServerToken: Machine {
     case stale
     /// TDEL.
     case delete
+    /// SDEL.
+    case unsubscribe
 
     package var name: String {
       switch self {
@@ -99,6 +101,7 @@ package enum ServerToken: Machine {
       case .wakeDue: "wakeDue"
       case .stale: "stale"
       case .delete: "delete"
+      case .unsubscribe: "unsubscribe"
       }
     }
   }
@@ -216,7 +219,7 @@ package enum ServerToken: Machine {
     case .register:
       MachineStep(.registered, .moved, .createToken, .sendVerification, .replyToken)
     case .registerAgain, .registerOther, .verifyMatch, .verifyMismatch, .check, .replace,
-      .setInterval, .setIntervalTooShort, .subscribe, .delete:
+      .setInterval, .setIntervalTooShort, .subscribe, .delete, .unsubscribe:
       MachineStep(.none, .refused(.auth))
     case .pushAccepted, .pushInvalidBad, .pushInvalidTopic, .pushInvalidExpired,
       .pushInvalidUnregistered, .message, .wakeDue, .stale:
@@ -260,6 +263,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.registered, .stayed, .admitSubscription)
     }
   }
 
@@ -299,6 +305,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.confirmed, .stayed, .admitSubscription)
     }
   }
 
@@ -340,6 +349,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.active, .stayed, .admitSubscription)
     }
   }
 
@@ -379,6 +391,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .ignored(.alreadyExpired))
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.expired, .stayed, .admitSubscription)
     }
   }
 
@@ -418,6 +433,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.invalidBad, .stayed, .admitSubscription)
     }
   }
 
@@ -457,6 +475,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.invalidTopic, .stayed, .admitSubscription)
     }
   }
 
@@ -496,6 +517,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.invalidExpired, .stayed, .admitSubscription)
     }
   }
 
@@ -535,6 +559,9 @@ package enum ServerToken: Machine {
       MachineStep(.expired, .moved, .saveStatus)
     case .delete:
       MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken, .replyOk)
+    case .unsubscribe:
+      // Also while a code is on its way: the client does not ask again when the token is proven.
+      MachineStep(.invalidUnregistered, .stayed, .admitSubscription)
     }
   }
 }

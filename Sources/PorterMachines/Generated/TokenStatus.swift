@@ -144,7 +144,8 @@ package enum TokenStatus: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Choose a server, make the keys, and store the token.
+    /// Choose a server, make the keys, and store the token: in place of a record that was just forgotten, with its
+    /// device token and mode, which may be newer than the request whose answer this is.
     case createRecord
     /// Delete the token, its keys and its server.
     case forgetRecord
@@ -334,11 +335,14 @@ package enum TokenStatus: Machine {
       MachineStep(.new, .refused(.noServerKey))
     case .takeUp:
       MachineStep(.new, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.new, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.new, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
-      // The server never received it.
-      MachineStep(.none, .moved, .forgetRecord, .saveStatus, .abandonRequests)
+      // The server does not have it. The relay may still have notifiers, from before the server lost the record.
+      MachineStep(.none, .moved, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests)
     }
   }
 
@@ -398,8 +402,11 @@ package enum TokenStatus: Machine {
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
       MachineStep(.registered, .stayed, .reportStatus, .sendCheck)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.registered, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.registered, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -452,8 +459,11 @@ package enum TokenStatus: Machine {
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
       MachineStep(.confirmed, .stayed, .reportStatus, .sendVerify)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.confirmed, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.confirmed, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -509,6 +519,7 @@ package enum TokenStatus: Machine {
     case .modeInstant:
       MachineStep(.active, .stayed, .saveMode, .createSubscriptions)
     case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
       MachineStep(.active, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -569,8 +580,11 @@ package enum TokenStatus: Machine {
     case .takeUp:
       // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.expired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.expired, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.expired, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -630,8 +644,11 @@ package enum TokenStatus: Machine {
     case .takeUp:
       // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalid, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.invalid, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.invalid, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -691,8 +708,11 @@ package enum TokenStatus: Machine {
     case .takeUp:
       // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidBad, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.invalidBad, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.invalidBad, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -752,8 +772,11 @@ package enum TokenStatus: Machine {
     case .takeUp:
       // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidTopic, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.invalidTopic, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.invalidTopic, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -813,8 +836,11 @@ package enum TokenStatus: Machine {
     case .takeUp:
       // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidExpired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.invalidExpired, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.invalidExpired, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -873,8 +899,11 @@ package enum TokenStatus: Machine {
     case .takeUp:
       // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
       MachineStep(.invalidUnregistered, .stayed, .reserveRegister, .reportStatus, .sendRegister)
-    case .modeInstant, .modePeriodic:
+    case .modeInstant:
       MachineStep(.invalidUnregistered, .stayed, .saveMode)
+    case .modePeriodic:
+      // Also while the token is not active: the server keeps subscriptions over a repair.
+      MachineStep(.invalidUnregistered, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
         .none, .moved, .queueDelete, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests, .sendQueued)
@@ -896,7 +925,8 @@ package protocol TokenStatusRecord {
   /// What the event came with, and what is being changed.
   associatedtype Argument
   associatedtype Failure: Error
-  /// Choose a server, make the keys, and store the token.
+  /// Choose a server, make the keys, and store the token: in place of a record that was just forgotten, with its device
+  /// token and mode, which may be newer than the request whose answer this is.
   func createRecord(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Delete the token, its keys and its server.
   func forgetRecord(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)

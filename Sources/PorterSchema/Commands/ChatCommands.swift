@@ -124,12 +124,18 @@ extension ComposedMessage {
 }
 
 extension ChatListQuery {
+  /// What is not understood is refused, never left out: a query that is read in part finds other chats.
   fileprivate init(json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
     switch json["type"]?.stringValue {
     case "filters":
-      self = .filters(
-        favorite: json["favorite"]?.boolValue ?? false, unread: json["unread"]?.boolValue ?? false)
-    case "search": self = .search(json["search"]?.stringValue ?? "")
+      let object = try cursor.members(of: json, ["type", "favorite", "unread"])
+      let filter = { (name) throws(ChatError) in
+        try cursor.optional(object, name, "true or false") { $0.boolValue } ?? false
+      }
+      self = .filters(favorite: try filter("favorite"), unread: try filter("unread"))
+    case "search":
+      let object = try cursor.members(of: json, ["type", "search"])
+      self = .search(try cursor.optional(object, "search", "a text") { $0.stringValue } ?? "")
     default: throw cursor.failure("a query of type filters or search")
     }
   }

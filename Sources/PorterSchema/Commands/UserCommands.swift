@@ -14,8 +14,11 @@ extension Command {
     },
     Rule("/create user") { (cursor) throws(ChatError) in .createUser(try namedProfile(&cursor, .none)) },
     Rule("/create bot") { (cursor) throws(ChatError) in
-      _ = try cursor.onOffOption("files")
-      return .createUser(try namedProfile(&cursor, .bot))
+      let takesFiles = try cursor.onOffOption("files") ?? false
+      var profile = try namedProfile(&cursor, .bot)
+      // As in SimpleX, a bot's contacts send it no files unless it is made with `files=on`.
+      if !takesFiles { profile.preferences = Preferences(allowed: [.files: .no]) }
+      return .createUser(profile)
     },
     Rule("/_user") { (cursor) throws(ChatError) in
       let id = try cursor.spaceAndNumber("a profile's id")

@@ -18,7 +18,7 @@ package enum Event: Hashable, Sendable {
 
   case newChatItems(UserRecord, [ChatItemInChat])
   /// Ours: what an app on screen shows for the events it just got. It counts as shown.
-  case notifications(UserRecord, [PresentedNotification], badge: Int64)
+  case notifications(UserRecord, [PresentedNotification], withdrawals: [String] = [], badge: Int64)
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
   /// `isTimed`: they were to disappear.
@@ -73,10 +73,13 @@ package enum Event: Hashable, Sendable {
     case .contactDeletedByContact(let user, let contact):
       .about(user, "contactDeletedByContact", ["contact": contact.json])
     case .newChatItems(let user, let items): .about(user, "newChatItems", ["chatItems": .array(items.map(\.json))])
-    case .notifications(let user, let notifications, let badge):
+    case .notifications(let user, let notifications, let withdrawals, let badge):
       .about(
         user, "notifications",
-        ["notifications": .array(notifications.map(\.json)), "badge": .integer(badge)])
+        [
+          "notifications": .array(notifications.map(\.json)), "withdrawals": .array(withdrawals.map { .string($0) }),
+          "badge": .integer(badge),
+        ])
     case .chatItemUpdated(let user, let item): .about(user, "chatItemUpdated", ["chatItem": item.json])
     case .chatItemsStatusesUpdated(let user, let items):
       .about(user, "chatItemsStatusesUpdated", ["chatItems": .array(items.map(\.json))])

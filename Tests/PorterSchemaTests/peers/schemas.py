@@ -84,19 +84,29 @@ def describe(schema):
     return schema.get("properties", {}).get("type", {}).get("const") or schema.get("type")
 
 
+validators = {}
+
+
+def check(name, value):
+    """The faults of a value, as a list of lines."""
+    home = f"{name}.schema.json"
+    if name not in validators:
+        handlers = {"": lambda uri: load(uri.rsplit("/", 1)[-1])}
+        validators[name] = fastjsonschema.compile(load(home), handlers=handlers)
+    try:
+        validators[name](value)
+    except fastjsonschema.JsonSchemaException as error:
+        return [f"{name}: {error.message}: {json.dumps(error.value)[:300]}"]
+    return []
+
+
 def main():
-    handlers = {"": lambda uri: load(uri.rsplit("/", 1)[-1])}
-    validators = {}
     count = 0
     for line in sys.stdin:
         name, value = json.loads(line)
+        for fault in check(name, value):
+            print(fault)
         home = f"{name}.schema.json"
-        if name not in validators:
-            validators[name] = fastjsonschema.compile(load(home), handlers=handlers)
-        try:
-            validators[name](value)
-        except fastjsonschema.JsonSchemaException as error:
-            print(f"{name}: {error.message}: {json.dumps(error.value)[:300]}")
         walk(load(home), home, value)
         count += 1
     for description, seen in taken.values():
@@ -105,4 +115,5 @@ def main():
     print(f"checked {count}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -9,10 +9,11 @@
 #define ledger_entry_state_upgraded 3
 #define ledger_entry_state_presented 4
 #define ledger_entry_state_outdated 5
-#define ledger_entry_state_lapsed 6
-#define ledger_entry_state_read 7
-#define ledger_entry_state_quarantined 8
-#define ledger_entry_state_withdrawn 9
+#define ledger_entry_state_silenced 6
+#define ledger_entry_state_lapsed 7
+#define ledger_entry_state_read 8
+#define ledger_entry_state_quarantined 9
+#define ledger_entry_state_withdrawn 10
 
 #define ledger_entry_on_commit 0
 #define ledger_entry_on_quarantine 1
@@ -23,6 +24,7 @@
 #define ledger_entry_on_withdraw 6
 #define ledger_entry_on_repeat 7
 #define ledger_entry_on_lapse 8
+#define ledger_entry_on_silence 9
 
 #define ledger_entry_do_countUnread 0
 #define ledger_entry_do_uncountUnread 1
@@ -33,6 +35,7 @@
 #define ledger_entry_do_recordReason 6
 #define ledger_entry_do_countAttempt 7
 #define ledger_entry_do_dropPlaceholder 8
+#define ledger_entry_do_waitLate 9
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -73,6 +76,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
        answer = REFUSED
+    :: event == ledger_entry_on_silence ->
+       answer = REFUSED
     fi
   :: state == ledger_entry_state_announced ->
     if
@@ -93,6 +98,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
+       answer = REFUSED
+    :: event == ledger_entry_on_silence ->
        answer = REFUSED
     fi
   :: state == ledger_entry_state_committed ->
@@ -115,6 +122,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
        answer = MOVED; state = ledger_entry_state_lapsed
+    :: event == ledger_entry_on_silence ->
+       answer = MOVED; state = ledger_entry_state_silenced
     fi
   :: state == ledger_entry_state_upgraded ->
     if
@@ -136,6 +145,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
        answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_silence ->
+       answer = MOVED; state = ledger_entry_state_silenced; ledger_entry_does(ledger_entry_do_remove)
     fi
   :: state == ledger_entry_state_presented ->
     if
@@ -157,6 +168,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
        answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_silence ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_outdated ->
     if
@@ -178,6 +191,31 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
        answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_silence ->
+       answer = MOVED; state = ledger_entry_state_silenced; ledger_entry_does(ledger_entry_do_remove)
+    fi
+  :: state == ledger_entry_state_silenced ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_quarantine ->
+       answer = REFUSED
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = IGNORED
+    :: event == ledger_entry_on_read ->
+       answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_edit ->
+       answer = MOVED; state = ledger_entry_state_committed; ledger_entry_does(ledger_entry_do_waitLate)
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn; ledger_entry_does(ledger_entry_do_uncountUnread)
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = MOVED; state = ledger_entry_state_lapsed
+    :: event == ledger_entry_on_silence ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_lapsed ->
     if
@@ -198,6 +236,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
+       answer = IGNORED
+    :: event == ledger_entry_on_silence ->
        answer = IGNORED
     fi
   :: state == ledger_entry_state_read ->
@@ -220,6 +260,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
        answer = IGNORED
+    :: event == ledger_entry_on_silence ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_quarantined ->
     if
@@ -240,6 +282,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_repeat ->
        answer = IGNORED
     :: event == ledger_entry_on_lapse ->
+       answer = REFUSED
+    :: event == ledger_entry_on_silence ->
        answer = REFUSED
     fi
   :: ledger_entry_isFinal(state) -> answer = IGNORED
@@ -264,6 +308,7 @@ active proctype ledger_entry_world() {
       :: event = ledger_entry_on_withdraw
       :: event = ledger_entry_on_repeat
       :: event = ledger_entry_on_lapse
+      :: event = ledger_entry_on_silence
       fi;
       answer = 0;
       ledger_entry_step(state, event, answer);

@@ -1587,13 +1587,13 @@ inline push_step(state, event, answer) {
     :: event == push_on_releasedNothingNew ->
        answer = MOVED; state = push_state_nothingNew; push_does(push_do_answer)
     :: event == push_on_releasedYielded ->
-       answer = MOVED; state = push_state_yielded; push_does(push_do_answer)
+       answer = MOVED; state = push_state_yielded; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedVerified ->
        answer = MOVED; state = push_state_verified; push_does(push_do_answer)
     :: event == push_on_releasedLocked ->
        answer = MOVED; state = push_state_locked; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedOffline ->
-       answer = MOVED; state = push_state_offline; push_does(push_do_answer)
+       answer = MOVED; state = push_state_offline; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedExpired ->
        answer = MOVED; state = push_state_expired; push_does(push_do_composeNotice); push_does(push_do_answer)
     :: event == push_on_releasedUnknown ->

@@ -32,6 +32,7 @@
 #define server_token_on_wakeDue 16
 #define server_token_on_stale 17
 #define server_token_on_delete 18
+#define server_token_on_unsubscribe 19
 
 #define server_token_do_createToken 0
 #define server_token_do_replaceToken 1
@@ -107,6 +108,8 @@ inline server_token_step(state, event, answer) {
        answer = IGNORED
     :: event == server_token_on_delete ->
        answer = REFUSED
+    :: event == server_token_on_unsubscribe ->
+       answer = REFUSED
     fi
   :: state == server_token_state_registered ->
     if
@@ -148,6 +151,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_confirmed ->
     if
@@ -189,6 +194,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_active ->
     if
@@ -230,6 +237,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_expired ->
     if
@@ -271,6 +280,8 @@ inline server_token_step(state, event, answer) {
        answer = IGNORED
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_invalidBad ->
     if
@@ -312,6 +323,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_invalidTopic ->
     if
@@ -353,6 +366,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_invalidExpired ->
     if
@@ -394,6 +409,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   :: state == server_token_state_invalidUnregistered ->
     if
@@ -435,6 +452,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_expired; server_token_does(server_token_do_saveStatus)
     :: event == server_token_on_delete ->
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
+    :: event == server_token_on_unsubscribe ->
+       answer = STAYED; server_token_does(server_token_do_admitSubscription)
     fi
   fi
 }
@@ -467,6 +486,7 @@ active proctype server_token_world() {
       :: event = server_token_on_wakeDue
       :: event = server_token_on_stale
       :: event = server_token_on_delete
+      :: event = server_token_on_unsubscribe
       fi;
       answer = 0;
       server_token_step(state, event, answer);

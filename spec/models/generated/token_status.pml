@@ -204,9 +204,9 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
-       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests)
+       answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests)
     fi
   :: state == token_status_state_registered ->
     if
@@ -263,7 +263,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -322,7 +322,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -440,7 +440,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -499,7 +499,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -558,7 +558,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -617,7 +617,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -676,7 +676,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi
@@ -735,7 +735,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_modeInstant ->
        answer = STAYED; token_status_does(token_status_do_saveMode)
     :: event == token_status_on_modePeriodic ->
-       answer = STAYED; token_status_does(token_status_do_saveMode)
+       answer = STAYED; token_status_does(token_status_do_saveMode); token_status_does(token_status_do_turnOffSubscriptions)
     :: event == token_status_on_delete ->
        answer = MOVED; state = token_status_state_none; token_status_does(token_status_do_queueDelete); token_status_does(token_status_do_turnOffSubscriptions); token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_sendQueued)
     fi

@@ -1,0 +1,87 @@
+import PorterNotifications
+import PorterPlatform
+import PorterSchema
+import PorterStore
+
+/// What an app on screen has the platform remove: notifications of what the user has read or decided, of what was deleted, and of calls
+/// that are over (INC-46). Without this they would stay until the next push.
+///
+/// An event is not kept: the store notes a notification as removed with the answer to a push or round that names it, once more.
+/// Threads: the engine's.
+final class ScreenWithdrawals {
+  private let context: EngineContext
+  private let lifecycle: Lifecycle
+  private let strings: NotificationStrings
+  private let presentation: PushPresentation
+  /// Those that were reported and that the store still has.
+  private var reported: Set<Removal> = []
+  private var hasEndedNotice = false
+  private var isDue = false
+
+  /// Of an entry of the ledger, or one whose connection was deleted.
+  private struct Removal: Hashable {
+    let entry: Int64?
+    let id: Int64?
+  }
+
+  init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings) {
+    self.context = context
+    self.lifecycle = lifecycle
+    self.strings = strings
+    presentation = PushPresentation(context, strings)
+  }
+
+  /// From here on, reports what each commit leaves to be removed.
+  func beginWatching(_ store: Store) {
+    guard context.role == .app else { return }
+    store.removalsDue = { [weak self] in self?.reportSoon() }
+  }
+
+  /// Once for all that a turn removes, such as a whole chat.
+  private func reportSoon() {
+    guard !isDue else { return }
+    isDue = true
+    context.later { [weak self] in
+      self?.isDue = false
+      self?.report()
+    }
+  }
+
+  func report() {
+    guard context.role == .app, lifecycle.phase.isOnScreen, let store = context.store else { return }
+    do throws(StoreError) { try report(store) } catch {
+      context.log(.warning, "what is to be removed from the screen could not be read", ["error": error.description])
+    }
+  }
+
+  /// Of more than these, the oldest wait for the next answer.
+  private static let atOnce: Int64 = 256
+
+  private func report(_ store: Store) throws(StoreError) {
+    let due = try store.withdrawals(limit: Self.atOnce)
+    let new = due.filter { !reported.contains(Removal(entry: $0.entryID, id: $0.id)) }
+    // The store can be read again: what was said of it does not hold any more.
+    let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
+    guard !new.isEmpty || endsNotice, let user = try store.activeUser() else { return }
+    var bursts = try BurstComposition([], [], try presentation.policy(store), context, store)
+    for summary in Set(new.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
+    var identifiers = new.filter { $0.summary == nil }.map {
+      PushPresentation.notificationIdentifier(of: $0).description
+    }
+    identifiers += bursts.withdrawals
+    if endsNotice { identifiers.append(NotificationNotice.identifier) }
+    hasEndedNotice = endsNotice || hasEndedNotice
+    reported = Set(due.map { Removal(entry: $0.entryID, id: $0.id) })
+    let badge = try store.badge()
+    let table = try strings.table(store)
+    let summaries = bursts.notifications.map { summary in
+      var summary = summary
+      summary.badge = badge
+      let listed = ForegroundPresentation.list
+      return PresentedNotification(content: summary.json(in: table), presentation: listed.names)
+    }
+    guard !identifiers.isEmpty || !summaries.isEmpty else { return }
+    context.events.postUnlessBehind(
+      .notifications(UserRecord(user), summaries, withdrawals: identifiers, badge: badge))
+  }
+}

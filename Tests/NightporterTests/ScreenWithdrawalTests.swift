@@ -1,0 +1,94 @@
+import CNightporter
+import Foundation
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// What extensions showed is taken off the screen when the user reads it in the app, not with the next push (INC-46).
+final class ScreenWithdrawalTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  /// What the app's event has removed.
+  private func withdrawn(_ host: Host, line: UInt = #line) throws -> [String] {
+    while let event = host.event(within: 20) {
+      let result = event["result"]
+      guard result["type"].text == "notifications", result["withdrawals"].count > 0 else { continue }
+      XCTAssertEqual(result["badge"].number, host.state["unread"].number, line: line)
+      return result["withdrawals"].elements.map(\.text)
+    }
+    XCTFail("nothing is withdrawn", line: line)
+    return []
+  }
+
+  func testWhatTheUserReadsInTheAppIsWithdrawnAtOnce() throws {
+    let station = try Station()
+    station.suspend()
+    var shown: [String] = []
+    for text in ["one", "two"] { shown += try station.present(try station.push(for: text)).identifiers }
+    XCTAssertEqual(shown.count, 2)
+    station.alice.send("/_app activate").assert("cmdOk")
+    awaitRest(of: station.alice)
+    station.alice.dropEvents()
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(try withdrawn(station.alice).sorted(), shown.sorted())
+    // Once by an event; and once more with the next answer, for a host that did not get to it.
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    awaitRest(of: station.alice)
+    station.alice.expectNone("notifications")
+    station.suspend()
+    let answer = try station.present(wake)
+    XCTAssertEqual(answer["withdrawals"].elements.map(\.text).sorted(), shown.sorted(), answer.description)
+  }
+
+  func testWhatItsAuthorDeletesWhileTheAppIsOpenIsWithdrawnAtOnce() throws {
+    let station = try Station()
+    station.suspend()
+    let shown = try station.present(try station.push(for: "one")).identifiers
+    station.alice.send("/_app activate").assert("cmdOk")
+    awaitRest(of: station.alice)
+    station.bob.send("/_delete item @1 1 broadcast").assert("chatItemsDeleted")
+    XCTAssertEqual(try withdrawn(station.alice), shown)
+  }
+
+  /// A summary says how many are left, quietly.
+  func testASummaryIsShownWithWhatIsLeft() throws {
+    let station = try Station()
+    station.suspend()
+    for number in 1...9 { station.pair.send("hello \(number)", from: station.bob) }
+    try awaitThat("all are sent") {
+      let store = try Database(path: station.bob.prefix + "_chat.db")
+      defer { try? store.close() }
+      return try store.integer("SELECT count(*) FROM outbox") == 0
+    }
+    XCTAssertEqual(try station.present(wake).bodies, ["9 new messages"])
+    station.alice.send("/_app activate").assert("cmdOk")
+    awaitRest(of: station.alice)
+    station.alice.dropEvents()
+    let items = station.alice.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"]
+    station.alice.send("/_read chat items @1 \(items[0]["meta"]["itemId"].number)").assert("itemsReadForChat")
+    let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
+    XCTAssertEqual(event["notifications"].count, 1, event.description)
+    XCTAssertEqual(event["notifications"][0]["notification"]["body"].text, "8 new messages")
+    XCTAssertEqual(event["notifications"][0]["presentation"].elements.map(\.text), ["list"])
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(try withdrawn(station.alice), ["np:many:1:@1"])
+  }
+
+  /// A notice that the store could not be read goes when the app reads it.
+  func testANoticeGoesWhenTheAppIsOpened() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let prefix = station.alice.prefix
+    let service = try XCTUnwrap(Host.open(prefix, isExtension: true).host)
+    service.send("/_app suspend 0").assert("cmdOk")
+    var lock: OpeningLock? = try OpeningLock(
+      file: prefix + "_chat.db", .exclusive, creates: true, timeout: .seconds(1))
+    XCTAssertEqual(service.push(push).identifiers, ["np:notice"])
+    withExtendedLifetime(lock) {}
+    lock = nil
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(try withdrawn(station.alice), ["np:notice"])
+  }
+}

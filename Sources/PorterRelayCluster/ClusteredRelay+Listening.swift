@@ -26,7 +26,7 @@ extension ClusteredRelay {
     try await settle(entries.map { ClusterKey.text(identifiers.parts(.recipient, of: $0.entity).mailbox) })
     return .subscriptions(
       try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) in
-        let record = try await find(.recipient, entry.entity, fresh: true)?.record
+        let record = try await find(.recipient, entry.entity, .settled)?.record
         let key = record?.checkKey
         let isProven = (key ?? decoyCheckKey).verifies(entry.tag, correlation: request.correlation, entry.entity)
         return key != nil && isProven ? state(of: record) : .auth
@@ -40,7 +40,7 @@ extension ClusteredRelay {
     try await settle(entries.map { ClusterKey.text(identifiers.parts(.recipient, of: $0.entity).mailbox) })
     return .subscriptions(
       try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) in
-        let found = try await find(.recipient, entry.entity, fresh: true)
+        let found = try await find(.recipient, entry.entity, .settled)
         let signed = RelayRequest.signedBytes(correlation: request.correlation, sharing: entry.key, of: entry.entity)
         do throws(ExchangeFailure) {
           try authorize(entry.signature, of: signed, key: found?.record.recipientKey)
@@ -82,10 +82,11 @@ extension ClusteredRelay {
       throw .refused(.auth)
     }
     if arrivals.isEmpty { listeners.noteSignOfLife(listener) }
-    // As far as they wait still.
+    // As far as they wait still. None is reported again after the position that the client gets, so a record that lags must not hide one.
     let keys = Array(Set(arrivals.map(\.arrival.key)))
+    if !keys.isEmpty { try await settle(keys) }
     let records = try await concurrently(keys) { [self] (key) async throws(ExchangeFailure) in
-      try await read(key)?.record
+      try await read(key, .settled)?.record
     }
     let now = wall
     let waiting = Dictionary(uniqueKeysWithValues: zip(keys, records))
@@ -112,9 +113,11 @@ extension ClusteredRelay {
     guard isWhole else { throw .failed("too many subscriptions") }
     for key in first { store.answersHold(key, true) }
     let keys = read.map { $0?.key }
+    // What came before the listener was there has no signal: now the records have it.
+    try await settle(keys.compactMap { $0 })
     let newest = try await concurrently(keys) { [self] (key) async throws(ExchangeFailure) -> MailboxRecord? in
       guard let key else { return nil }
-      return try await self.read(key)?.record
+      return try await self.read(key, .settled)?.record
     }
     return newest.map { state(of: $0) }
   }
@@ -131,7 +134,7 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> [FoundMailbox?] {
     try await settle(entries.map { ClusterKey.text(identifiers.parts(name, of: $0.entity).mailbox) })
     return try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) -> FoundMailbox? in
-      let found = try await find(name, entry.entity, fresh: true)
+      let found = try await find(name, entry.entity, .settled)
       let bytes = RelayRequest.signedBytes(correlation: request.correlation, entry: entry.entity, of: request.command)
       do throws(ExchangeFailure) {
         try authorize(entry.signature, of: bytes, key: found.flatMap { key($0.record) })

@@ -62,22 +62,19 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> Acceptance? {
     do throws(ExchangeFailure) {
       let senderKey = mailbox.record.senderKey
-      return try await change(mailbox, .sender) { (record, isFresh) throws(ExchangeFailure) in
+      return try await change(mailbox, .sender) { (record, recency) throws(ExchangeFailure) in
         guard record.senderKey == senderKey else { throw .refused(.auth) }
         switch record.state(of: attempt) {
         case .waiting(let entry):
-          guard isFresh else { return .readAgain }
+          guard recency > .remembered else { return .settle }
           return .keep(.waits(message: entry.message, service: entry.hasNotification ? record.notifier?.service : nil))
-        case .dropped: return isFresh ? .keep(.dropped) : .readAgain
+        case .dropped: return recency > .remembered ? .keep(.dropped) : .settle
         case .new: break
         }
         let now = wall
         let expired = record.waiting.count < RelayLimits.undelivered ? [] : record.expire(at: now)
-        guard record.waiting.count < RelayLimits.undelivered else {
-          guard isFresh else { return .readAgain }
-          throw .refused(.quota)
-        }
-        guard let body else { return isFresh ? .keep(nil) : .readAgain }
+        guard record.waiting.count < RelayLimits.undelivered else { throw .refused(.quota) }
+        guard let body else { return recency > .remembered ? .keep(nil) : .settle }
         let hasNotification = notify && record.notifier != nil
         record.waiting.append(
           MailboxRecord.Entry(
@@ -108,12 +105,12 @@ extension ClusteredRelay {
   private func authorizedBySender(
     _ request: RelayRequest, _ attempt: RelayIdentifier
   ) async throws(ExchangeFailure) -> FoundMailbox {
-    try await admitted(.sender, request, fresh: false) { (found) throws(ExchangeFailure) in
+    try await admitted(.sender, request, .remembered) { (found) throws(ExchangeFailure) in
       if let found, request.signature == nil, found.record.knows(attempt) { return }
       guard let found, found.record.senderKey == nil else {
         return try authorize(request, key: found?.record.senderKey)
       }
-      guard found.isFresh, request.signature == nil else { throw .refused(.auth) }
+      guard found.recency > .remembered, request.signature == nil else { throw .refused(.auth) }
     }
   }
 
@@ -122,14 +119,9 @@ extension ClusteredRelay {
   func getMessage(
     _ request: RelayRequest, withAge: Bool, _ listener: String?
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedMailbox(request, fresh: true)
-    var found = try await oldestMessage(in: mailbox)
-    if found == nil {
-      try await settle([mailbox.key])
-      guard let newest = try await find(.recipient, request.entity, fresh: true) else { throw .refused(.auth) }
-      found = try await oldestMessage(in: newest)
-    }
-    guard var message = found else {
+    // A record that lags would give again what another relay has dropped.
+    let mailbox = try await authorizedMailbox(request, .settled)
+    guard var message = try await oldestMessage(in: mailbox) else {
       listeners.noteSignOfLife(listener)
       throw .refused(.noMessage)
     }
@@ -140,29 +132,29 @@ extension ClusteredRelay {
   func acknowledge(
     _ request: RelayRequest, _ message: RelayIdentifier, _ listener: String?
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedMailbox(request, fresh: false)
+    let mailbox = try await authorizedMailbox(request, .remembered)
     return try await drop(message, from: mailbox, listener).wasThere ? .done : .failed(.noMessage)
   }
 
   func acknowledgeAndGet(
     _ request: RelayRequest, _ message: RelayIdentifier, _ listener: String?
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedMailbox(request, fresh: false)
+    let mailbox = try await authorizedMailbox(request, .remembered)
     let dropped = try await drop(message, from: mailbox, listener)
     var rest = mailbox
-    (rest.record, rest.isFresh) = (dropped.record, true)
+    rest.record = dropped.record
     return .acknowledged(wasThere: dropped.wasThere, next: try await oldestMessage(in: rest))
   }
 
-  /// The record is that after the message was dropped, or the newest one.
+  /// The record is that after the message was dropped, or a settled one.
   private func drop(
     _ message: RelayIdentifier, from mailbox: FoundMailbox, _ listener: String?
   ) async throws(ExchangeFailure) -> (wasThere: Bool, record: MailboxRecord) {
     listeners.noteSignOfLife(listener)
     let now = wall
-    let (entry, record) = try await change(mailbox, .recipient) { (record, isFresh) throws(ExchangeFailure) in
+    let (entry, record) = try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
       guard let entry = record.drop(message, at: now) else {
-        return isFresh ? .keep((MailboxRecord.Entry?.none, record)) : .readAgain
+        return recency == .settled ? .keep((MailboxRecord.Entry?.none, record)) : .settle
       }
       // An expired message is not there.
       let isExpired = MailboxRecord.isExpired(entry.sentAt, at: now)

@@ -12,7 +12,7 @@ extension ClusteredRelay {
   func enableNotifier(
     _ request: RelayRequest, _ notifierKey: SigningPublicKey, _ boxKey: BoxPublicKey
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedMailbox(request, fresh: true)
+    let mailbox = try await authorizedMailbox(request, .read)
     let relayKeys: BoxKeyPair
     do throws(CryptoError) { relayKeys = try BoxKeyPair.generate(randomness: ports.randomness) } catch {
       throw .failed("\(error)")
@@ -21,9 +21,9 @@ extension ClusteredRelay {
     // A key of low order is the client's mistake, or an attack.
     do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .refused(.syntax) }
     let generation = random(8)
-    let notifier = try await change(mailbox, .recipient) { (record, _) throws(ExchangeFailure) in
+    let notifier = try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
       if let existing = record.notifier, existing.key == notifierKey, existing.recipientBoxKey == boxKey {
-        return .keep(existing)
+        return recency == .settled ? .keep(existing) : .settle
       }
       // The earlier notifier's notifications could not be opened with the new key, so they end with it.
       for index in record.waiting.indices { record.waiting[index].hasNotification = false }
@@ -39,9 +39,9 @@ extension ClusteredRelay {
   }
 
   func disableNotifier(_ request: RelayRequest) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedMailbox(request, fresh: true)
-    return try await change(mailbox, .recipient) { (record, _) throws(ExchangeFailure) in
-      if record.notifier == nil { return .keep(.done) }
+    let mailbox = try await authorizedMailbox(request, .read)
+    return try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
+      if record.notifier == nil { return recency == .settled ? .keep(.done) : .settle }
       record.notifier = nil
       for index in record.waiting.indices { record.waiting[index].hasNotification = false }
       return .replace(.done)
@@ -86,8 +86,8 @@ extension ClusteredRelay {
   private func take(
     _ mailbox: FoundMailbox, _ service: SigningPublicKey
   ) async throws(ExchangeFailure) -> RelaySubscription {
-    let record = try await change(mailbox, .notifier) { (record, _) throws(ExchangeFailure) in
-      if record.notifier?.service == service { return .keep(record) }
+    let record = try await change(mailbox, .notifier) { (record, recency) throws(ExchangeFailure) in
+      if record.notifier?.service == service { return recency == .settled ? .keep(record) : .settle }
       record.notifier?.service = service
       // It may have had them before, and lost them to another.
       for index in record.waiting.indices { record.waiting[index].isOwed = record.waiting[index].hasNotification }
@@ -129,12 +129,12 @@ extension ClusteredRelay {
       try await store.takeNotifications(name, limit: most)
     }
     let found = try await concurrently(taken.items) { [self] (item) async throws(ExchangeFailure) in
-      try await finding(item, service)
+      try await finding(item, service, .read)
     }
     var notifications: [RelayNotification] = []
     var ended: [UInt64] = []
     var nextIn: Int64?
-    for (item, finding) in zip(taken.items, found) {
+    for (item, finding) in zip(taken.items, try await confirmed(found, of: taken.items, service)) {
       switch finding {
       case .due(let notification): notifications.append(notification)
       case .over: ended.append(item.number)
@@ -161,14 +161,29 @@ extension ClusteredRelay {
     case over
   }
 
+  /// What is acknowledged never comes again. So what is over by a record that may lag is looked for once more when that is settled.
+  private func confirmed(
+    _ findings: [Finding], of items: [TakenNotifications.Item], _ service: SigningPublicKey
+  ) async throws(ExchangeFailure) -> [Finding] {
+    let doubtful = findings.indices.filter { if case .over = findings[$0] { true } else { false } }
+    guard !doubtful.isEmpty else { return findings }
+    try await settle(doubtful.map { ClusterKey.text(Array(items[$0].bytes.prefix(16))) })
+    let again = try await concurrently(doubtful) { [self] (index) async throws(ExchangeFailure) in
+      try await finding(items[index], service, .settled)
+    }
+    var findings = findings
+    for (index, finding) in zip(doubtful, again) { findings[index] = finding }
+    return findings
+  }
+
   private func finding(
-    _ item: TakenNotifications.Item, _ service: SigningPublicKey
+    _ item: TakenNotifications.Item, _ service: SigningPublicKey, _ recency: Recency
   ) async throws(ExchangeFailure) -> Finding {
     guard item.bytes.count == 48, let message = RelayIdentifier(bytes: item.bytes.suffix(24)) else { return .over }
     let (mailbox, generation) = (Array(item.bytes.prefix(16)), Array(item.bytes[16..<24]))
     let key = ClusterKey.text(mailbox)
     let now = wall
-    guard let record = try await read(key)?.record, record.generation == generation,
+    guard let record = try await read(key, recency)?.record, record.generation == generation,
       let notifier = record.notifier, notifier.service == service, let entry = record.entry(message),
       entry.hasNotification, !MailboxRecord.isExpired(entry.sentAt, at: now)
     else { return .over }

@@ -9,19 +9,34 @@ final class RecordCache: Sendable {
   private static let most = 8_192
   private let records = Mutex<[String: (record: MailboxRecord, revision: UInt64)]>([:])
 
-  subscript(key: String) -> (record: MailboxRecord, revision: UInt64)? {
-    get { records.withLock { $0[key] } }
-    set {
-      records.withLock { records in
-        if records.count >= Self.most, records[key] == nil, let newValue {
-          for old in records.keys.prefix(Self.most / 8) { records[old] = nil }
-          records[key] = newValue
-        } else {
-          records[key] = newValue
-        }
+  subscript(key: String) -> (record: MailboxRecord, revision: UInt64)? { records.withLock { $0[key] } }
+
+  /// An earlier revision never takes the place of a later one.
+  func note(_ key: String, _ record: MailboxRecord, _ revision: UInt64) {
+    records.withLock { records in
+      if let known = records[key] {
+        if known.revision <= revision { records[key] = (record, revision) }
+        return
       }
+      if records.count >= Self.most {
+        for old in records.keys.prefix(Self.most / 8) { records[old] = nil }
+      }
+      records[key] = (record, revision)
     }
   }
+
+  func forget(_ key: String) { records.withLock { $0[key] = nil } }
+}
+
+/// How recent a record is.
+enum Recency: Comparable {
+  /// As this relay has seen it last.
+  case remembered
+  /// As some node has it that leads, or believes so. It may lag.
+  case read
+  /// With everything that was stored before the request came. Only by such a record is anything refused, dropped or said not to be
+  /// there.
+  case settled
 }
 
 /// A mailbox that a name was found for.
@@ -30,15 +45,15 @@ struct FoundMailbox {
   let parts: ClusterKey.Parts
   var record: MailboxRecord
   var revision: UInt64
-  var isFresh: Bool
+  var recency: Recency
 }
 
 /// What becomes of a record.
 enum RecordChange<Answer> {
   case replace(Answer)
   case keep(Answer)
-  /// The cached record is not enough to decide by.
-  case readAgain
+  /// The record is not recent enough to decide by: a settled one is.
+  case settle
 }
 
 extension ClusteredRelay {
@@ -46,43 +61,60 @@ extension ClusteredRelay {
 
   var wall: Int64 { ports.clock.wall().milliseconds }
 
-  /// The mailbox of this name, if there is one. `fresh`: as the cluster has it now.
+  /// The mailbox of this name, if there is one. `settled`: the caller has settled its key.
   func find(
-    _ name: ClusterKey.Name, _ entity: RelayIdentifier?, fresh: Bool
+    _ name: ClusterKey.Name, _ entity: RelayIdentifier?, _ recency: Recency
   ) async throws(ExchangeFailure) -> FoundMailbox? {
     guard let entity else { return nil }
     let parts = identifiers.parts(name, of: entity)
     let key = ClusterKey.text(parts.mailbox)
-    if !fresh, let cached = cache[key], Self.generation(name, of: cached.record) == parts.generation {
-      return FoundMailbox(key: key, parts: parts, record: cached.record, revision: cached.revision, isFresh: false)
+    if recency == .remembered, let cached = cache[key], Self.generation(name, of: cached.record) == parts.generation {
+      return FoundMailbox(
+        key: key, parts: parts, record: cached.record, revision: cached.revision, recency: .remembered)
     }
-    guard let (record, revision) = try await read(key), Self.generation(name, of: record) == parts.generation else {
-      return nil
-    }
-    return FoundMailbox(key: key, parts: parts, record: record, revision: revision, isFresh: true)
+    let found = max(recency, .read)
+    guard let (record, revision) = try await read(key, found), Self.generation(name, of: record) == parts.generation
+    else { return nil }
+    return FoundMailbox(key: key, parts: parts, record: record, revision: revision, recency: found)
   }
 
   private static func generation(_ name: ClusterKey.Name, of record: MailboxRecord) -> [UInt8]? {
     name == .notifier ? record.notifier?.generation : record.generation
   }
 
-  func read(_ key: String) async throws(ExchangeFailure) -> (record: MailboxRecord, revision: UInt64)? {
+  /// `recency` is `settled` if the key was settled before, and `read` otherwise. A node that has less than this relay has seen lags.
+  func read(
+    _ key: String, _ recency: Recency
+  ) async throws(ExchangeFailure) -> (record: MailboxRecord, revision: UInt64)? {
+    // Before the question, since another exchange may store a later one meanwhile.
+    let known = cache[key]?.revision ?? 0
     let stored = try await asking { [store] () async throws(ClusterFailure) in try await store.record(key) }
+    if stored?.revision ?? 0 < known, recency < .settled { return try await readSettled(key) }
     guard let stored else {
-      cache[key] = nil
+      cache.forget(key)
       return nil
+    }
+    guard stored.revision >= known else {
+      // Another leader has answered than the one that was asked to settle, or the cluster has lost the change, and then it is gone.
+      cache.forget(key)
+      throw .failed("the leader lags")
     }
     let record: MailboxRecord
     do throws(RelayError) { record = try MailboxRecord(decoding: stored.bytes) } catch {
       throw .failed("a record does not read: \(error)")
     }
-    cache[key] = (record, stored.revision)
+    cache.note(key, record, stored.revision)
     return (record, stored.revision)
   }
 
+  func readSettled(_ key: String) async throws(ExchangeFailure) -> (record: MailboxRecord, revision: UInt64)? {
+    try await settle([key])
+    return try await read(key, .settled)
+  }
+
   /// The mailbox whose recipient signed the request.
-  func authorizedMailbox(_ request: RelayRequest, fresh: Bool) async throws(ExchangeFailure) -> FoundMailbox {
-    try await admitted(.recipient, request, fresh: fresh) { (found) throws(ExchangeFailure) in
+  func authorizedMailbox(_ request: RelayRequest, _ recency: Recency) async throws(ExchangeFailure) -> FoundMailbox {
+    try await admitted(.recipient, request, recency) { (found) throws(ExchangeFailure) in
       try authorize(request, key: found?.record.recipientKey)
     }
   }
@@ -90,14 +122,16 @@ extension ClusteredRelay {
   /// The mailbox that the request names, if `check` does not throw. It is refused by nothing but a settled record, after the same
   /// questions to the cluster whether there is such a mailbox or not.
   func admitted(
-    _ name: ClusterKey.Name, _ request: RelayRequest, fresh: Bool,
+    _ name: ClusterKey.Name, _ request: RelayRequest, _ recency: Recency,
     _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
   ) async throws(ExchangeFailure) -> FoundMailbox {
-    var found = try await find(name, request.entity, fresh: fresh)
+    let key = request.entity.map { ClusterKey.text(identifiers.parts(name, of: $0).mailbox) }
+    if recency == .settled, let key { try await settle([key]) }
+    var found = try await find(name, request.entity, recency)
     do throws(ExchangeFailure) { try check(found) } catch {
-      guard let entity = request.entity else { throw error }
-      try await settle([ClusterKey.text(identifiers.parts(name, of: entity).mailbox)])
-      found = try await find(name, entity, fresh: true)
+      guard recency < .settled, let key else { throw error }
+      try await settle([key])
+      found = try await find(name, request.entity, .settled)
       try check(found)
     }
     guard let found else { throw .refused(.auth) }
@@ -109,10 +143,11 @@ extension ClusteredRelay {
     try await asking { [store] () async throws(ClusterFailure) in try await store.settle(keys) }
   }
 
-  /// Changes the record by compare-and-set: `body` is called again with the newest record until no other relay was faster.
+  /// Changes the record by compare-and-set: `body` is called again with the newest record until no other relay was faster. It keeps
+  /// the record only if that is recent enough for the answer; what it throws is a refusal, and stands if the record is settled.
   func change<Answer: Sendable>(
     _ start: FoundMailbox, _ name: ClusterKey.Name,
-    _ body: (inout MailboxRecord, _ isFresh: Bool) throws(ExchangeFailure) -> RecordChange<Answer>
+    _ body: (inout MailboxRecord, Recency) throws(ExchangeFailure) -> RecordChange<Answer>
   ) async throws(ExchangeFailure) -> Answer {
     try await turns.take(start.key) { () async throws(ExchangeFailure) in
       try await changeInTurn(start, name, body)
@@ -121,38 +156,62 @@ extension ClusteredRelay {
 
   private func changeInTurn<Answer: Sendable>(
     _ start: FoundMailbox, _ name: ClusterKey.Name,
-    _ body: (inout MailboxRecord, _ isFresh: Bool) throws(ExchangeFailure) -> RecordChange<Answer>
+    _ body: (inout MailboxRecord, Recency) throws(ExchangeFailure) -> RecordChange<Answer>
   ) async throws(ExchangeFailure) -> Answer {
-    var (record, revision, isFresh) = (start.record, start.revision, start.isFresh)
+    var (record, revision, recency) = (start.record, start.revision, start.recency)
     // A change whose turn it was before has made a newer one.
     if let cached = cache[start.key], cached.revision > revision,
       Self.generation(name, of: cached.record) == start.parts.generation
     {
-      (record, revision, isFresh) = (cached.record, cached.revision, false)
+      (record, revision) = (cached.record, cached.revision)
     }
     for _ in 0..<Self.mostTries {
       var changed = record
-      switch try body(&changed, isFresh) {
+      var isEnough = true
+      switch try decision(recency, { () throws(ExchangeFailure) in try body(&changed, recency) }) {
       case .keep(let answer): return answer
       case .replace(let answer):
         let (bytes, expected) = (changed.encoded(), revision)
         do throws(ClusterFailure) {
           if let revision = try await store.replace(start.key, bytes, revision: expected) {
-            cache[start.key] = (changed, revision)
+            cache.note(start.key, changed, revision)
             return answer
           }
         } catch {
           // Whether it was replaced is not known.
-          cache[start.key] = nil
+          cache.forget(start.key)
           throw ExchangeFailure(error)
         }
-      case .readAgain: break
+      case .settle: isEnough = false
       }
-      guard let newest = try await read(start.key), Self.generation(name, of: newest.record) == start.parts.generation
-      else { throw .refused(.auth) }
-      (record, revision, isFresh) = (newest.record, newest.revision, true)
+      (record, revision, recency) = try await newest(start, name, after: isEnough ? revision : nil)
     }
     throw .failed("too many changes of one mailbox at the same time")
+  }
+
+  /// What to decide by next: a record after that of this revision, which was replaced by another relay, or a settled one.
+  private func newest(
+    _ start: FoundMailbox, _ name: ClusterKey.Name, after revision: UInt64?
+  ) async throws(ExchangeFailure) -> (MailboxRecord, UInt64, Recency) {
+    if let revision, let later = try await read(start.key, .read), later.revision > revision,
+      Self.generation(name, of: later.record) == start.parts.generation
+    {
+      return (later.record, later.revision, .read)
+    }
+    guard let settled = try await readSettled(start.key),
+      Self.generation(name, of: settled.record) == start.parts.generation
+    else { throw .refused(.auth) }
+    return (settled.record, settled.revision, .settled)
+  }
+
+  /// A refusal by a record that is not settled is none.
+  private func decision<Answer>(
+    _ recency: Recency, _ body: () throws(ExchangeFailure) -> RecordChange<Answer>
+  ) throws(ExchangeFailure) -> RecordChange<Answer> {
+    do throws(ExchangeFailure) { return try body() } catch {
+      if case .refused = error, recency < .settled { return .settle }
+      throw error
+    }
   }
 
   func random(_ count: Int) -> [UInt8] { ports.randomness.bytes(count) }
@@ -179,11 +238,11 @@ extension ClusteredRelay {
         try await store.replace(key, record.encoded(), revision: 0)
       }
       if let revision {
-        cache[key] = (record, revision)
+        cache.note(key, record, revision)
         return try names(mailbox, record.generation)
       }
       // It is there already.
-      guard let found = try await read(key) else { continue }
+      guard let found = try await readSettled(key) else { continue }
       guard senderKey == nil || senderKey == found.record.senderKey else { throw .refused(.auth) }
       return try names(mailbox, found.record.generation)
     }
@@ -200,7 +259,7 @@ extension ClusteredRelay {
   func secureMailbox(
     _ request: RelayRequest, _ senderKey: SigningPublicKey
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    let mailbox = try await authorizedMailbox(request, fresh: true)
+    let mailbox = try await authorizedMailbox(request, .read)
     return try await change(mailbox, .recipient) { (record, _) throws(ExchangeFailure) in
       // Securing is final: the sender in possession must not be displaced.
       if record.senderKey == senderKey { return .keep(.done) }
@@ -211,9 +270,9 @@ extension ClusteredRelay {
   }
 
   func deleteMailbox(_ request: RelayRequest) async throws(ExchangeFailure) -> RelayAnswer {
-    var mailbox = try await authorizedMailbox(request, fresh: true)
+    var mailbox = try await authorizedMailbox(request, .read)
     for _ in 0..<Self.mostTries {
-      cache[mailbox.key] = nil
+      cache.forget(mailbox.key)
       let (key, revision) = (mailbox.key, mailbox.revision)
       let isRemoved = try await asking { [store] () async throws(ClusterFailure) in
         try await store.remove(key, revision: revision)
@@ -222,7 +281,8 @@ extension ClusteredRelay {
         store.dropBodies(key, mailbox.record.waiting.map(\.body))
         return .done
       }
-      guard let newest = try await find(.recipient, request.entity, fresh: true) else { throw .refused(.auth) }
+      try await settle([key])
+      guard let newest = try await find(.recipient, request.entity, .settled) else { throw .refused(.auth) }
       mailbox = newest
     }
     throw .failed("too many changes of one mailbox at the same time")

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import PorterRelayCluster
 
-/// A cluster in memory. One of its calls can fail, before it did what was asked or after.
+/// A cluster in memory. One of its calls can fail, before it did what was asked or after, and its leader can lag.
 final class MemoryStore: ClusterStore {
   enum Fault: CaseIterable {
     case before
@@ -19,8 +19,12 @@ final class MemoryStore: ClusterStore {
     var notifications: [String: [(number: UInt64, bytes: [UInt8], attempt: String)]] = [:]
     var next: UInt64 = 1
     var calls = 0
+    var requests: [String] = []
+    /// What a leader that lags answers with, until it was settled so many times.
+    var lagging: (records: [String: StoredRecord], settles: Int)?
     var failing: (call: Int, fault: Fault)?
     var isOutOfReach = false
+    var keepsBodies = false
   }
 
   private let state = Mutex(State())
@@ -34,11 +38,36 @@ final class MemoryStore: ClusterStore {
     state.withLock { state in (state.calls, state.failing) = (0, (call, fault)) }
   }
 
+  /// Deletions of bodies, which have no answer, come to nothing.
+  func keepBodies() { state.withLock { $0.keepsBodies = true } }
+
   func setOutOfReach(_ isOutOfReach: Bool) { state.withLock { $0.isOutOfReach = isOutOfReach } }
 
-  private func call<Value>(_ body: (inout State) -> sending Value) throws(ClusterFailure) -> sending Value {
+  /// From now on records are read as these are, or as they are now, until they are settled; more than once if another leader begins to lead
+  /// after the first.
+  func lag(as records: [String: StoredRecord]? = nil, untilSettled settles: Int = 1) {
+    state.withLock { $0.lagging = (records ?? $0.records, settles) }
+  }
+
+  /// The records as they are now.
+  var records: [String: StoredRecord] { state.withLock { $0.records } }
+
+  /// As nodes that do not keep what they have acknowledged.
+  func undo(to records: [String: StoredRecord]) { state.withLock { $0.records = records } }
+
+  /// What is asked of the cluster meanwhile.
+  func requests(_ body: () throws -> Void) rethrows -> [String] {
+    state.withLock { $0.requests = [] }
+    try body()
+    return state.withLock { $0.requests }
+  }
+
+  private func call<Value>(
+    _ name: String = #function, _ body: (inout State) -> sending Value
+  ) throws(ClusterFailure) -> sending Value {
     let value = state.withLock { state -> Value? in
       state.calls += 1
+      state.requests.append(String(name.prefix { $0 != "(" }))
       guard !state.isOutOfReach else { return nil }
       guard let failing = state.failing, failing.call == state.calls else { return body(&state) }
       if failing.fault == .after { _ = body(&state) }
@@ -48,9 +77,16 @@ final class MemoryStore: ClusterStore {
     return value
   }
 
-  func settle(_ keys: [String]) async throws(ClusterFailure) { try call { _ in () } }
+  func settle(_ keys: [String]) async throws(ClusterFailure) {
+    try call { state in
+      state.lagging?.settles -= 1
+      if state.lagging?.settles == 0 { state.lagging = nil }
+    }
+  }
 
-  func record(_ key: String) async throws(ClusterFailure) -> StoredRecord? { try call { $0.records[key] } }
+  func record(_ key: String) async throws(ClusterFailure) -> StoredRecord? {
+    try call { ($0.lagging?.records ?? $0.records)[key] }
+  }
 
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
     try call { state in
@@ -85,7 +121,7 @@ final class MemoryStore: ClusterStore {
 
   func dropBodies(_ key: String, _ numbers: [UInt64]) {
     state.withLock { state in
-      for number in numbers { state.bodies[number] = nil }
+      for number in numbers where !state.keepsBodies { state.bodies[number] = nil }
     }
   }
 

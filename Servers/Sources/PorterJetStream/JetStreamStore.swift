@@ -39,6 +39,7 @@ final class JetStreamStore: ClusterStore {
   /// Of each service.
   private let queues: WorkQueues
   private let added = RecentNames()
+  private let probes: SharedProbes
   private let holders = Mutex<[String: NATSConnection.Subscription]>([:])
   private let listener = Mutex<(any ClusterListener)?>(nil)
 
@@ -116,6 +117,7 @@ final class JetStreamStore: ClusterStore {
     self.stream = stream
     self.name = name
     self.settings = settings
+    probes = SharedProbes { (subject) async throws(ClusterFailure) in _ = try await stream.publish(subject, []) }
     queues = WorkQueues(
       stream, name: "\(name)_notifications", subject: "\(name).notify.", leaseSeconds: Self.leaseSeconds)
     self.epoch = epoch.utf8.reduce(5_381) { ($0 &* 33) ^ UInt64($1) } & 0xff_ffff
@@ -136,8 +138,9 @@ final class JetStreamStore: ClusterStore {
   /// What a leader has applied, it answers with; and it acknowledges a message when it has applied it and all before it.
   func settle(_ keys: [String]) async throws(ClusterFailure) {
     guard isReplicated else { return }
-    for partition in Set(keys.map(partition)) {
-      _ = try await stream.publish("\(name).mailbox.\(partition).probe", [])
+    _ = try await eachAtOnce(Array(Set(keys.map(partition)))) {
+      [name, probes] (partition) async throws(ClusterFailure) in
+      try await probes.settle("\(name).mailbox.\(partition).probe")
     }
   }
 

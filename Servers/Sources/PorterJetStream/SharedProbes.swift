@@ -1,0 +1,83 @@
+import PorterRelayCluster
+import Synchronization
+
+/// Probes for those that must not read anything old. One probe settles for all that asked before it was published, so that many readers
+/// at the same time cost little more than one: while a probe is under way the next one gathers.
+final class SharedProbes: Sendable {
+  private typealias Waiter = UnsafeContinuation<Result<Void, ClusterFailure>, Never>
+
+  private struct Turn {
+    /// Those that the next probe is for, and until when the first of them waits.
+    var waiting: [Waiter] = []
+    var deadline: ContinuousClock.Instant?
+    /// The number of the one that the next has to wait for.
+    var underWay: UInt64?
+    var last: UInt64 = 0
+  }
+
+  /// An answer that takes longer may not come at all, so the next probe does not wait for it.
+  private let patience: Duration
+  private let probe: @Sendable (_ place: String) async throws(ClusterFailure) -> Void
+  private let turns = Mutex<[String: Turn]>([:])
+
+  init(
+    patience: Duration = .milliseconds(200),
+    _ probe: @escaping @Sendable (_ place: String) async throws(ClusterFailure) -> Void
+  ) {
+    (self.patience, self.probe) = (patience, probe)
+  }
+
+  /// Returns when a probe of this place was acknowledged that was published after the call.
+  func settle(_ place: String) async throws(ClusterFailure) {
+    let deadline = ExchangeDeadline.current
+    let result: Result<Void, ClusterFailure> = await withUnsafeContinuation { waiter in
+      let isFree = turns.withLock { turns in
+        var turn = turns[place] ?? Turn()
+        if turn.waiting.isEmpty { turn.deadline = deadline }
+        turn.waiting.append(waiter)
+        turns[place] = turn
+        return turn.underWay == nil
+      }
+      if isFree { publish(place) }
+    }
+    try result.get()
+  }
+
+  /// How many the next probe is for.
+  func waiting(_ place: String) -> Int { turns.withLock { $0[place]?.waiting.count ?? 0 } }
+
+  private func publish(_ place: String) {
+    let begun = turns.withLock { turns -> (waiters: [Waiter], deadline: ContinuousClock.Instant?, number: UInt64)? in
+      guard var turn = turns[place], !turn.waiting.isEmpty else { return nil }
+      let waiters = turn.waiting
+      turn.waiting = []
+      turn.last += 1
+      turn.underWay = turn.last
+      turns[place] = turn
+      return (waiters, turn.deadline, turn.last)
+    }
+    guard let begun else { return }
+    let overtaking = Task.detached { [self] in
+      try? await Task.sleep(for: patience)
+      if !Task.isCancelled { ended(place, begun.number) }
+    }
+    Task.detached { [self] in
+      let result: Result<Void, ClusterFailure> = await ExchangeDeadline.$current.withValue(begun.deadline) {
+        do throws(ClusterFailure) { return .success(try await probe(place)) } catch { return .failure(error) }
+      }
+      overtaking.cancel()
+      for waiter in begun.waiters { waiter.resume(returning: result) }
+      ended(place, begun.number)
+    }
+  }
+
+  /// Lets the next one begin, unless it has begun already.
+  private func ended(_ place: String, _ number: UInt64) {
+    let isNext = turns.withLock { turns in
+      guard turns[place]?.underWay == number else { return false }
+      turns[place]?.underWay = nil
+      return true
+    }
+    if isNext { publish(place) }
+  }
+}

@@ -89,6 +89,36 @@ final class SharedLossTests: XCTestCase {
     XCTAssertEqual(bundles.first?.entries.first?.notifier, mailbox.notifier.bytes)
   }
 
+  /// The document that watches the notifier was undone with the notification. The token subscribes again some seconds later.
+  func testANotificationWaitsForASubscriptionThatWasUndoneInTrouble() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    let key = TokenDocument.key(device.token)
+    let before = try XCTUnwrap(try store.records([key])[0])
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    try device.receive("hello", in: mailbox)
+    try world.servers[0].serve()
+    let after = try XCTUnwrap(try store.records([key])[0])
+    XCTAssertNotNil(try store.replace([SharedChange(key, before.bytes, revision: after.revision)])[0])
+    store.fail(call: 1, .requestLost)
+    try world.servers[0].serve()
+    XCTAssertTrue(store.hasFailed)
+    // It is taken again meanwhile, and once more fails in the middle of that.
+    for call in [Int.max, 3, Int.max] {
+      store.fail(call: call, .requestLost)
+      world.clock.advance(by: .seconds(6))
+      try world.servers[0].serve()
+      XCTAssertEqual(store.hasFailed, call < .max)
+    }
+    XCTAssertEqual(world.provider.take().count, 0)
+    XCTAssertEqual(
+      try device.ask(.subscribe(token: device.token, [mailbox.credentials])).result,
+      .subscriptions([.init(notifier: mailbox.notifier.bytes, status: .active)]))
+    try settle(world)
+    XCTAssertEqual(try world.bundles(for: device).map(\.entries.count), [1])
+  }
+
   func testWhatWasPushedIsNotPushedAgainAfterTrouble() throws {
     let world = try World()
     _ = try troubled(world) { store, device, mailbox in

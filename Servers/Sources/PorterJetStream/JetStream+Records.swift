@@ -50,8 +50,16 @@ extension JetStream {
     return valid.map { StoredRecord(bytes: $0.bytes, revision: $0.sequence) }
   }
 
+  /// Stores a record where there is none, or one that was removed. Nil if there is one.
+  func add(_ stream: String, _ subject: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64? {
+    let settled = settledNumbers.numberWithoutTrouble(stream)
+    let found = try await newest(stream, subject)
+    guard found?.bytes.isEmpty ?? true else { return nil }
+    return try await replace(stream, subject, bytes, found?.revision ?? 0, settled: settled)
+  }
+
   /// Replaces the version `replaced`, 0 if there must be none, and returns the new one's number. Nil if another one has replaced it.
-  /// `settled`: of the stream, before it was found that there is none.
+  /// `settled`: if there is none, the number up to which all leaders had applied everything before that was found.
   func replace(
     _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64, settled: UInt64 = 0
   ) async throws(ClusterFailure) -> UInt64? {
@@ -200,6 +208,9 @@ final class OutdatedVersions: Sendable {
     }
   }
 
+  /// The stream has lost messages, and its numbers may be given to others.
+  func forget(_ stream: String) { versions.withLock { $0.removeAll { $0.stream == stream } } }
+
   /// Each is returned once.
   func due(now: ContinuousClock.Instant = .now) -> [Version] {
     versions.withLock { versions in
@@ -220,7 +231,10 @@ final class SettledNumbers: Sendable {
   }
 
   private static let interval = Duration.seconds(1)
+  /// A node that was cut off believes for 10 seconds that it leads, and may lack what the others have acknowledged 5 seconds before.
+  private static let trouble = Duration.seconds(15)
   private let marks: Mutex<[String: [Mark]]> = Mutex([:])
+  private let failedAt = Mutex<ContinuousClock.Instant?>(nil)
 
   /// After the stream has acknowledged the message of this number.
   func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
@@ -240,6 +254,15 @@ final class SettledNumbers: Sendable {
   /// Every leader that answers from now on has applied this message, and all before it. 0 if no number is known.
   func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
     marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedVersions.pause }?.number ?? 0 }
+  }
+
+  /// Something that the cluster was asked for has failed.
+  func noteFailure(now: ContinuousClock.Instant = .now) { failedAt.withLock { $0 = now } }
+
+  /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.
+  func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
+    if let failedAt = failedAt.withLock({ $0 }), now - failedAt < Self.trouble { return 0 }
+    return number(stream, now: now)
   }
 }
 

@@ -90,6 +90,8 @@ struct JetStream: Sendable {
 
   func lost(_ stream: String) -> ClusterFailure {
     watch.lost(stream)
+    // Their numbers may be those of other messages now.
+    outdated.forget(stream)
     return ClusterFailure("stream \(stream) has lost messages")
   }
 
@@ -111,6 +113,12 @@ struct JetStream: Sendable {
   func send(
     _ subject: String, _ bytes: [UInt8], _ headers: [(name: String, value: String)]
   ) async throws(ClusterFailure) -> UInt64? {
+    try await noting { () async throws(ClusterFailure) in try await sendNow(subject, bytes, headers) }
+  }
+
+  private func sendNow(
+    _ subject: String, _ bytes: [UInt8], _ headers: [(name: String, value: String)]
+  ) async throws(ClusterFailure) -> UInt64? {
     let marks = watch.marks
     let message = try await connection.request(subject, bytes, headers: headers)
     let reply = Reply(message.data)
@@ -119,7 +127,7 @@ struct JetStream: Sendable {
       throw message.status == "503" ? ClusterFailure("no stream takes messages: no quorum") : failure(reply, "publish")
     }
     if let stream = reply.text("stream") {
-      watch.acknowledged(stream, sequence, after: marks)
+      if !watch.acknowledged(stream, sequence, after: marks) { _ = lost(stream) }
       settledNumbers.note(stream, sequence)
     }
     // While there is no leader they would come to nothing.
@@ -140,6 +148,19 @@ struct JetStream: Sendable {
 
   /// The stream leader's answer; nil if there is no such message.
   func get(_ stream: String, _ query: String) async throws(ClusterFailure) -> Reply? {
+    try await noting { () async throws(ClusterFailure) in try await getNow(stream, query) }
+  }
+
+  private func noting<Value>(
+    _ body: () async throws(ClusterFailure) -> sending Value
+  ) async throws(ClusterFailure) -> sending Value {
+    do throws(ClusterFailure) { return try await body() } catch {
+      settledNumbers.noteFailure()
+      throw error
+    }
+  }
+
+  private func getNow(_ stream: String, _ query: String) async throws(ClusterFailure) -> Reply? {
     let message = try await connection.request("$JS.API.STREAM.MSG.GET.\(stream)", Array(query.utf8))
     let reply = Reply(message.data)
     if reply.errorCode == Code.noMessage { return nil }

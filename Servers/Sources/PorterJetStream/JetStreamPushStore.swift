@@ -123,13 +123,10 @@ public final class JetStreamPushStore: SharedStore {
 
   private func replace(_ change: SharedChange, _ stream: JetStream) async throws(ClusterFailure) -> UInt64? {
     let (bucket, subject) = (Self.bucket(change.key.bucket, name), Self.subject(change.key, name))
-    var replaced = change.revision
-    let settled = stream.settledNumbers.number(bucket)
-    if replaced == 0, let found = try await stream.newest(bucket, subject) {
-      guard found.bytes.isEmpty else { return nil }
-      replaced = found.revision
-    }
-    let stored = try await stream.replace(bucket, subject, change.bytes, replaced, settled: settled)
+    let stored =
+      if change.revision == 0 { try await stream.add(bucket, subject, change.bytes) } else {
+        try await stream.replace(bucket, subject, change.bytes, change.revision)
+      }
     if let stored, change.bytes.isEmpty { stream.forget(bucket, subject, removal: stored) }
     return stored
   }

@@ -154,12 +154,9 @@ final class JetStreamStore: ClusterStore {
 
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
     let (mailboxes, subject) = (mailboxes(key), mailboxSubject(key))
-    guard revision == 0 else { return try await stream.replace(mailboxes, subject, bytes, revision) }
-    let settled = stream.settledNumbers.number(mailboxes)
     // A deleted one is none.
-    let found = try await stream.newest(mailboxes, subject)
-    guard found?.bytes.isEmpty ?? true else { return nil }
-    return try await stream.replace(mailboxes, subject, bytes, found?.revision ?? 0, settled: settled)
+    if revision == 0 { return try await stream.add(mailboxes, subject, bytes) }
+    return try await stream.replace(mailboxes, subject, bytes, revision)
   }
 
   /// By a replacement, so that no other one comes between. What takes its place is not needed then, and is deleted later.

@@ -20,10 +20,12 @@ final class StreamWatch: Sendable {
   /// What a message that is published now must come after.
   var marks: [String: UInt64] { state.withLock { $0.highest } }
 
-  func acknowledged(_ stream: String, _ sequence: UInt64, after marks: [String: UInt64]) {
+  /// False if the stream has gone back.
+  func acknowledged(_ stream: String, _ sequence: UInt64, after marks: [String: UInt64]) -> Bool {
     let isBehind = sequence <= marks[stream] ?? 0
     state.withLock { $0.highest[stream] = isBehind ? sequence : max(sequence, $0.highest[stream] ?? 0) }
     if isBehind { lost(stream) }
+    return !isBehind
   }
 
   func lost(_ stream: String, now: ContinuousClock.Instant = .now) {

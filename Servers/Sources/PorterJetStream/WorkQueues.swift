@@ -108,7 +108,8 @@ final class WorkQueues: Sendable {
   func acknowledge(_ handles: [String]) async throws(ClusterFailure) {
     let connection = connection
     _ = try await eachAtOnce(handles) { (handle) async throws(ClusterFailure) in
-      try await connection.request(handle, Array("+ACK".utf8))
+      let answer = try await connection.request(handle, Array("+ACK".utf8))
+      guard answer.status == nil else { throw ClusterFailure("the queue takes no acknowledgement: no quorum") }
     }
   }
 

@@ -38,6 +38,16 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_005)), 3)
   }
 
+  func testNoNumberIsSettledForAFirstVersionForFifteenSecondsAfterAFailure() {
+    let (numbers, begin) = (SettledNumbers(), ContinuousClock.now)
+    numbers.note("a", 3, now: begin)
+    XCTAssertEqual(numbers.numberWithoutTrouble("a", now: begin + .seconds(5)), 3)
+    numbers.noteFailure(now: begin + .seconds(6))
+    XCTAssertEqual(numbers.numberWithoutTrouble("a", now: begin + .milliseconds(20_900)), 0)
+    XCTAssertEqual(numbers.number("a", now: begin + .milliseconds(20_900)), 3)
+    XCTAssertEqual(numbers.numberWithoutTrouble("a", now: begin + .seconds(21)), 3)
+  }
+
   func testNamesAreForgottenAfterAMinute() {
     let (names, begin) = (RecentNames(), ContinuousClock.now)
     names.insert("a", now: begin)
@@ -52,14 +62,14 @@ final class RecordTests: XCTestCase {
     let reports = Reports()
     let watch = StreamWatch { reports.append($0) }
     let before = watch.marks
-    watch.acknowledged("one", 5, after: before)
+    XCTAssertTrue(watch.acknowledged("one", 5, after: before))
     // Two that were under way at the same time may be acknowledged in either order.
-    watch.acknowledged("one", 4, after: before)
-    watch.acknowledged("two", 1, after: watch.marks)
+    XCTAssertTrue(watch.acknowledged("one", 4, after: before))
+    XCTAssertTrue(watch.acknowledged("two", 1, after: watch.marks))
     XCTAssertNil(watch.problem())
-    watch.acknowledged("one", 5, after: watch.marks)
+    XCTAssertFalse(watch.acknowledged("one", 5, after: watch.marks))
     XCTAssertEqual(watch.problem(), "one: the cluster has lost messages that it had acknowledged")
-    watch.acknowledged("one", 6, after: watch.marks)
+    XCTAssertTrue(watch.acknowledged("one", 6, after: watch.marks))
     watch.lost("one")
     XCTAssertEqual(reports.all, ["one"], "said once")
     XCTAssertNil(watch.problem(now: .now + .seconds(3_700)))

@@ -1,4 +1,5 @@
-import Foundation
+import PorterRelayCluster
+import Synchronization
 import XCTest
 
 @testable import PorterJetStream
@@ -6,8 +7,8 @@ import XCTest
 final class SendingTests: XCTestCase {
   /// libnats would keep them for a millisecond, for others to come: longer than the cluster takes to answer.
   func testAMessageIsSentWhenItIsPublished() throws {
-    let node = try Node()
-    let connection = try NATSConnection(.init(servers: "nats://127.0.0.1:\(node.port)"), name: "test")
+    let node = try FakeNode()
+    let connection = try node.connect()
     defer { connection.close() }
     for _ in 0..<50 {
       connection.publish("subject", [1, 2, 3])
@@ -15,50 +16,72 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// A node that takes one connection, and everything that comes over it.
-  private final class Node: Sendable {
-    let port: UInt16
-    private let listener: Int32
-
-    init() throws {
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let isListening = withUnsafeMutablePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
-        }
-      }
-      try XCTSkipUnless(isListening, "no socket")
-      self.listener = listener
-      port = address.sin_port.bigEndian
-      Thread.detachNewThread { Self.serve(listener) }
+  /// What was not taken is given again, and may be another's by then.
+  func testAnAcknowledgementThatNoQueueTakesIsAFailure() async throws {
+    let node = try FakeNode { $0.subject.hasSuffix(".7.0.0.0") ? .text("") : .status(503) }
+    let connection = try node.connect()
+    defer { connection.close() }
+    let queues = WorkQueues(
+      JetStream(connection: connection, watch: StreamWatch()), name: "work", subject: "work.", leaseSeconds: 5)
+    try await queues.acknowledge([queues.handle("a", 7)])
+    do throws(ClusterFailure) {
+      try await queues.acknowledge([queues.handle("a", 7), queues.handle("a", 8)])
+      XCTFail("it was acknowledged")
+    } catch {
+      XCTAssertEqual(error.description, "the queue takes no acknowledgement: no quorum")
     }
+  }
 
-    private static func serve(_ listener: Int32) {
-      let connection = accept(listener, nil, nil)
-      defer { close(connection) }
-      put("INFO {\"server_id\":\"N\",\"version\":\"2.9.10\",\"headers\":true,\"max_payload\":1048576}\r\n", connection)
-      var bytes = [UInt8](repeating: 0, count: 65_536)
-      var text = ""
-      while true {
-        let count = read(connection, &bytes, bytes.count)
-        guard count > 0 else { return }
-        text += String(decoding: bytes[..<count], as: UTF8.self)
-        while let ping = text.range(of: "PING\r\n") {
-          text.removeSubrange(..<ping.upperBound)
-          put("PONG\r\n", connection)
-        }
-      }
+  /// The number of an outdated version may be that of another mailbox's record by then.
+  func testNothingIsDeletedFromAStreamThatHasGoneBack() async throws {
+    let numbers = Mutex([UInt64(10), 3, 4])
+    let node = try FakeNode { request in
+      guard request.subject == "s.a" else { return nil }
+      return .text(#"{"stream":"s","seq":\#(numbers.withLock { $0.removeFirst() })}"#)
     }
-
-    private static func put(_ text: String, _ connection: Int32) {
-      let bytes = Array(text.utf8)
-      _ = write(connection, bytes, bytes.count)
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    let before = ContinuousClock.now - .seconds(60)
+    stream.outdated.note("t", 5, now: before)
+    for _ in 0..<2 {
+      _ = try await stream.publish("s.a", [])
+      stream.outdated.note("s", 2, now: before)
     }
+    stream.outdated.note("s", 2, now: before)
+    _ = stream.lost("s")
+    _ = try await stream.publish("s.a", [])
+    XCTAssertEqual(
+      node.requests.map(\.subject), ["s.a", "$JS.API.STREAM.MSG.DELETE.t", "s.a", "s.a"])
+  }
 
-    deinit { close(listener) }
+  /// A first version is compared by no leader. While nodes may disagree about which of them leads, all of the stream is looked through.
+  func testAfterAFailureAFirstVersionFollowsNothing() async throws {
+    let answers = Mutex(UInt64(100))
+    let isFailing = Mutex(false)
+    let node = try FakeNode { request in
+      guard !isFailing.withLock({ $0 }) else { return .status(503) }
+      guard request.subject == "s.a" else { return .text(#"{"error":{"err_code":10037}}"#) }
+      return .text(#"{"stream":"s","seq":\#(answers.withLock { $0 })}"#)
+    }
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    stream.settledNumbers.note("s", 90, now: .now - .seconds(10))
+    func follows() async throws -> String? {
+      // There is no such version when it is compared, which is a failure, too.
+      _ = try? await stream.add("s", "s.a", [1])
+      let stored = node.requests.last { $0.subject == "s.a" }
+      return stored?.headers.split(whereSeparator: \.isNewline).first { $0.hasPrefix("Porter-Follows") }.map(
+        String.init)
+    }
+    let calm = try await follows()
+    XCTAssertEqual(calm, "Porter-Follows: 90")
+    isFailing.withLock { $0 = true }
+    _ = try? await stream.get("s", "{}")
+    isFailing.withLock { $0 = false }
+    answers.withLock { $0 += 1 }
+    let troubled = try await follows()
+    XCTAssertEqual(troubled, "Porter-Follows: 0")
   }
 }

@@ -13,6 +13,8 @@ struct RecentNotifications {
   private var acknowledged: [(notification: RelayNotification, at: Moment)] = []
   private var trouble: (first: Moment, last: Moment)?
   private var again: ArraySlice<RelayNotification> = []
+  /// Those that were taken again too early, with the time at which to take them once more.
+  private var later: [(notification: RelayNotification, at: Moment)] = []
 
   var hasMore: Bool { !again.isEmpty }
 
@@ -32,10 +34,17 @@ struct RecentNotifications {
       var newest: [RelayIdentifier: RelayNotification] = [:]
       let late = acknowledged.filter { now - $0.at <= Self.span }.map(\.notification)
       for notification in late { newest[notification.notifier] = notification }
-      again = late.filter { newest[$0.notifier] == $0 }[...]
+      again += late.filter { newest[$0.notifier] == $0 && !again.contains($0) }
     }
+    again += later.filter { $0.at <= now }.map(\.notification)
+    later.removeAll { $0.at <= now }
     let taken = again.prefix(limit)
     again = again.dropFirst(limit)
     return Array(taken)
+  }
+
+  /// They were not stored, or a token that is to have them is just being subscribed.
+  mutating func giveBack(_ notifications: [RelayNotification], now: Moment) {
+    later += notifications.map { ($0, now + Self.quiet) }
   }
 }

@@ -24,7 +24,7 @@ extension SharedServer {
     }
     server.times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
     let again = recent.take(limit: ServerTimes.slice, now: clock.now())
-    if !again.isEmpty { _ = try take(again, isAgain: true) }
+    if !again.isEmpty { try takeAgain(again) }
     if recent.hasMore { server.times.hasMoreAtRelay = true }
     let pending = due.notifications
     guard !pending.isEmpty else { return }
@@ -34,6 +34,14 @@ extension SharedServer {
     }
     recent.note(finished, now: clock.now())
     if !finished.isEmpty { server.times.hasMoreAtRelay = true }
+  }
+
+  /// The relay gives them to no server any more, so what is not stored stays here.
+  private func takeAgain(_ notifications: [RelayNotification]) throws(ServerError) {
+    var left = notifications
+    defer { recent.giveBack(left, now: clock.now()) }
+    let finished = try take(notifications, isAgain: true)
+    left.removeAll { finished.contains($0) }
   }
 
   /// Stores what follows from them. Returns those for which nothing has to be waited for.

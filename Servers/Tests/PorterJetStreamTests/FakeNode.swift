@@ -1,0 +1,131 @@
+import Foundation
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+/// A node that takes one connection, and answers requests as a test wants.
+final class FakeNode: Sendable {
+  struct Request: Sendable {
+    var subject: String
+    /// `NATS/1.0` and lines, as they came; empty without headers.
+    var headers: String
+    var payload: String
+  }
+
+  enum Answer: Sendable {
+    case text(String)
+    /// Without contents.
+    case status(Int)
+  }
+
+  let port: UInt16
+  private let listener: Int32
+  private let taken = Mutex<[Request]>([])
+
+  /// All that came, in order.
+  var requests: [Request] { taken.withLock { $0 } }
+
+  init(_ answer: @escaping @Sendable (Request) -> Answer? = { _ in nil }) throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
+      }
+    }
+    try XCTSkipUnless(isListening, "no socket")
+    self.listener = listener
+    port = address.sin_port.bigEndian
+    Thread.detachNewThread { [weak self] in
+      let connection = accept(listener, nil, nil)
+      defer { close(connection) }
+      Self.put(
+        "INFO {\"server_id\":\"N\",\"version\":\"2.9.10\",\"headers\":true,\"max_payload\":1048576}\r\n", connection)
+      Self.serve(connection) { request in
+        self?.taken.withLock { $0.append(request) }
+        return answer(request)
+      }
+    }
+  }
+
+  func connect() throws -> NATSConnection {
+    try NATSConnection(.init(servers: "nats://127.0.0.1:\(port)"), name: "test")
+  }
+
+  private static func serve(_ connection: Int32, _ answer: (Request) -> Answer?) {
+    var reader = Reader(connection)
+    var subscriptions: [(subject: String, identifier: String)] = []
+    while let line = reader.line() {
+      let words = line.split(separator: " ").map(String.init)
+      switch words.first {
+      case "PING": put("PONG\r\n", connection)
+      case "SUB": subscriptions.append((words[1], words[words.count - 1]))
+      case "PUB", "HPUB":
+        let (isWithHeaders, total) = (words[0] == "HPUB", Int(words[words.count - 1]) ?? 0)
+        let head = isWithHeaders ? Int(words[words.count - 2]) ?? 0 : 0
+        let hasReply = words.count == (isWithHeaders ? 5 : 4)
+        guard let bytes = reader.bytes(total + 2) else { return }
+        let request = Request(
+          subject: words[1], headers: String(decoding: bytes.prefix(head), as: UTF8.self),
+          payload: String(decoding: bytes[head..<total], as: UTF8.self))
+        guard let answered = answer(request), hasReply else { continue }
+        guard let subscription = subscriptions.last(where: { matches(words[2], $0.subject) }) else { continue }
+        let start = "\(words[2]) \(subscription.identifier)"
+        switch answered {
+        case .text(let text): put("MSG \(start) \(text.utf8.count)\r\n\(text)\r\n", connection)
+        case .status(let number):
+          let head = "NATS/1.0 \(number)\r\n\r\n"
+          put("HMSG \(start) \(head.utf8.count) \(head.utf8.count)\r\n\(head)\r\n", connection)
+        }
+      default: break
+      }
+    }
+  }
+
+  private static func matches(_ subject: String, _ pattern: String) -> Bool {
+    pattern == subject || (pattern.hasSuffix(".*") && subject.hasPrefix(pattern.dropLast()))
+  }
+
+  private struct Reader {
+    private let connection: Int32
+    private var buffer: [UInt8] = []
+
+    init(_ connection: Int32) { self.connection = connection }
+
+    mutating func line() -> String? {
+      while true {
+        if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = String(decoding: buffer[..<end], as: UTF8.self).trimmingCharacters(in: .newlines)
+          buffer.removeSubrange(...end)
+          return line
+        }
+        guard more() else { return nil }
+      }
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8]? {
+      while buffer.count < count { guard more() else { return nil } }
+      defer { buffer.removeFirst(count) }
+      return Array(buffer.prefix(count))
+    }
+
+    private mutating func more() -> Bool {
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      let count = read(connection, &bytes, bytes.count)
+      guard count > 0 else { return false }
+      buffer += bytes.prefix(count)
+      return true
+    }
+  }
+
+  private static func put(_ text: String, _ connection: Int32) {
+    let bytes = Array(text.utf8)
+    _ = write(connection, bytes, bytes.count)
+  }
+
+  deinit { close(listener) }
+}

@@ -2,6 +2,23 @@ import PorterCrypto
 import PorterPlatform
 import PorterRelay
 
+/// A notification that comes to no service, for an operator who looks for one.
+public struct EndedNotification: Sendable, Equatable {
+  public enum Reason: String, Sendable {
+    case malformed
+    case noMailbox = "no mailbox"
+    case otherNotifier = "another notifier or service"
+    case noMessage = "its message is gone"
+    case expired
+  }
+
+  /// In its service's queue.
+  public let number: UInt64
+  public let reason: Reason
+  /// Of the record that says so, 0 if there is none.
+  public let revision: UInt64
+}
+
 /// Notifiers, and the notifications for a service.
 ///
 /// The queue of a service has, for each message that notifies, the mailbox and the message. What the service gets is made when it asks:
@@ -137,7 +154,9 @@ extension ClusteredRelay {
     for (item, finding) in zip(taken.items, try await confirmed(found, of: taken.items, service)) {
       switch finding {
       case .due(let notification): notifications.append(notification)
-      case .over: ended.append(item.number)
+      case .over(let reason, let revision):
+        ended.append(item.number)
+        onEnded(EndedNotification(number: item.number, reason: reason, revision: revision))
       case .held(let milliseconds):
         store.postponeNotification(name, item, milliseconds: milliseconds)
         nextIn = min(nextIn ?? .max, milliseconds + 1)
@@ -158,7 +177,8 @@ extension ClusteredRelay {
   private enum Finding: Sendable {
     case due(RelayNotification)
     case held(Int64)
-    case over
+    /// By the record of this revision, 0 if there is none.
+    case over(EndedNotification.Reason, UInt64)
   }
 
   /// What is acknowledged never comes again. So what is over by a record that may lag is looked for once more when that is settled.
@@ -179,14 +199,19 @@ extension ClusteredRelay {
   private func finding(
     _ item: TakenNotifications.Item, _ service: SigningPublicKey, _ recency: Recency
   ) async throws(ExchangeFailure) -> Finding {
-    guard item.bytes.count == 48, let message = RelayIdentifier(bytes: item.bytes.suffix(24)) else { return .over }
+    guard item.bytes.count == 48, let message = RelayIdentifier(bytes: item.bytes.suffix(24)) else {
+      return .over(.malformed, 0)
+    }
     let (mailbox, generation) = (Array(item.bytes.prefix(16)), Array(item.bytes[16..<24]))
     let key = ClusterKey.text(mailbox)
     let now = wall
-    guard let record = try await read(key, recency)?.record, record.generation == generation,
-      let notifier = record.notifier, notifier.service == service, let entry = record.entry(message),
-      entry.hasNotification, !MailboxRecord.isExpired(entry.sentAt, at: now)
-    else { return .over }
+    guard let (record, revision) = try await read(key, recency), record.generation == generation else {
+      return .over(.noMailbox, 0)
+    }
+    guard let notifier = record.notifier, notifier.service == service else { return .over(.otherNotifier, revision) }
+    guard let entry = record.entry(message) else { return .over(.noMessage, revision) }
+    guard entry.hasNotification else { return .over(.otherNotifier, revision) }
+    guard !MailboxRecord.isExpired(entry.sentAt, at: now) else { return .over(.expired, revision) }
     let youth = NotificationHold.pause.milliseconds - max(0, now - entry.sentAt)
     if youth > 0 {
       let hold = min(youth, await store.hold(key))

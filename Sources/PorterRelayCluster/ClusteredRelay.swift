@@ -13,21 +13,23 @@ public final class ClusteredRelay: Sendable {
   let ports: Ports
   private let admit: @Sendable ([UInt8]) -> Bool
   private let onNews: @Sendable ([String]) -> Void
+  let onEnded: @Sendable (EndedNotification) -> Void
   private let decoy: SigningPublicKey
   let decoyCheckKey: RelayCheckKey
 
   /// `secret` has 32 bytes and is the cluster's. `admit` gets the identifier of a mailbox whose key has signed a request, and returns
-  /// whether that may be carried out. `onNews` gets the listeners to which something came.
+  /// whether that may be carried out. `onNews` gets the listeners to which something came, `onEnded` each notification that comes to
+  /// no service.
   public convenience init?(
     _ store: any ClusterStore, secret: [UInt8], admit: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
-    onNews: @escaping @Sendable ([String]) -> Void
+    onNews: @escaping @Sendable ([String]) -> Void, onEnded: @escaping @Sendable (EndedNotification) -> Void = { _ in }
   ) {
-    self.init(store, secret: secret, ports: .system, admit: admit, onNews: onNews)
+    self.init(store, secret: secret, ports: .system, admit: admit, onNews: onNews, onEnded: onEnded)
   }
 
   package init?(
     _ store: any ClusterStore, secret: [UInt8], ports: Ports, admit: @escaping @Sendable ([UInt8]) -> Bool,
-    onNews: @escaping @Sendable ([String]) -> Void
+    onNews: @escaping @Sendable ([String]) -> Void, onEnded: @escaping @Sendable (EndedNotification) -> Void = { _ in }
   ) {
     guard let identifiers = ClusterKey(secret),
       let decoy = try? SigningKeyPair.generate(randomness: ports.randomness).publicKey,
@@ -38,6 +40,7 @@ public final class ClusteredRelay: Sendable {
     self.ports = ports
     self.admit = admit
     self.onNews = onNews
+    self.onEnded = onEnded
     self.decoy = decoy
     self.decoyCheckKey = decoyCheckKey
     listeners = ClusterListeners(ports)

@@ -19,11 +19,19 @@ final class TestClock: Clock {
   func advance(_ span: Span) { sinceStart.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
 }
 
+/// Notifications that came to no service.
+final class EndedNotifications: Sendable {
+  private let taken = Mutex<[EndedNotification]>([])
+  var all: [EndedNotification] { taken.withLock { $0 } }
+  func add(_ ended: EndedNotification) { taken.withLock { $0.append(ended) } }
+}
+
 /// Relays of one cluster, which is in memory, and their clients.
 class ClusterTestCase: XCTestCase {
   let clock = TestClock()
   let randomness = SystemRandomness()
   let store = MemoryStore()
+  let ended = EndedNotifications()
   lazy var client = makeClient()
 
   struct Fixture {
@@ -39,7 +47,7 @@ class ClusterTestCase: XCTestCase {
   func makePort(listener: String? = nil) -> ClusterPort {
     let relay = ClusteredRelay(
       store, secret: [UInt8](repeating: 3, count: 32), ports: Ports(clock: clock, randomness: randomness),
-      admit: { _ in true }, onNews: { _ in })
+      admit: { _ in true }, onNews: { _ in }, onEnded: { [ended] each in ended.add(each) })
     guard let relay else { preconditionFailure("no relay") }
     store.listener.withLock { $0 = relay }
     return ClusterPort(relay, listener: listener)

@@ -42,6 +42,7 @@ final class LaggingLeaderTests: ClusterTestCase {
     for _ in 0..<2 {
       XCTAssertEqual(try relay.dueNotifications().notifications.count, 1, "until it is acknowledged")
     }
+    XCTAssertEqual(ended.all.count, 0)
   }
 
   func testANotificationWhoseMessageIsGoneIsEnded() throws {
@@ -52,6 +53,8 @@ final class LaggingLeaderTests: ClusterTestCase {
     let relay = notifiers(of: service, at: makePort())
     XCTAssertEqual(try relay.dueNotifications().notifications.count, 0)
     XCTAssertEqual(try store.requests { _ = try relay.dueNotifications() }, ["takeNotifications"])
+    XCTAssertEqual(ended.all.map(\.reason), [.noMessage])
+    XCTAssertEqual(ended.all.map(\.revision), store.records.values.map(\.revision))
   }
 
   func testAMessageIsNotGivenAgainByARecordFromBeforeItsAcknowledgement() throws {

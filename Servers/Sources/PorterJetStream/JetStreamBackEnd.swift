@@ -118,9 +118,13 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private func begin(_ connection: NATSConnection) async throws(ClusterFailure) -> Cluster {
     let store = try await JetStreamStore.open(
       connection, name: options.name, replicas: options.replicas, partitions: options.partitions, watch: watch)
-    guard let relay = ClusteredRelay(store, secret: store.settings.secret, admit: admit, onNews: onNews) else {
-      throw ClusterFailure("no randomness")
+    let relay = ClusteredRelay(store, secret: store.settings.secret, admit: admit, onNews: onNews) { [log] ended in
+      let number = String(JetStreamStore.sequence(ofNotification: ended.number))
+      log(
+        .debug, "a notification comes to no service",
+        ["number": number, "reason": ended.reason.rawValue, "revision": String(ended.revision)])
     }
+    guard let relay else { throw ClusterFailure("no randomness") }
     let signals = try store.start(relay)
     let beats = try connection.subscribe(options.name + ".beat") { [heartbeat] message in
       if heartbeat.hear(message.data) { relay.missed() }

@@ -209,9 +209,12 @@ final class JetStreamStore: ClusterStore {
   }
 
   func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure) {
-    let sequences = numbers.filter { $0 >> 40 == epoch }.map { $0 & 0xff_ffff_ffff }
+    let sequences = numbers.filter { $0 >> 40 == epoch }.map(Self.sequence(ofNotification:))
     try await queues.acknowledge(sequences.map { queues.handle(service, $0) })
   }
+
+  /// In the stream.
+  static func sequence(ofNotification number: UInt64) -> UInt64 { number & 0xff_ffff_ffff }
 
   func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64) {
     queues.postpone(taken.handle, milliseconds: milliseconds)

@@ -27,6 +27,8 @@ class Client:
     def __init__(self, ports: list[int], rng: random.Random):
         self.ports, self.rng, self.socket = ports, rng, None
         self.slowest = 0.0
+        # How many tries of the last request had no answer.
+        self.unanswered = 0
 
     def exchange(self, body: bytes) -> bytes:
         began = time.monotonic()
@@ -74,12 +76,13 @@ class Client:
 
     def ask(self, make) -> tuple[int, bytes]:
         """Repeats a request, made anew each time, until there is an answer."""
-        deadline = time.monotonic() + PATIENCE
+        deadline, self.unanswered = time.monotonic() + PATIENCE, 0
         while True:
             try:
                 request = make()
                 return protocol.answer(self.exchange(request), request)
             except Unanswered:
+                self.unanswered += 1
                 assert time.monotonic() < deadline, "no answer for two minutes"
                 self.close()
                 time.sleep(0.02)
@@ -93,15 +96,32 @@ class Correspondence:
     isread: bool
     accepted: list[bytes] = field(default_factory=list)
     got: list[tuple[bytes, bytes]] = field(default_factory=list)
-    acknowledged: set[bytes] = field(default_factory=set)
-    again: list[bytes] = field(default_factory=list)
+    # What the relay did with each message, and when.
+    history: dict[bytes, list[str]] = field(default_factory=dict)
     times: list[str] = field(default_factory=list)
+
+    def note(self, message: bytes, what: str) -> None:
+        self.history.setdefault(message, []).append(f"{time.strftime('%H:%M:%S')} {what}")
+
+    def faults(self) -> list[str]:
+        """Of each message: whether it was given again after an acknowledgement was answered, and whether one that was given was said not to be
+        there though no acknowledgement of it can have been carried out before."""
+        bodies, found = dict(self.got), []
+        for message, events in self.history.items():
+            kinds = [event.split(" ")[1] for event in events]
+            ended = next((index for index, kind in enumerate(kinds) if kind in ("done", "noMessage")), len(kinds))
+            if "given" in kinds[ended:]:
+                found.append(f"given again after it was acknowledged: {bodies.get(message)}: {', '.join(events)}")
+            elif kinds[ended:ended + 1] == ["noMessage"] and "unanswered" not in kinds[:ended]:
+                found.append(f"not there when it was acknowledged first: {bodies.get(message)}: {', '.join(events)}")
+        return found
 
 
 class Night:
     def __init__(self, cluster: Cluster, start, seed: int, people: int = 4):
-        self.cluster, self.rng, self.start = cluster, random.Random(seed), start
-        self.relays = [start("one"), start("two")]
+        self.cluster, self.rng = cluster, random.Random(seed)
+        self.start = lambda folder: start(folder, log_level="debug")
+        self.relays = [self.start("one"), self.start("two")]
         self.ports = [relay.port for relay in self.relays]
         self.stopping = threading.Event()
         self.service = SigningKey.generate()
@@ -179,16 +199,19 @@ class Night:
                 time.sleep(0.01)
                 continue
             message, body = fields[:24], fields[33:]
-            if message in correspondence.acknowledged:
-                correspondence.again.append(body)
-            elif (message, body) not in correspondence.got[-1:]:
+            if message not in correspondence.history:
                 correspondence.got.append((message, body))
+            correspondence.note(message, "given")
+            answer = "done"
             try:
                 client.ask(lambda: protocol.acknowledge(mailbox, message))
             except protocol.Refused as refusal:
                 # It was acknowledged by a request that had no answer.
                 assert str(refusal) == "noMessage", refusal
-            correspondence.acknowledged.add(message)
+                answer = "noMessage"
+            if client.unanswered:
+                correspondence.note(message, f"unanswered {client.unanswered} times")
+            correspondence.note(message, answer)
 
     def notify(self, until_empty: bool = False) -> None:
         client = self.client()
@@ -304,8 +327,7 @@ class Night:
                 lost = [(body, at) for body, at in zip(each.accepted, each.times) if body not in bodies]
                 twice = sorted({body for body in bodies if bodies.count(body) > 1})
                 found.append(f"mailbox {index}: lost {lost[:5]}, twice {twice[:5]}, {len(bodies)} of {len(each.accepted)}")
-            if each.again:
-                found.append(f"mailbox {index}: given again after it was acknowledged: {each.again[:5]}")
+            found += [f"mailbox {index}: {fault}" for fault in each.faults()[:5]]
             if not each.isread:
                 missing = [body for message, body in each.got if message not in self.notified]
                 if missing:
@@ -317,7 +339,7 @@ class Night:
         """What relays and nodes say of themselves."""
         lines = []
         for relay in self.relays:
-            lines += ["relay: " + relay.operator("/health")[1], *relay.lines().splitlines()[-6:]]
+            lines += ["relay: " + relay.operator("/health")[1], *relay.lines().splitlines()[-6:], *relay.ended()]
         for node in self.cluster.nodes:
             lines.append(f"{node.name}: {'healthy' if node.is_healthy() else 'not healthy'}")
             lines += node.complaints()

@@ -53,6 +53,10 @@ class Relay:
     def lines(self) -> str:
         return Path(self.log.name).read_text()
 
+    def ended(self, count: int = 40) -> list[str]:
+        """The last notifications in a cluster that came to no service, with the reason and the record's revision: for `log_level="debug"`."""
+        return [line for line in self.lines().splitlines() if "comes to no service" in line][-count:]
+
     def kill(self, number: int = signal.SIGKILL) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)

@@ -173,3 +173,14 @@ class SharingTests(JetStreamTestCase):
         one.send(mailbox, b"once", attempt)
         self.assertEqual(two.take_all(mailbox), [])
 
+    def test_a_notification_that_comes_to_no_service_is_logged_with_the_reason(self):
+        relay = self.start(log_level="debug")
+        client, service = self.person(relay), SigningKey.generate()
+        watched = protocol.Watched.make(client)
+        client.ask(protocol.subscribe_notifiers(service, [(watched.notifier, watched.notifier_key)]))
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual(client.take_all(watched.mailbox), [b"x"])
+        _, fields = client.ask(protocol.due_notifications(service))
+        self.assertEqual(protocol.notifications(fields)[1], [])
+        [line] = relay.ended()
+        self.assertRegex(line, r'number=1 reason="its message is gone" revision=\d+')

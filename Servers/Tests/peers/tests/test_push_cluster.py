@@ -91,12 +91,14 @@ class Servers:
 class Phone:
     """An app with a token, and a contact who writes to it."""
 
-    def __init__(self, test: RelayTestCase, number: int, devices: Devices, relay: str, link: str):
-        self.folder, self.number, self.relay, self.link = test.folder.name, number, relay, link
+    def __init__(self, test: RelayTestCase, number: int, devices: Devices, relay: str, link: str, store: str):
+        self.folder, self.number, self.relay, self.link, self.store = test.folder.name, number, relay, link, store
         self.token = f"{number:02x}" * 32
         self.pushes = devices.of(self.token)
         self.presented: collections.Counter = collections.Counter()
         self.sent = 0
+        # What became of each push.
+        self.outcomes: list[str] = []
 
     async def persistently(self, c, command: str) -> dict:
         """Until it is answered: a node or a server may be away."""
@@ -124,6 +126,16 @@ class Phone:
                 await self.persistently(
                     c, f"/_ntf verify apns_test {self.token} {data['nonce']} {data['verification']}")
 
+    async def watch(self) -> None:
+        """Until the server watches the mailbox: what comes before that has no push."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            said = await asyncio.to_thread(admin, "token", "--token", f"apns_test:{self.token}", "--store", self.store)
+            if "subscriptions-ACTIVE = 1" in said.stdout:
+                return
+            assert time.monotonic() < end, said.stdout + said.stderr
+            await asyncio.sleep(0.2)
+
     async def night(self, over, register: asyncio.Event | None = None, active: asyncio.Event | None = None) -> None:
         """The last message is sent when there is no trouble any more."""
         from nightporter import Controller
@@ -136,6 +148,7 @@ class Phone:
             if register:
                 await register.wait()
             await self.activate(owner)
+            await self.watch()
             await owner.suspend()
             if active:
                 active.set()
@@ -157,6 +170,8 @@ class Phone:
             while push["type"] == "alert":
                 with SyncController(name, relay=self.relay, role=Role.EXTENSION) as extension:
                     answer = extension.receive_push(push["payload"])
+                bodies = [notification["body"] for notification in answer.get("notifications", [])]
+                self.outcomes.append(f"{time.strftime('%T')} {answer['outcome']} {bodies}")
                 if answer["outcome"] in ("presented", "nothingNew"):
                     self.presented.update(notification["body"] for notification in answer["notifications"])
                     break
@@ -172,7 +187,7 @@ class PushChaosTests(RelayTestCase):
         self.addCleanup(self.cluster.stop)
         self.devices = Devices(self.folder.name + "/device")
         self.addCleanup(self.devices.close)
-        self.relay = self.start()
+        self.relay = self.start(log_level="debug")
         self.address = self.relay.address.replace("localhost", "127.0.0.1")
         self.servers = Servers(self, 3, self.address, self.cluster.address)
         self.faults: list[str] = []
@@ -233,7 +248,7 @@ class PushChaosTests(RelayTestCase):
         print(f"PORTER_CHAOS_SEED={SEED}")
         links = self.servers.links
         self.assertEqual(len(links), 1, "one identity")
-        phones = [Phone(self, number, self.devices, self.address, *links) for number in range(1, self.PHONES + 1)]
+        phones = [Phone(self, number, self.devices, self.address, *links, self.cluster.address) for number in range(1, self.PHONES + 1)]
         try:
             done = asyncio.run(self.night(phones))
         except (AssertionError, queue.Empty) as error:
@@ -276,11 +291,12 @@ class PushChaosTests(RelayTestCase):
         """What there is to find out by where a push has stayed: the tokens as they are stored, the work, what the relay has, and logs."""
         lines = [f"faults: {', '.join(self.faults)}"]
         for phone in phones:
-            lines.append(f"phone {phone.number}: {phone.sent} sent, {len(phone.presented)} shown")
+            lines.append(f"phone {phone.number}: {phone.sent} sent, {len(phone.presented)} shown; last pushes:")
+            lines += phone.outcomes[-20:]
             lines.append(self.asked("token", "--token", f"apns_test:{phone.token}"))
         lines.append("verify: " + self.asked("verify"))
         lines += self.streams()
-        lines += ["relay: " + self.relay.operator("/health")[1], *self.relay.lines().splitlines()[-30:]]
+        lines += ["relay: " + self.relay.operator("/health")[1], *self.relay.lines().splitlines()[-30:], *self.relay.ended()]
         for number, server in enumerate(self.servers.servers):
             health = server.operator("/health")[1] if server.process.poll() is None else "ended\n"
             lines += [f"server {number}: {health}", *server.lines().splitlines()[-60:]]
@@ -312,7 +328,7 @@ class QuorumTests(RelayTestCase):
         self.addCleanup(devices.close)
         address = self.start().address.replace("localhost", "127.0.0.1")
         [server] = Servers(self, 1, address, cluster.address).servers
-        phone = Phone(self, 1, devices, address, server.link())
+        phone = Phone(self, 1, devices, address, server.link(), cluster.address)
 
         def fail() -> bool:
             """Between two messages; there is a third one."""
@@ -343,7 +359,7 @@ class PushClusterTests(JetStreamTestCase):
         servers = Servers(self, 2, self.address, self.store()["store"])
         [link] = servers.links
         servers.kill(1)
-        phone = Phone(self, 1, self.devices, self.address, link)
+        phone = Phone(self, 1, self.devices, self.address, link, self.store()["store"])
         turns = iter([0, 1, 0])
 
         def next_turn() -> bool:

@@ -50,10 +50,13 @@ extension Store {
   }
 
   package func connection(contactID: Int64) throws(StoreError) -> StoredConnection {
-    guard let found = try connections("WHERE contact_id = ?", [.integer(contactID)]).first else {
-      throw .notFound(.connection)
-    }
+    guard let found = try currentConnection(contactID: contactID) else { throw .notFound(.connection) }
     return found
+  }
+
+  /// Nil for a contact of which only the conversation is kept.
+  package func currentConnection(contactID: Int64) throws(StoreError) -> StoredConnection? {
+    try connections("WHERE contact_id = ?", [.integer(contactID)]).first
   }
 
   package func connection(peerSenderID: [UInt8]) throws(StoreError) -> StoredConnection? {

@@ -5,8 +5,9 @@ extension Store {
   private static let contactRecordColumns = """
     contacts.contact_id, contacts.user_id, local_name, contacts.display_name, contacts.full_name, notifications, favorite,
     connections.unread, marked_unread, contacts.created_at, contacts.updated_at,
-    coalesce(chat_at, contacts.created_at) AS recent, contacts.profile,
-    contacts.sends_receipts, unread_mentions, contacts.local_alias, custom_data, user_preferences
+    coalesce(chat_at, kept_chat_at, contacts.created_at) AS recent, contacts.profile,
+    contacts.sends_receipts, unread_mentions, contacts.local_alias, custom_data, user_preferences,
+    kept_chat_at IS NOT NULL
     """
   private static let usersPreferences =
     "CASE WHEN json_valid(users.profile) THEN json_extract(users.profile, '$.preferences') END"
@@ -15,7 +16,7 @@ extension Store {
     """
   /// Where the contact's user is joined.
   static let contactColumnsBesideUser = "\(contactRecordColumns), \(usersPreferences)"
-  static let contactColumnCount: Int32 = 19
+  static let contactColumnCount: Int32 = 20
   private static let contactTables = "contacts LEFT JOIN connections ON connections.contact_id = contacts.contact_id"
 
   /// From the columns that begin at `first`.
@@ -31,7 +32,8 @@ extension Store {
       updatedAt: WallTime(milliseconds: row.integer(first + 10)),
       chatAt: WallTime(milliseconds: row.integer(first + 11)),
       localAlias: row.text(first + 15), customData: row.optionalText(first + 16),
-      preferences: row.optionalText(first + 17), usersPreferences: row.optionalText(first + 18))
+      preferences: row.optionalText(first + 17), isKept: row.flag(first + 18),
+      usersPreferences: row.optionalText(first + 19))
   }
 
   package func contact(_ id: Int64) throws(StoreError) -> StoredContact {
@@ -151,6 +153,30 @@ extension Store {
     try addUnread(-contact.countedUnread, userID: contact.userID)
     try keepNumbers()
     try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
+  }
+
+  /// What was said stays, as it is: read, and with nothing that still waits to be sent. The caller ends the contact's connection
+  /// next. Part of the caller's transaction.
+  package func keepConversation(
+    contactID: Int64, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
+  ) throws(StoreError) {
+    try recordRead(contactID: contactID, only: nil, at: time, until: end)
+    let (contact, now) = (Binding.integer(contactID), Binding.integer(time.milliseconds))
+    try run(
+      """
+      UPDATE items SET status = 'sndErrorAuth', updated_at = ?2
+      WHERE item_id IN (SELECT item_id FROM outbox WHERE connection_id = (
+        SELECT connection_id FROM connections WHERE contact_id = ?1))
+      """, [contact, now])
+    try run("DELETE FROM calls WHERE contact_id = ?", [contact])
+    try run("DELETE FROM call_events WHERE contact_id = ?", [contact])
+    try run("UPDATE contact_requests SET contact_id = NULL WHERE contact_id = ?", [contact])
+    try run(
+      """
+      UPDATE contacts SET updated_at = ?2, kept_chat_at = coalesce(
+        (SELECT chat_at FROM connections WHERE connections.contact_id = contacts.contact_id), created_at)
+      WHERE contact_id = ?1
+      """, [contact, now])
   }
 
   /// Changes what is unread in a chat, and the badge with it (INC-60). Part of the caller's transaction.

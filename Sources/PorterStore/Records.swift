@@ -63,6 +63,8 @@ package struct StoredContact: Sendable {
   package var customData: String?
   /// What the user allows this contact in particular, and contacts in general, as JSON.
   package var preferences: String?
+  /// The user has deleted the contact and kept what was said: it has no connection.
+  package var isKept: Bool
   package var usersPreferences: String?
 }
 

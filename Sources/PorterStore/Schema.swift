@@ -33,6 +33,7 @@ enum Schema {
     Migration(name: "20261122_scopes", sql: scopes),
     Migration(name: "20261122_pushes", sql: pushes) { (store) throws(StoreError) in try store.limitCache() },
     Migration(name: "20261122_fewer_indexes", sql: fewerIndexes),
+    Migration(name: "20261123_kept_conversations", sql: keptConversations),
   ]
 
   /// "NPst": identifies a store among SQLite files.
@@ -44,6 +45,12 @@ enum Schema {
       channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),
       key BLOB NOT NULL
     );
+    """
+
+  private static let keptConversations = """
+    -- When something was last said, of a contact that the user has deleted and whose messages stay; NULL for others, whose
+    -- connections know it.
+    ALTER TABLE contacts ADD COLUMN kept_chat_at INTEGER;
     """
 
   private static let profiles = """

@@ -83,8 +83,7 @@ final class SharedStoreTests: XCTestCase {
     // Undo the last migration.
     try execute(
       """
-      CREATE UNIQUE INDEX users_active ON users (active) WHERE active = 1;
-      CREATE INDEX connections_user ON connections (user_id);
+      ALTER TABLE contacts DROP COLUMN kept_chat_at;
       PRAGMA user_version = \(try version(night) - 1);
       """, night)
     let older = try tables(night)

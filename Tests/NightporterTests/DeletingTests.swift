@@ -104,11 +104,4 @@ final class DeletingTests: XCTestCase {
     for push in try station.allPushes() { withdrawals += try station.present(push)["withdrawals"].elements.map(\.text) }
     XCTAssertEqual(withdrawals.filter { $0 == identifier }.count, 1, "\(withdrawals)")
   }
-
-  func testKeepingTheItemsOfADeletedContactIsNotSupported() throws {
-    let pair = try Pair()
-    XCTAssertEqual(pair.alice.send("/_delete @1 entity")["error"]["np"]["code"].text, "notSupported")
-    pair.send("still there", from: pair.alice)
-    pair.bob.event("newChatItems", within: 20)
-  }
 }

@@ -15,7 +15,7 @@ extension Calls {
     let refusal = try lifecycle.mapStoreErrors { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> Refusal? in
         let contact = try store.visibleContact(contactID)
-        let connection = try store.connection(contactID: contactID)
+        guard let connection = try store.currentConnection(contactID: contactID) else { return .notReady }
         if case .invite(let type) = command { return try self.invite(type, contact, connection, store) }
         guard let call = try store.call(contactID: contactID), !CallMachine.isFinal(call.state) else { return .noCall }
         return try self.step(command, call, connection, store)
@@ -41,9 +41,9 @@ extension Calls {
     case .notAllowed: return .command("feature not allowed Audio/video calls")
     case .notReady:
       let contact = try lifecycle.mapStoreErrors { () throws(StoreError) in
-        ContactRecord(try store.contact(contactID), connection: try store.connection(contactID: contactID))
+        ContactRecord(try store.contact(contactID), connection: try store.currentConnection(contactID: contactID))
       }
-      return .error(contact.status == .active ? .contactNotReady(contact) : .contactNotActive(contact))
+      return Engine.notSendable(contact)
     }
   }
 

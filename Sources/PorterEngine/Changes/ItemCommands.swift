@@ -12,7 +12,8 @@ extension Engine {
     let now: WallTime
     let user: StoredUser
     let contact: StoredContact
-    let connection: StoredConnection
+    /// Nil if only the conversation is kept: nothing can be sent.
+    let connection: StoredConnection?
     let items: [StoredItem]
 
     var features: ContactFeatures { ContactFeatures(user, contact) }
@@ -47,7 +48,7 @@ extension Engine {
         return try work(
           Subject(
             store: store, now: now, user: try store.user(contact.userID), contact: contact,
-            connection: try store.connection(contactID: contactID), items: items))
+            connection: try store.currentConnection(contactID: contactID), items: items))
       }
     }
     return try answer.get()
@@ -68,7 +69,9 @@ extension Engine {
   private func send(
     _ messages: [ChatMessage], _ subject: Subject, recording change: @escaping () throws(StoreError) -> Void
   ) throws(StoreError) -> ChatError? {
-    let (store, connection) = (subject.store, subject.connection)
+    let store = subject.store
+    let record = ContactRecord(subject.contact, connection: subject.connection)
+    guard let connection = subject.connection else { return Self.notSendable(record) }
     var isSent = false
     let enqueue = { () throws(StoreError) in
       guard var ratchet = try store.ratchet(connectionID: connection.id) else { throw .notFound(.connection) }
@@ -81,7 +84,7 @@ extension Engine {
       isSent = true
     }
     try connections.take(.given(enqueue), of: connection, store)
-    guard isSent else { return Self.notSendable(ContactRecord(subject.contact, connection: connection)) }
+    guard isSent else { return Self.notSendable(record) }
     store.afterCommit { [weak self] in self?.sender.offerNew() }
     return nil
   }

@@ -135,8 +135,9 @@ extension Engine {
       try store.transaction { () throws(StoreError) -> Result<Response, ChatError> in
         let contact = try store.visibleContact(contactID)
         let user = try store.user(contact.userID)
-        let connection = try store.connection(contactID: contactID)
-        let record = ContactRecord(contact, connection: connection)
+        let current = try store.currentConnection(contactID: contactID)
+        let record = ContactRecord(contact, connection: current)
+        guard let connection = current else { return .failure(Self.notSendable(record)) }
         let secondsToLive = ContactFeatures(user, contact).secondsToLive(wanted: options.secondsToLive)
         let traits = { MessageTraits(isLive: options.isLive, secondsToLive: secondsToLive, mentions: $0) }
         let drafts: [Draft]

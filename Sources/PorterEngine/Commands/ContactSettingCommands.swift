@@ -41,7 +41,7 @@ extension Engine {
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         try store.setContactPreferences(id, preferences.json.text)
-        let connection = try store.connection(contactID: id)
+        guard let connection = try store.currentConnection(contactID: id) else { return }
         guard var ratchet = try store.ratchet(connectionID: connection.id) else { return }
         let profile = connection.profileToSend(try store.user(contact.userID), to: try store.contact(id))
         let enqueue = { () throws(StoreError) in

@@ -10,7 +10,7 @@ extension Engine {
     switch (chat, deletion) {
     case (.contact(let id), .full): return try deleteContact(id, tellsPeer: tellsPeer)
     case (.contact(let id), .messages): return try deleteMessages(id)
-    case (.contact, .entity): throw .nightporter(.notSupported("deleting a contact and keeping what was said"))
+    case (.contact(let id), .entity): return try deleteKeepingConversation(id, tellsPeer: tellsPeer)
     case (.pendingConnection(let id), _): return try deletePendingConnection(id, tellsPeer: tellsPeer)
     case (.group, _): throw .nightporter(.notSupported("groups"))
     case (.noteFolder, _): throw .nightporter(.notSupported("note folders"))
@@ -24,13 +24,34 @@ extension Engine {
     let record = try contactRecord(contact)
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
-        let connection = try store.connection(contactID: contactID)
-        try self.connections.delete(connection, tellsPeer: tellsPeer, store)
+        if let connection = try store.currentConnection(contactID: contactID) {
+          try self.connections.delete(connection, tellsPeer: tellsPeer, store)
+        }
         try store.deleteContact(contactID)
       }
     }
     connections.reportEnded()
     return .contactDeleted(UserRecord(user), record)
+  }
+
+  /// The contact ends as if it were deleted whole, and its messages stay with a contact that has no connection. To delete it so
+  /// again changes nothing.
+  private func deleteKeepingConversation(_ contactID: Int64, tellsPeer: Bool) throws(ChatError) -> Response {
+    let store = try requireStore()
+    let contact = try requireContact(contactID)
+    let user = try stored { () throws(StoreError) in try store.user(contact.userID) }
+    try stored { () throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
+        guard let connection = try store.currentConnection(contactID: contactID) else { return }
+        try store.keepConversation(contactID: contactID, at: self.context.clock.wall()) {
+          self.context.disappearance(after: $0)
+        }
+        try self.connections.delete(connection, tellsPeer: tellsPeer, store)
+      }
+    }
+    connections.reportEnded()
+    disappearing.takeUp()
+    return .contactDeleted(UserRecord(user), try contactRecord(try requireContact(contactID)))
   }
 
   /// The contact stays, and so do the ledger's entries, by which a repeat of a message is recognised.

@@ -38,7 +38,7 @@ extension ContactRecord {
     self.init(
       id: contact.id, localDisplayName: contact.localName,
       profile: ProfileRecord(id: contact.id, profile: profile, localAlias: contact.localAlias),
-      connection: shown?.record, status: shown?.isLeft == true ? .deleted : .active,
+      connection: shown?.record, status: Status(contact, isLeft: shown?.isLeft == true),
       settings: ChatSettings(
         notifications: NotificationFilter(contact.notifications), sendsReceipts: contact.sendsReceipts,
         isFavorite: contact.isFavorite),
@@ -46,6 +46,12 @@ extension ContactRecord {
       usersPreferences: Preferences(stored: contact.usersPreferences) ?? Preferences(),
       customData: contact.customData.flatMap { try? JSONValue(parsing: $0) }?.objectValue, created: contact.createdAt,
       updated: contact.updatedAt, lastItem: contact.chatAt)
+  }
+}
+
+extension ContactRecord.Status {
+  fileprivate init(_ contact: StoredContact, isLeft: Bool) {
+    self = contact.isKept ? .deletedByUser : isLeft ? .deleted : .active
   }
 }
 

@@ -28,7 +28,8 @@ package struct ChatSettings: Hashable, Sendable {
 
 package struct ContactRecord: Hashable, Sendable {
   package enum Status: String, Hashable, Sendable, CaseIterable {
-    case active, deleted
+    /// `deleted`: by the contact.
+    case active, deleted, deletedByUser
   }
 
   package var id: Int64

@@ -1534,7 +1534,7 @@ class Contact(TypedDict):
     profile: "LocalProfile"
     activeConn: NotRequired["Connection"]
     contactUsed: bool
-    contactStatus: Literal["active", "deleted"]
+    contactStatus: Literal["active", "deleted", "deletedByUser"]
     chatSettings: "ChatSettings"
     userPreferences: "Preferences"
     mergedPreferences: "ContactUserPreferences"
@@ -2327,6 +2327,7 @@ Detail_code: TypeAlias = Literal[
     "messageTooLarge",
     "invitationUsed",
     "invitationOwn",
+    "profileShown",
     "stringsInvalid",
     "responseInvalid",
     "responsesTooMany",

@@ -125,6 +125,8 @@ class Run:
         if faults:
             verdict = "does not fit"
         known = self.rows.get(name)
+        if known is not None and known.verdict == "works" and verdict != "works":
+            self.faults.append(f"{name}: worked before, and `{text}` is {verdict}")
         if known is None or known.verdict.startswith("refused"):
             self.rows[name] = Row(name, text.split(" ")[0] + (" …" if " " in text else ""), came, verdict)
         return answer
@@ -224,6 +226,10 @@ async def look_around(run: Run) -> None:
     chat = {"chatType": "direct", "chatId": alice.contact}
     await run.call(alice, "APIDeleteChat", chatRef=chat, chatDeleteMode={"type": "full", "notify": True})
     await bob.hear("contactDeletedByContact")
+    chat = {"chatType": "direct", "chatId": bob.contact}
+    for mode in ("messages", "entity", "full"):
+        arguments = {"type": mode} if mode == "messages" else {"type": mode, "notify": False}
+        await run.call(bob, "APIDeleteChat", chatRef=chat, chatDeleteMode=arguments)
 
 
 async def refuse_the_rest(run: Run) -> None:

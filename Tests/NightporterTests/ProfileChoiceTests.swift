@@ -142,4 +142,34 @@ final class ProfileChoiceTests: XCTestCase {
     let seen = meeting.bob.event("contactConnected")?["result"]["contact"]["profile"]["displayName"].text
     XCTAssertNotEqual(seen, "alice")
   }
+
+  /// The address has the request with the user's own profile. Deleted, it is withdrawn, and the person asks as another one.
+  func testAskingAgainIncognitoIsNotAnsweredAsIfTheProfileWereHidden() throws {
+    let meeting = try AddressMeeting()
+    XCTAssertEqual(meeting.ask()["profile"]["displayName"].text, "bob")
+    let refused = meeting.bob.send("/_connect 1 incognito=on \(meeting.link)")
+    XCTAssertEqual(refused["error"]["np"]["code"].text, "profileShown", refused.description)
+    let again = meeting.bob.send("/_connect 1 \(meeting.link)")
+    again.assert("sentInvitation")
+    XCTAssertFalse(again["result"]["customUserProfile"].exists, again.description)
+    let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
+    meeting.bob.send("/_delete :\(pending["pccConnId"].number) full notify=on").assert("contactConnectionDeleted")
+    meeting.alice.event("contactRequestWithdrawn", within: 20)
+    let hidden = meeting.bob.send("/_connect 1 incognito=on \(meeting.link)")
+    hidden.assert("sentInvitation")
+    let seen = meeting.alice.event("receivedContactRequest")?["result"]["contactRequest"]["profile"]["displayName"].text
+    XCTAssertEqual(seen, hidden["result"]["customUserProfile"]["displayName"].text)
+    XCTAssertNotEqual(seen, "bob")
+  }
+
+  /// Hidden from the first request on, it stays so, and the answer says as whom the user asks.
+  func testAskingAgainWithoutIncognitoNamesTheProfileThatTheAddressHas() throws {
+    let meeting = try AddressMeeting()
+    let hidden = meeting.bob.send("/_connect 1 incognito=on \(meeting.link)")["result"]["customUserProfile"][
+      "displayName"]
+    meeting.alice.event("receivedContactRequest")
+    let again = meeting.bob.send("/_connect 1 \(meeting.link)")
+    again.assert("sentInvitation")
+    XCTAssertEqual(again["result"]["customUserProfile"]["displayName"].text, hidden.text, again.description)
+  }
 }

@@ -73,7 +73,7 @@ enum EveryCase {
     .storePageDamaged(file: "log", page: 7), .storeCutOff(file: "store", page: 0),
     .ownershipLost(holder: "app 12@34/ab"), .ownedElsewhere(holder: "12@34/ab"), .roleNotAllowed("repairing keys"),
     .relayMissing, .relayUnavailable("no such file"), .networkStopped, .notificationServerMissing, .invitationUsed,
-    .invitationOwn,
+    .invitationOwn, .profileShown,
     .stringsInvalid(key: "From: %@", "a text"),
     .messageTooLarge(bytes: 2, limit: 1), .responseInvalid("a JSON object"), .responsesTooMany(limit: 1),
     .scopeNotFound, .scopesTooMany(limit: 1),

@@ -37,7 +37,7 @@ extension Engine {
   // MARK: Our request
 
   /// Asks, at the address, for a connection. Asking again sends the same request again, by which the other side recognises
-  /// it.
+  /// it, with the profile that it has; one who wants to hide theirs is not answered as if it were hidden.
   func connect(
     address link: AddressLink, _ user: StoredUser, incognito: String?, reply: @escaping Reply
   ) throws(ChatError) {
@@ -47,7 +47,10 @@ extension Engine {
       try store.connection(userID: user.id, addressMailbox: link.senderID)
     }
     if let asked, !asked.hasLeft {
-      guard let contactID = asked.contactID else { return try askAgain(asked, user, reply: reply) }
+      guard let contactID = asked.contactID else {
+        try Self.requireHidden(asked, incognito)
+        return try askAgain(asked, user, reply: reply)
+      }
       let contact = try stored { () throws(StoreError) in try store.contact(contactID) }
       return reply(.result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: asked))))
     }
@@ -68,11 +71,16 @@ extension Engine {
       new.request = AddressRequest(mailbox: link.senderID, key: link.key.bytes, person: person)
       do throws(ChatError) {
         let connection = try engine.insertRequest(new)
+        try Self.requireHidden(connection, incognito)
         engine.finishAsking(connection, user, reply: reply)
       } catch {
         reply(.error(error))
       }
     }
+  }
+
+  private static func requireHidden(_ asked: StoredConnection, _ incognito: String?) throws(ChatError) {
+    if incognito != nil, asked.incognito == nil { throw .nightporter(.profileShown) }
   }
 
   private func askAgain(_ connection: StoredConnection, _ user: StoredUser, reply: @escaping Reply) throws(ChatError) {

@@ -54,6 +54,8 @@ package enum NightporterError: Hashable, Sendable {
   case invitationUsed
   /// The invitation is the user's own.
   case invitationOwn
+  /// Asking incognito at an address that was asked with the user's own profile.
+  case profileShown
   /// A string table was refused. `key` is the member with the mistake; nil for the table as a whole.
   case stringsInvalid(key: String?, StaticText)
   /// What a host reported about a notification does not say what was done with which.
@@ -114,6 +116,7 @@ package enum NightporterError: Hashable, Sendable {
     case .messageTooLarge: "messageTooLarge"
     case .invitationUsed: "invitationUsed"
     case .invitationOwn: "invitationOwn"
+    case .profileShown: "profileShown"
     case .stringsInvalid: "stringsInvalid"
     case .responseInvalid: "responseInvalid"
     case .responsesTooMany: "responsesTooMany"
@@ -141,7 +144,7 @@ package enum NightporterError: Hashable, Sendable {
       .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeKeyInvalid, .storeKeyForgotten, .storeKeyNotRaw,
       .storeKeyNoMemory, .storeNotSealed, .storeFormatNewer, .storeCipherUnavailable, .relayMissing,
       .networkStopped,
-      .notificationServerMissing, .invitationUsed, .invitationOwn, .scopeNotFound:
+      .notificationServerMissing, .invitationUsed, .invitationOwn, .profileShown, .scopeNotFound:
       []
     }
   }
@@ -184,6 +187,7 @@ extension NightporterError {
     case .messageTooLarge(let bytes, let limit): "message of \(bytes) bytes; at most \(limit) fit"
     case .invitationUsed: "the invitation was used or deleted"
     case .invitationOwn: "the invitation is the user's own"
+    case .profileShown: "the address was asked with the user's own profile"
     case .stringsInvalid(_, let what): "in the string table: expected \(what)"
     case .responseInvalid(let expected): "not a response to a notification: expected \(expected)"
     case .responsesTooMany(let limit): "\(limit) responses wait for the app"
@@ -227,6 +231,7 @@ extension NightporterError {
     case .invitationUsed: "ask for a new invitation; each is good for one contact"
     case .stringsInvalid: "correct the string table; nothing of it was taken"
     case .invitationOwn: "give the invitation to the person to be connected with"
+    case .profileShown: "delete the pending connection, then ask again; the first request may have been seen"
     case .responseInvalid: "pass what the platform reported; nightporter.h has the form"
     case .responsesTooMany: "start the app, which carries them out, then repeat"
     case .scopeNotFound: "subscribe the scope first; /_ntf scopes lists those of the active profile"
@@ -253,7 +258,7 @@ extension NightporterError {
     // The answer of a relay that no longer knows the mailbox, or has secured it.
     case .invitationUsed: .agent(.relay(server: "", .authentication))
     case .invitationOwn: .error(.invalidConnReq)
-    case .relayMissing, .notificationServerMissing, .scopeNotFound, .scopesTooMany:
+    case .relayMissing, .notificationServerMissing, .scopeNotFound, .scopesTooMany, .profileShown:
       .agent(.command(.prohibited, context: message))
     case .controllerInvalid, .storeClosed, .storeKeyForgotten, .storeKeyNotRaw, .ownershipLost, .roleNotAllowed,
       .responsesTooMany:

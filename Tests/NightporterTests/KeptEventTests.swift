@@ -167,7 +167,6 @@ final class KeptEventTests: XCTestCase {
     let answer = take(
       chat_migrate_init_key(pair.alice.prefix, "", 1, "yesUp", Int32(NP_ROLE_SHARE.rawValue), &handle))
     let share = Host(try XCTUnwrap(handle, answer), pair.alice.prefix)
-    share.send(#"/_network {"relay":"\#(pair.folder.file("relay.db"))"}"#).assert("cmdOk")
     XCTAssertEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
     pair.send("shared", from: share)
     pair.bob.event("newChatItems")

@@ -15,6 +15,8 @@ final class ResponseBook: Sendable {
     var id: Int64?
     /// A process has said that it is the first.
     var wasTaken = false
+    /// Of an opening: under which it was stored before another notification was shown under its identifier.
+    var earlierIDs: Set<Int64> = []
   }
 
   private struct Pages: Sendable {
@@ -104,11 +106,20 @@ final class ResponseBook: Sendable {
     let isFirst = result["repeated"] != true
     let (earlier, wasTaken) = pages.withLock { pages in
       pages.unanswered.remove(response.number)
-      defer {
-        pages.responses[response.number].id = id
-        if isFirst { pages.responses[response.number].wasTaken = true }
+      var known = pages.responses[response.number]
+      defer { pages.responses[response.number] = known }
+      // The opening of what is shown anew, as after an edit, is another one. The verdict finds the earlier one without an identifier.
+      // The answers may come in either order.
+      if let other = known.id, other != id, known.action == "open" {
+        known.earlierIDs.insert(min(other, id))
+        known.id = max(other, id)
+        return (Int64?.none, false)
       }
-      return (pages.responses[response.number].id, pages.responses[response.number].wasTaken)
+      defer {
+        known.id = id
+        if isFirst { known.wasTaken = true }
+      }
+      return (known.id, known.wasTaken)
     }
     if let earlier, earlier != id {
       tally.problem("a response was taken as \(earlier) and as \(id): \(response.json.text)")

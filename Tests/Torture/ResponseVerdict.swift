@@ -30,7 +30,19 @@ struct ResponseVerdict {
     }
     let stored = Dictionary(uniqueKeysWithValues: rows)
     let given = torture.responses.responses
-    if stored.count != given.count { tally.problem("\(given.count) responses were given, \(stored.count) are stored") }
+    let earlier = given.flatMap(\.earlierIDs)
+    let count = given.count + earlier.count
+    if stored.count != count { tally.problem("\(count) responses were given, \(stored.count) are stored") }
+    for id in earlier {
+      guard let row = stored[id], row.action == "open", row.identifier.isEmpty,
+        row.state == "applied" || row.state == "stale"
+      else {
+        tally.problem(
+          "an opening was taken once more, and nothing was shown anew: \(id) is \(String(describing: stored[id]))")
+        continue
+      }
+      tally.count("openings of what was shown anew")
+    }
     try contents.expect("events about responses that were not taken", "SELECT count(*) FROM response_events", 0)
     let answers = try contents.database.rows(
       "SELECT json_extract(content, '$.text') FROM items WHERE sent = 1 AND content LIKE '%\"answer %'"

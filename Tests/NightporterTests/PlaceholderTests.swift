@@ -184,6 +184,58 @@ final class PlaceholderTests: XCTestCase {
     let early = try offline(station, push)
     XCTAssertEqual(early.identifiers, ["np:notice"], early.description)
     XCTAssertFalse(early.titles.contains { $0.contains("bob") }, early.description)
+    // It stays as long as nothing else can be said, whatever is taken away meanwhile.
+    for attempt in 1...2 {
+      let again = try offline(station, push)
+      XCTAssertEqual(again["outcome"].text, "offline", again.description)
+      XCTAssertEqual(again.identifiers, ["np:notice"], "\(attempt): \(again)")
+      XCTAssertEqual(again["withdrawals"].count, 0, "\(attempt): \(again)")
+    }
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, ["hello"], late.description)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)
+  }
+
+  /// What the user read is taken away by the next answer; that says nothing of what the push is about.
+  func testANoticeIsShownBesideWhatIsWithdrawn() throws {
+    let station = try Station()
+    station.suspend()
+    let first = try station.present(try station.push(for: "one"))
+    station.alice.send("/_app activate").assert("cmdOk")
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    station.suspend()
+    let push = try station.push(for: "two")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    try store.execute(
+      """
+      UPDATE connections SET notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL, subscription = 'off';
+      UPDATE token SET mode = 'PERIODIC'
+      """)
+    try store.close()
+    let early = try offline(station, push)
+    XCTAssertEqual(early["outcome"].text, "offline", early.description)
+    XCTAssertEqual(early.identifiers, ["np:notice"], early.description)
+    XCTAssertEqual(early["withdrawals"].elements.map(\.text), first.identifiers, early.description)
+    let late = try station.present(push)
+    XCTAssertEqual(late.bodies, ["two"], late.description)
+    XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)
+  }
+
+  /// What the push names cannot be read: the user hears that something is wrong, and once the record is whole, of the message.
+  func testAPushThatNamesADamagedRecordHasANotice() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    let whole = try XCTUnwrap(try store.first("SELECT recipient_key FROM connections") { $0.blob(0) })
+    try store.run("UPDATE connections SET recipient_key = x'00'")
+    for _ in 1...2 {
+      let failed = try station.present(push)
+      XCTAssertEqual(failed["outcome"].text, "failed", failed.description)
+      XCTAssertEqual(failed.titles, ["Encrypted message: database error"], failed.description)
+    }
+    try store.run("UPDATE connections SET recipient_key = ?", [.blob(whole)])
     let late = try station.present(push)
     XCTAssertEqual(late.bodies, ["hello"], late.description)
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)

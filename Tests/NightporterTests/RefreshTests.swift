@@ -253,6 +253,48 @@ final class RefreshTests: XCTestCase {
     }
   }
 
+  /// The user taps, and opens the app in the middle of a round: what the tap waits for is the screen.
+  func testAnAppThatIsStartedInARoundAppliesTheTapThatWaits() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let shown = try station.present(push)["notifications"][0]
+    station.alice.free()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    let fresh = try XCTUnwrap(Host.open(station.pair.folder.file("alice")).host)
+    transport.install(in: fresh)
+    transport.hang(true)
+    let (answer, handle) = (Promise<String>(), UInt(bitPattern: try XCTUnwrap(fresh.handle)))
+    Thread.detachNewThread {
+      answer.fulfil(take(np_background_refresh(UnsafeMutableRawPointer(bitPattern: handle), 20_000)))
+    }
+    transport.waitUntilInside()
+    let tap = fresh.respond(to: shown)["result"]
+    XCTAssertEqual(tap["outcome"].text, "waiting", tap.description)
+    fresh.send("/_start").assert("chatRunning")
+    let event = try XCTUnwrap(fresh.event("ntfResponse", within: 10))["result"]
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    transport.hang(false)
+    XCTAssertNotNil(answer.wait(atMost: .seconds(15)))
+    fresh.free()
+  }
+
+  /// Without a token the first round of a process is not the last word on the mode.
+  func testTheNextRoundIsEarlierOnceTheTokenIsDeleted() throws {
+    let station = try Station()
+    let app = station.alice
+    func round() -> Int64 {
+      app.send("/_app phase background").assert("cmdOk")
+      app.send("/_app suspend 0").assert("cmdOk")
+      let answer = JSON(take(np_background_refresh(app.handle, 20_000)))
+      return Int64(answer["nextRefreshMs"].number)
+    }
+    XCTAssertEqual(round(), 2_400_000)
+    app.send("/_app activate").assert("cmdOk")
+    app.send("/_ntf delete apns_test \(station.token)").assert("cmdOk")
+    XCTAssertEqual(round(), 600_000)
+  }
+
   /// On screen and not: the round is answered, and the process does not crash.
   func testAControllerIsFreedInTheMiddleOfARound() throws {
     let pair = try Pair()

@@ -99,6 +99,17 @@ final class RequestResponseTests: XCTestCase {
 
   /// The answer waits as long as the relay does not answer, and is given once.
   func testAcceptingIsPostponedWhileTheRelayCannotBeReached() throws {
+    try acceptingIsPostponed(while: { $0.fail(.create) }, until: { $0.fail(nil) })
+  }
+
+  /// The relay answers that it cannot make a mailbox now, as when its back end is away.
+  func testAcceptingIsPostponedWhileTheRelayIsUnavailable() throws {
+    try acceptingIsPostponed(while: { $0.refuse(.create) }, until: { $0.refuse(nil) })
+  }
+
+  private func acceptingIsPostponed(
+    while hinder: (HostTransport) -> Void, until end: (HostTransport) -> Void
+  ) throws {
     let folder = try TemporaryFolder()
     let transport = HostTransport(relay: folder.file("relay.db"))
     let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
@@ -117,7 +128,7 @@ final class RequestResponseTests: XCTestCase {
       }
     }
     let id = request["contactRequestId"].number
-    transport.fail(.create)
+    hinder(transport)
     let accept =
       "{\"actionIdentifier\":\"NTF_ACT_ACCEPT_CONTACT\",\"identifier\":\"np:request:1:\(id)\",\"userInfo\":{\"userId\":1,\"contactRequestId\":\(id)}}"
     XCTAssertNil(alice.respond(accept)["error"].value)
@@ -129,7 +140,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(try store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'"), 1)
     try store.close()
     XCTAssertTrue(alice.respond(accept)["result"]["repeated"].flag)
-    transport.fail(nil)
+    end(transport)
     let event = try XCTUnwrap(alice.event("ntfResponse", within: 60))["result"]
     XCTAssertEqual(event["outcome"].text, "applied", event.description)
     XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 1)

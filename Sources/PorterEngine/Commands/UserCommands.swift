@@ -78,7 +78,8 @@ extension Engine {
         from: before.profileToSend, to: profile, successes: Int64(told.count), failures: 0, changedContacts: told))
   }
 
-  private func tellContacts(
+  /// Part of the transaction that changes the profile. The caller has the sender look for it.
+  func tellContacts(
     of user: StoredUser, _ store: Store
   ) throws(StoreError) -> [ContactRecord] {
     var told: [ContactRecord] = []

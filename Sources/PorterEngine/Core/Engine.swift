@@ -161,7 +161,7 @@ extension Engine: LifecycleWork {
   func takeUpWork() {
     changes.report()
     changes.showWhatWaits()
-    withdrawals.report()
+    withdrawals.reportAnew()
     guard isMain else { return }
     // First: what is over is neither sent nor answered.
     calls.takeUpWork()

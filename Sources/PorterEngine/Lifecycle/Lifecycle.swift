@@ -158,7 +158,8 @@ final class Lifecycle {
   func start(mainApp: Bool) throws(ChatError) -> Bool {
     let wasActive = isActive
     isMain = mainApp && context.role == .app
-    try enter(Activation(kind: .start, takesUpWork: !wasActive))
+    // What waits for the user is taken up also by an app that a round has activated.
+    try enter(Activation(kind: .start, takesUpWork: !wasActive || !phase.isOnScreen))
     return !wasActive
   }
 

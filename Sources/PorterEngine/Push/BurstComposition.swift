@@ -123,10 +123,18 @@ struct BurstComposition {
       identifier: .many(user: user, chat: ofChat?.id), owner: owner,
       kind: .many(.init(count: parts.map(\.count).reduce(0, +), ofChat.map { .chat($0) } ?? .chats(chats))))
     let before = notifications.count
-    let connection = try ofChat == nil ? nil : store.connection(contactID: parts[0].contactID)
-    add(event, of: (connection?.agentID).map { TextEncoding.base64URL($0) }, isHeard: false)
+    add(event, of: try ofChat == nil ? nil : Self.agentName(parts[0], store), isHeard: false)
     // Its profile was muted or hidden meanwhile.
     if notifications.count == before { withdrawals.append(identifier) } else { reduced.append(identifier) }
+  }
+
+  /// Nil for a damaged record: a tap leads to the chat by its number alone (INC-44).
+  private static func agentName(_ part: SummaryPart, _ store: Store) throws(StoreError) -> String? {
+    do throws(StoreError) {
+      return try store.currentConnection(contactID: part.contactID).map { TextEncoding.base64URL($0.agentID) }
+    } catch .damaged {
+      return nil
+    }
   }
 
   /// Nil for a damaged record: the others are named without it (INC-44).

@@ -47,6 +47,7 @@ struct PushDecoder {
       return isRepeat ? .decodedRepeat : .decodedMessage
     case .damaged(let error, let connections, let isRepeat):
       run.noteDamage(error)
+      run.noteUnknownName()
       note(connections, run)
       if connections.isEmpty { return .storeFailed }
       return isRepeat ? .decodedRepeat : .decodedMessage

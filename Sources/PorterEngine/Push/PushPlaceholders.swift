@@ -23,7 +23,7 @@ struct PushPlaceholders {
   func due(_ run: PushRun, _ policy: NotificationPolicy, _ store: Store) throws(StoreError) -> [Placeholder] {
     guard run.named != nil else { return [] }
     var placeholders: [Placeholder] = []
-    var isComplete = true
+    var isComplete = !run.namesUnknown
     // An app on screen shows what comes by itself, and a running app fetches what is left.
     let expecting = run.isOnScreen || run.findings.isLeftToApp ? [] : run.expecting
     for named in expecting {

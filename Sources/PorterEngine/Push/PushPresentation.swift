@@ -28,7 +28,7 @@ struct PushPresentation {
       return .storeFailed
     }
     if run.content.isEmpty { return .composedNothing }
-    return run.content.showsWhatCame ? .composedShow : .composedAnnounced
+    return run.isPresenting ? .composedShow : .composedAnnounced
   }
 
   /// Recorded in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
@@ -160,8 +160,8 @@ struct PushPresentation {
       filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
       + bursts.withdrawals
     let notifications = bursts.notifications
-    // The store can be read again: what was said of it does not hold any more.
-    if NoticeMark(context.configuration).isSet {
+    // The store can be read again, and all that came is known: what was said does not hold any more.
+    if !run.owesNotice, NoticeMark(context.configuration).isSet {
       content.withdrawals.append(NotificationNotice.identifier)
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.

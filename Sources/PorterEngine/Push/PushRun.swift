@@ -135,13 +135,30 @@ final class PushRun {
 
   /// What to say when the answer would say nothing. `isShown`: a notice is on screen.
   func notice(isShown: Bool) -> NotificationNotice? {
-    guard !isOnScreen, content.isEmpty, !findings.isAccountedFor else { return nil }
+    // What is taken away says nothing of what came.
+    guard !isOnScreen, content.saysNothing, !findings.isAccountedFor else { return nil }
     switch payload {
     case .message: return PushNotice.afterMessage(state, obstacle)
     // It would come again with every round.
     case .checkMessages: return isShown ? nil : PushNotice.afterRound(state, obstacle)
     case .verification, nil: return nil
     }
+  }
+
+  /// Something that the push names is not in the answer, and not known to be on screen or unwanted: a notice is due, or stays.
+  var owesNotice: Bool {
+    switch payload {
+    case .message: !isOnScreen && !findings.isAccountedFor
+    case .checkMessages: !findings.hasReachedRelayAndStore
+    case .verification, nil: false
+    }
+  }
+
+  /// What the push names has a record that is damaged: it is not known what the push is about.
+  private(set) var namesUnknown = false
+
+  func noteUnknownName() {
+    if case .message = payload { namesUnknown = true }
   }
 
   /// Why the store could not be read for this push, until that is taken.
@@ -176,6 +193,9 @@ final class PushRun {
 
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.isExpired }
 
+  /// What is only withdrawn is an answer to a push of which nothing else is to be said.
+  var isPresenting: Bool { content.showsWhatCame || !content.withdrawals.isEmpty && !owesNotice }
+
   /// What this push shows is settled, and on its way to the caller.
   private(set) var hasStagedAnswer = false
 
@@ -184,7 +204,7 @@ final class PushRun {
   func stageAnswer() -> Bool {
     var content = content
     content.isRecorded = false
-    let isPresented = state == .presenting && content.showsWhatCame
+    let isPresented = state == .presenting && isPresenting
     let isTaken = pending.stage { [content, holders, nextRefresh, trace] in
       Self.json(
         outcome: isPresented ? Push.State.presented.name : Push.State.expired.name,
@@ -337,10 +357,9 @@ struct PushContent {
   /// How many of the notifications are placeholders for messages that have not come.
   var placeholders = 0
 
-  var isEmpty: Bool { notifications.isEmpty && withdrawals.isEmpty && applicationPushes.isEmpty }
-  var showsWhatCame: Bool {
-    notifications.count > placeholders || !withdrawals.isEmpty || !applicationPushes.isEmpty
-  }
+  var isEmpty: Bool { saysNothing && withdrawals.isEmpty }
+  var saysNothing: Bool { notifications.isEmpty && applicationPushes.isEmpty }
+  var showsWhatCame: Bool { notifications.count > placeholders || !applicationPushes.isEmpty }
 
   /// False if one more application push of this size is too much for one answer.
   mutating func takeRoom(_ bytes: Int) -> Bool {

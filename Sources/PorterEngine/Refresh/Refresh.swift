@@ -93,9 +93,13 @@ final class Refresh: BackgroundRefreshEffects {
     ended?.then()
   }
 
-  /// Known from the last time while the store is closed.
+  /// Known from the last time while the store is closed. Nil without a token.
   private func readMode() {
-    guard let store = context.store, let token = try? store.token() else { return }
-    schedule.mode = NotificationMode(rawValue: token.mode)
+    guard let store = context.store else { return }
+    do throws(StoreError) {
+      schedule.mode = try store.token().flatMap { NotificationMode(rawValue: $0.mode) }
+    } catch {
+      context.log(.info, "the mode is taken to be what it was", ["error": error.description])
+    }
   }
 }

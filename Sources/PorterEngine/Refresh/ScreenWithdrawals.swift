@@ -47,6 +47,12 @@ final class ScreenWithdrawals {
     }
   }
 
+  /// The app comes to the screen: a notice may have been shown since it was there last.
+  func reportAnew() {
+    hasEndedNotice = false
+    report()
+  }
+
   func report() {
     guard context.role == .app, lifecycle.phase.isOnScreen, let store = context.store else { return }
     do throws(StoreError) { try report(store) } catch {

@@ -76,7 +76,8 @@ extension Engine {
       UserRecord(user), AddressRecord(id: address.id, link: address.link, settings: settings))
   }
 
-  /// Contacts stay; requests that wait cannot be accepted any more.
+  /// Contacts stay; requests that wait cannot be accepted any more. The link goes from the profile in the same transaction: a process
+  /// that is killed leaves no profile behind that shows a link which leads nowhere.
   func deleteAddress(_ selection: UserSelection) throws(ChatError) -> Response {
     let (user, address) = try requireAddress(try userID(selection))
     let store = try requireStore()
@@ -85,15 +86,22 @@ extension Engine {
       try store.transaction { () throws(StoreError) in
         try self.requests.withdrawAll(of: address, store)
         try self.connections.deleteSilently(address.connectionID, deletesMailbox: true, store)
+        try self.removeLink(of: address, store)
       }
     }
     connections.reportEnded()
-    var profile = user.profileToSend
-    if profile.contactLink == address.link {
-      profile.contactLink = nil
-      _ = try updateProfile(user.id, profile)
-    }
+    sender.offerNew()
     return .userContactLinkDeleted(UserRecord(user))
+  }
+
+  private func removeLink(of address: StoredAddress, _ store: Store) throws(StoreError) {
+    let user = try store.user(address.userID)
+    var profile = user.profileToSend
+    guard profile.contactLink == address.link else { return }
+    profile.contactLink = nil
+    try store.setUserProfile(
+      user.id, displayName: profile.displayName, fullName: profile.fullName, profile: profile.stored)
+    _ = try tellContacts(of: try store.user(user.id), store)
   }
 
   func setProfileAddress(_ userID: Int64, _ isShown: Bool) throws(ChatError) -> Response {

@@ -6,26 +6,28 @@ import PorterStore
 /// process left in the middle asks again.
 extension ContactRequests: ContactRequestActions {
   func acceptContactRequest(
-    requestID: Int64, incognito: Bool, then: @escaping (Result<Int64, ChatError>) -> Void
+    requestID: Int64, incognito: Bool, then: @escaping (Result<Int64, ContactRequestFailure>) -> Void
   ) {
     do throws(ChatError) {
       try accept(requestID, incognito: incognito) { acceptance in
         switch acceptance {
         case .accepted(let contact): then(.success(contact.id))
-        case .pending(let error), .stale(let error): then(.failure(error))
+        // Whatever keeps it from being finished now: a relay may say of itself that it cannot answer.
+        case .pending: then(.failure(.pending))
+        case .stale(let error): then(.failure(ContactRequestFailure(error)))
         }
       }
     } catch {
-      then(.failure(error))
+      then(.failure(ContactRequestFailure(error)))
     }
   }
 
-  func rejectContactRequest(requestID: Int64, then: @escaping (Result<Void, ChatError>) -> Void) {
+  func rejectContactRequest(requestID: Int64, then: @escaping (Result<Void, ContactRequestFailure>) -> Void) {
     do throws(ChatError) {
       if try !isRejected(requestID) { _ = try reject(requestID) }
       then(.success(()))
     } catch {
-      then(.failure(error))
+      then(.failure(ContactRequestFailure(error)))
     }
   }
 }

@@ -199,13 +199,13 @@ final class Responses {
     }
   }
 
-  private func requestAnswered(_ response: StoredResponse, _ result: Result<String?, ChatError>) {
+  private func requestAnswered(_ response: StoredResponse, _ result: Result<String?, ContactRequestFailure>) {
     underWay.remove(response.id)
     switch result {
     case .success(let chatID): finish(response, ResponseEnding(userID: response.userID, chatID: chatID))
-    case .failure(let error) where error.isTemporary: postpone(response.id)
-    case .failure(.store(.contactRequestNotFound)): finish(response, .stale(.noSuchRequest))
-    case .failure:
+    case .failure(.pending): postpone(response.id)
+    case .failure(.gone): finish(response, .stale(.noSuchRequest))
+    case .failure(.refused):
       context.log(.info, "a contact request could not be answered", ["response": String(response.id)])
       finish(response, .stale(.refused))
     }

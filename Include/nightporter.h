@@ -338,8 +338,8 @@ np_error np_expire_push(chat_ctrl ctrl);
 /*
  * Does one round in the background, when the system has woken an app that is not on screen: activates the chat, looks into every
  * mailbox, commits, decides what to show, and comes to rest. Returns before `deadline_ms` milliseconds (1 to 30000) have passed,
- * with the answer of np_receive_push(); what is committed is shown in it once, whichever process committed it. Receiving ends after
- * 18 s, and what then is under way after 5 s more. A fresh process needs no "/_start" before: that would count as the user's
+ * with the answer of np_receive_push(); what is committed is shown in it once, whichever process committed it. Receiving ends 18 s
+ * after the last push or round that began meanwhile, and what then is under way after 5 s more. A fresh process needs no "/_start" before: that would count as the user's
  * looking at the app.
  *
  * "nextRefreshMs" says when the next round is due: 40 minutes after a whole one in the mode INSTANT, 20 in the mode PERIODIC, 10
@@ -481,7 +481,8 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     in progress, … }, "blocked": { "network", "database": whether work of that sort may not begin }, "machines": { name:
  *     state, … }, "instance", "unread", "eventsWaiting",
  *     "notifications": how pushes are: { "token": { "status", "mode", "reason", "reasonTs" }, "subscriptions": { state: how
- *     many mailboxes are in it, … } },
+ *     many mailboxes are in it, … }, "repairs": of subscriptions that had to be made anew, [{ "reason": an event of the
+ *     machine subscription, "count": how many mailboxes last for this reason, "ts": when this was noticed last }, …] },
  *     "pushesWaiting": how many pushes have no answer yet, beside the one that came first,
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },

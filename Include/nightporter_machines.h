@@ -180,14 +180,14 @@ enum np_application_push_reason {
 };
 
 /* The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox, and
-notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, and what is
-then in progress has 5 s to finish, so that both fit the 30 s that a system grants. The next round is due after 40 min
-in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut off, or that did
-not reach everything, after 10 min, the minimum. A round that is requested earlier is carried out anyway: the system has
-its reasons, and looking twice is harmless. An extension at work is no reason to wait either, since claims keep the two
-apart. SimpleX's app ends a round when nothing has come for 6 s, because it subscribes, and cannot know whether more is
-on its way. A round here asks each mailbox until that answers that it is empty, and ends with the last one: there is
-nothing left to wait for. */
+notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, counted from
+the last push that came, and what is then in progress has 5 s to finish, so that both fit the 30 s that a system grants.
+The next round is due after 40 min in the mode instant, 20 min in the mode periodic and 10 min without a token; after a
+round that was cut off, or that did not reach everything, after 10 min, the minimum. A round that is requested earlier
+is carried out anyway: the system has its reasons, and looking twice is harmless. An extension at work is no reason to
+wait either, since claims keep the two apart. SimpleX's app ends a round when nothing has come for 6 s, because it
+subscribes, and cannot know whether more is on its way. A round here asks each mailbox until that answers that it is
+empty, and ends with the last one: there is nothing left to wait for. */
 enum np_background_refresh_state {
   /* No round is due: the app is on screen, is stopped, or has just been started. */
   NP_BACKGROUND_REFRESH_STATE_IDLE = 0,
@@ -247,8 +247,7 @@ enum np_background_refresh_reason {
   NP_BACKGROUND_REFRESH_REASON_NOTHING_PLANNED = 0,
   NP_BACKGROUND_REFRESH_REASON_STALE = 1,
   NP_BACKGROUND_REFRESH_REASON_ALREADY_PLANNED = 2,
-  NP_BACKGROUND_REFRESH_REASON_ALREADY_RUNNING = 3,
-  NP_BACKGROUND_REFRESH_REASON_ALREADY_SUSPENDING = 4
+  NP_BACKGROUND_REFRESH_REASON_ALREADY_SUSPENDING = 3
 };
 
 /* One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
@@ -1782,34 +1781,36 @@ enum np_subscription_effect {
   NP_SUBSCRIPTION_EFFECT_SAVE_NOTIFIER = 1,
   /* Store the status; it is shown as the subscription's health (INC-67). */
   NP_SUBSCRIPTION_EFFECT_SAVE_STATUS = 2,
+  /* Store why the subscription has to be made anew, and when that was noticed: the name of the event. */
+  NP_SUBSCRIPTION_EFFECT_SAVE_REASON = 3,
   /* Queue the request that the server forget it (SDEL). */
-  NP_SUBSCRIPTION_EFFECT_QUEUE_RELEASE = 3,
+  NP_SUBSCRIPTION_EFFECT_QUEUE_RELEASE = 4,
   /* Delete the notifier's keys. Its id stays until there is another, for a push that is still under way. */
-  NP_SUBSCRIPTION_EFFECT_FORGET_NOTIFIER = 4,
+  NP_SUBSCRIPTION_EFFECT_FORGET_NOTIFIER = 5,
   /* Delete the record. */
-  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 5,
+  NP_SUBSCRIPTION_EFFECT_DELETE_RECORD = 6,
   /* Give the relay the notifier key (NKEY). Answer: notifier. */
-  NP_SUBSCRIPTION_EFFECT_ENABLE_NOTIFIER = 6,
+  NP_SUBSCRIPTION_EFFECT_ENABLE_NOTIFIER = 7,
   /* Have the relay drop the notifier key (NDEL). Answer: turnedOff or release. */
-  NP_SUBSCRIPTION_EFFECT_DISABLE_NOTIFIER = 7,
+  NP_SUBSCRIPTION_EFFECT_DISABLE_NOTIFIER = 8,
   /* Have the server watch (SNEW), together with others. Answer: subscribe. */
-  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 8,
+  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AT_SERVER = 9,
   /* Ask the server (SCHK), together with others. Answer: check. */
-  NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 9,
+  NP_SUBSCRIPTION_EFFECT_CHECK_AT_SERVER = 10,
   /* Raise release.due, if this process asks: an extension leaves it to the app. */
-  NP_SUBSCRIPTION_EFFECT_REQUEST_RELEASE = 10,
+  NP_SUBSCRIPTION_EFFECT_REQUEST_RELEASE = 11,
   /* Offer the relay the queued requests, until it has them. */
-  NP_SUBSCRIPTION_EFFECT_SEND_QUEUED = 11,
+  NP_SUBSCRIPTION_EFFECT_SEND_QUEUED = 12,
   /* Raise create, if a subscription is wanted again. */
-  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AGAIN = 12,
+  NP_SUBSCRIPTION_EFFECT_SUBSCRIBE_AGAIN = 13,
   /* Raise check.due in a day, within every expiry that a server may have (INC-64). */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 13,
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_CHECK = 14,
   /* Have what is due asked again later, after a growing delay. */
-  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 14,
+  NP_SUBSCRIPTION_EFFECT_SCHEDULE_RETRY = 15,
   /* Report the status (subscriptionStatus), together with others, unless it is what was reported last. */
-  NP_SUBSCRIPTION_EFFECT_REPORT_STATUS = 15,
+  NP_SUBSCRIPTION_EFFECT_REPORT_STATUS = 16,
   /* Report that it was refused (subscriptionStatus), and log it. */
-  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 16
+  NP_SUBSCRIPTION_EFFECT_REPORT_ERROR = 17
 };
 
 enum np_subscription_reason {

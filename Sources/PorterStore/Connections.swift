@@ -139,6 +139,24 @@ extension Store {
     }
   }
 
+  package struct SubscriptionRepairs {
+    /// The name of an event of `subscription`.
+    package let reason: String
+    package let count: Int64
+    /// The last of them.
+    package let at: WallTime
+  }
+
+  /// Why subscriptions last had to be made anew, by reason.
+  package func subscriptionRepairs() throws(StoreError) -> [SubscriptionRepairs] {
+    try rows(
+      """
+      SELECT repair_reason, count(*), max(repair_at) FROM connections WHERE repair_reason IS NOT NULL
+      GROUP BY repair_reason ORDER BY repair_reason
+      """
+    ) { SubscriptionRepairs(reason: $0.text(0), count: $0.integer(1), at: WallTime(milliseconds: $0.integer(2))) }
+  }
+
   private func readable(_ condition: String) throws(StoreError) -> [StoredConnection] {
     let found = try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)") {
       (row) throws(StoreError) -> StoredConnection? in
@@ -233,6 +251,12 @@ extension Store {
 
   package func setSubscription(connectionID: Int64, _ state: String) throws(StoreError) {
     try run("UPDATE connections SET subscription = ? WHERE connection_id = ?", [.text(state), .integer(connectionID)])
+  }
+
+  package func setSubscriptionRepair(connectionID: Int64, reason: String, at time: WallTime) throws(StoreError) {
+    try run(
+      "UPDATE connections SET repair_reason = ?, repair_at = ? WHERE connection_id = ?",
+      [.text(reason), .integer(time.milliseconds), .integer(connectionID)])
   }
 
   /// The id stays until there is another: a push that is still under way is recognised by it.

@@ -34,6 +34,7 @@ enum Schema {
     Migration(name: "20261122_pushes", sql: pushes) { (store) throws(StoreError) in try store.limitCache() },
     Migration(name: "20261122_fewer_indexes", sql: fewerIndexes),
     Migration(name: "20261123_kept_conversations", sql: keptConversations),
+    Migration(name: "20261123_subscription_repairs", sql: subscriptionRepairs),
   ]
 
   /// "NPst": identifies a store among SQLite files.

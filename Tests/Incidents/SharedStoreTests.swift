@@ -83,7 +83,8 @@ final class SharedStoreTests: XCTestCase {
     // Undo the last migration.
     try execute(
       """
-      ALTER TABLE contacts DROP COLUMN kept_chat_at;
+      ALTER TABLE connections DROP COLUMN repair_reason;
+      ALTER TABLE connections DROP COLUMN repair_at;
       PRAGMA user_version = \(try version(night) - 1);
       """, night)
     let older = try tables(night)

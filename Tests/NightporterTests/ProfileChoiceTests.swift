@@ -118,6 +118,22 @@ final class ProfileChoiceTests: XCTestCase {
     XCTAssertFalse(seen?.isEmpty ?? true)
   }
 
+  /// The contact has seen the user's own profile: hiding it is refused, by command and from a notification.
+  func testAcceptingIncognitoIsRefusedOnceTheProfileWasSent() throws {
+    let meeting = try AddressMeeting()
+    let request = meeting.ask()["contactRequestId"].number
+    meeting.alice.send("/_accept \(request)").assert("acceptingContactRequest")
+    let refused = meeting.alice.send("/_accept incognito=on \(request)")
+    XCTAssertEqual(refused["error"]["np"]["code"].text, "profileShown", refused.description)
+    let members =
+      "\"identifier\":\"np:request:1:\(request)\",\"userInfo\":{\"userId\":1,\"contactRequestId\":\(request)}"
+    meeting.alice.respond(to: members, "NTF_ACT_ACCEPT_CONTACT_INCOGNITO").assert("notificationResponse")
+    let event = try XCTUnwrap(meeting.alice.event("ntfResponse"))["result"]
+    XCTAssertEqual([event["outcome"].text, event["reason"].text], ["stale", "refused"], event.description)
+    // The same again is no mistake.
+    meeting.alice.send("/_accept \(request)").assert("acceptingContactRequest")
+  }
+
   /// The relay owes its answer to the first acceptance when the second comes.
   func testAcceptingAgainWhileTheFirstIsUnderWay() throws {
     let meeting = try AddressMeeting()

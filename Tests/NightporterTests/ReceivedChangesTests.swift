@@ -253,6 +253,9 @@ final class ReceivedChangesTests: XCTestCase {
       #"{"event":"x.msg.del","params":{}}"#, #"{"event":"x.msg.del","params":{"msgId":"!"}}"#,
       #"{"event":"x.msg.del","params":{"msgId":""}}"#, #"{"event":"x.msg.rcpt","params":{"msgId":"\#(long)"}}"#,
       #"{"event":"x.msg.update","params":{"msgId":"AA"}}"#,
+      // One that nothing could refer to.
+      #"{"event":"x.msg.new","msgId":"","params":{"content":{"type":"text","text":"a"}}}"#,
+      #"{"event":"x.msg.new","msgId":"\#(long)","params":{"content":{"type":"text","text":"a"}}}"#,
       #"{"event":"x.msg.react","params":{"msgId":"AA","add":true,"reaction":{}}}"#,
       #"{"event":"x.msg.react","params":{"msgId":"AA","reaction":{"type":"emoji","emoji":"👍"}}}"#,
     ] {

@@ -58,6 +58,40 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertEqual(state["machines"]["background_refresh"].text, "expired", state.description)
   }
 
+  /// INC-48: what comes late in a round has its own time, and does not end with the round before it.
+  func testALaterRoundHasItsOwnTimeToReceive() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    let clock = MovedClock()
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    let configuration = Configuration(
+      prefix: pair.folder.file("alice"), role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    let app = try XCTUnwrap(Controller.open(configuration).1)
+    defer { app.stop() }
+    XCTAssertTrue(app.setRelay(transport.port))
+    transport.hang(true)
+    defer { transport.hang(false) }
+    func begin() -> Promise<String> {
+      let answer = Promise<String>()
+      Thread.detachNewThread { answer.fulfil(app.refresh(deadline: .seconds(30))) }
+      return answer
+    }
+    let first = begin()
+    awaitThat("the first is in progress") { JSON(app.state())["machines"]["background_refresh"].text == "running" }
+    transport.waitUntilInside()
+    clock.move(.seconds(9))
+    let second = begin()
+    awaitThat("both are in progress") { JSON(app.state())["pushesWaiting"].number == 1 }
+    pair.send("hello", from: pair.bob)
+    clock.move(.milliseconds(9_500))
+    for _ in 0..<5 { _ = app.state() }
+    transport.hang(false)
+    // Of the first, each request for a message was given up.
+    _ = try answer(first)
+    let shown = try answer(second)
+    XCTAssertNotEqual(shown["outcome"].text, "expired", shown.description)
+  }
+
   /// INC-30, INC-48: the host suspends the process in the middle of two pushes. Each has its answer, and nothing is open.
   func testASuspensionInTheMiddleOfTwoPushesAnswersBoth() throws {
     let station = try Station()

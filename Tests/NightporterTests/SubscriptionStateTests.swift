@@ -45,6 +45,10 @@ final class SubscriptionStateTests: XCTestCase {
       return events.count >= 2
     }
     XCTAssertEqual(events, ["pending", "active"])
+    let repairs = alice.state["notifications"]["repairs"]
+    XCTAssertEqual(repairs.elements.map { $0["reason"].text }, ["check.ended"], repairs.description)
+    XCTAssertEqual(repairs[0]["count"].number, 1)
+    XCTAssertTrue(repairs[0]["ts"].text.hasSuffix("Z"), repairs.description)
   }
 
   func testTheHostHearsThatAConnectionIsNotPushedAnyMore() throws {
@@ -95,6 +99,8 @@ final class SubscriptionStateTests: XCTestCase {
       alice.clock.move(.seconds(1))
       return try alice.inState("subscription LIKE 'created%'") == 1
     }
+    let repairs = alice.state["notifications"]["repairs"]
+    XCTAssertEqual(repairs.elements.map { $0["reason"].text }, ["subscribe.authError"], repairs.description)
   }
 
   func testARelayThatDoesNotTakeTheNotifier() throws {

@@ -85,8 +85,7 @@ enum ChatMessage: Equatable, Sendable {
       guard reply == nil || reply?.count == 24 else { return nil }
       self = .information(profile, replyMailbox: reply)
     case "x.msg.new":
-      guard let sharedID = json["msgId"]?.stringValue.flatMap({ TextEncoding.base64URLDecoded($0) }),
-        let content = params["content"].flatMap({ MessageContent(json: $0) })
+      guard let sharedID = Self.sharedID(json), let content = params["content"].flatMap({ MessageContent(json: $0) })
       else { return nil }
       let sentAt = params["sentAt"]?.stringValue.flatMap { WallTime(iso8601: $0) }
       self = .content(

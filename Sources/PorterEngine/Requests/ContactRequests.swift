@@ -160,7 +160,7 @@ final class ContactRequests {
   // MARK: Deciding
 
   /// Accepts the request; `then` is called once, with what became of it. Accepting it again is no mistake: the answer is
-  /// that of the first time. As long as there is no contact it may still become incognito, and stays so.
+  /// that of the first time. As long as there is no contact it may still become incognito, and stays so; afterwards it is refused.
   func accept(_ id: Int64, incognito: Bool, then: @escaping Completion) throws(ChatError) {
     let store = try lifecycle.requireStore()
     // Before the commit, which may be followed immediately by all that the step causes.
@@ -185,12 +185,12 @@ final class ContactRequests {
     case .moved, .stayed: return
     case .ignored, .refused:
       // A contact that the user has deleted since is nothing that could be accepted again.
-      let contactID =
-        step.next == .accepted
-        ? try stored(id) { () throws(StoreError) in
-          try store.contactRequest(id).contactID
-        } : nil
-      guard let contactID else { return settle(id, .stale(.store(.contactRequestNotFound(id)))) }
+      let request = try stored(id) { () throws(StoreError) in try store.contactRequest(id) }
+      guard step.next == .accepted, let contactID = request.contactID else {
+        return settle(id, .stale(.store(.contactRequestNotFound(id))))
+      }
+      // Too late to hide it.
+      if incognito, request.incognito == nil { return settle(id, .stale(.nightporter(.profileShown))) }
       settle(id, .accepted(try stored(id) { () throws(StoreError) in try store.contact(contactID) }))
     }
   }

@@ -1,5 +1,6 @@
 import PorterCrypto
 import PorterMachines
+import PorterPlatform
 import PorterPush
 import PorterStore
 
@@ -23,6 +24,7 @@ enum SubscriptionNews {
 /// Writes what a step of `subscription` records, inside its transaction.
 struct SubscriptionRecorder: SubscriptionRecord {
   struct Change {
+    let event: SubscriptionMachine.Event
     let connection: StoredConnection
     let news: SubscriptionNews
   }
@@ -45,6 +47,11 @@ struct SubscriptionRecorder: SubscriptionRecord {
 
   func saveStatus(_ change: inout Change, _ next: SubscriptionMachine.State) throws(StoreError) {
     try store.setSubscription(connectionID: change.connection.id, next.name)
+  }
+
+  func saveReason(_ change: inout Change, _ next: SubscriptionMachine.State) throws(StoreError) {
+    try store.setSubscriptionRepair(
+      connectionID: change.connection.id, reason: change.event.name, at: context.clock.wall())
   }
 
   func queueRelease(_ change: inout Change, _ next: SubscriptionMachine.State) throws(StoreError) {

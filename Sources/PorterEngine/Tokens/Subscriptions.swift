@@ -271,7 +271,7 @@ final class Subscriptions {
     let state = try SubscriptionMachine.State(of: connection)
     return try driver.take(event, of: String(connection.id), in: state, connection.id) {
       (step, _) throws(StoreError) in
-      var change = SubscriptionRecorder.Change(connection: connection, news: news)
+      var change = SubscriptionRecorder.Change(event: event, connection: connection, news: news)
       try SubscriptionMachine.record(step, by: recorder, &change)
     }
   }

@@ -46,11 +46,18 @@ final class Tokens {
 
   /// How the pushes are; nil while the store cannot be read.
   var health: JSONValue? {
-    guard let store = context.store, let counts = try? store.subscriptionCounts() else { return nil }
+    guard let store = context.store, let counts = try? store.subscriptionCounts(),
+      let repairs = try? store.subscriptionRepairs()
+    else { return nil }
     let subscriptions = counts.map { ($0.state, JSONValue($0.count)) }
     return .compact([
       "token": (try? store.token()).flatMap(Self.describe), "subscriptions": .object(JSONObject(subscriptions)),
+      "repairs": repairs.isEmpty ? nil : .array(repairs.map(Self.describe)),
     ])
+  }
+
+  private static func describe(_ repairs: Store.SubscriptionRepairs) -> JSONValue {
+    ["reason": .string(repairs.reason), "count": .integer(repairs.count), "ts": .string(repairs.at.iso8601)]
   }
 
   private static func describe(_ token: StoredToken) -> JSONValue? {

@@ -1,14 +1,14 @@
 // Generated from spec/machines/background_refresh.scxml by porter-machines: change that file, run `make spec`.
 
 /// The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox,
-/// and notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, and
-/// what is then in progress has 5 s to finish, so that both fit the 30 s that a system grants. The next round is due
-/// after 40 min in the mode instant, 20 min in the mode periodic and 10 min without a token; after a round that was cut
-/// off, or that did not reach everything, after 10 min, the minimum. A round that is requested earlier is carried out
-/// anyway: the system has its reasons, and looking twice is harmless. An extension at work is no reason to wait either,
-/// since claims keep the two apart. SimpleX's app ends a round when nothing has come for 6 s, because it subscribes,
-/// and cannot know whether more is on its way. A round here asks each mailbox until that answers that it is empty, and
-/// ends with the last one: there is nothing left to wait for.
+/// and notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, counted
+/// from the last push that came, and what is then in progress has 5 s to finish, so that both fit the 30 s that a
+/// system grants. The next round is due after 40 min in the mode instant, 20 min in the mode periodic and 10 min
+/// without a token; after a round that was cut off, or that did not reach everything, after 10 min, the minimum. A
+/// round that is requested earlier is carried out anyway: the system has its reasons, and looking twice is harmless. An
+/// extension at work is no reason to wait either, since claims keep the two apart. SimpleX's app ends a round when
+/// nothing has come for 6 s, because it subscribes, and cannot know whether more is on its way. A round here asks each
+/// mailbox until that answers that it is empty, and ends with the last one: there is nothing left to wait for.
 package enum BackgroundRefresh: Machine {
   package enum State: UInt8, MachineCode {
     /// No round is due: the app is on screen, is stopped, or has just been started.
@@ -106,7 +106,6 @@ package enum BackgroundRefresh: Machine {
     case nothingPlanned
     case stale
     case alreadyPlanned
-    case alreadyRunning
     case alreadySuspending
 
     package var name: String {
@@ -114,7 +113,6 @@ package enum BackgroundRefresh: Machine {
       case .nothingPlanned: "nothingPlanned"
       case .stale: "stale"
       case .alreadyPlanned: "alreadyPlanned"
-      case .alreadyRunning: "alreadyRunning"
       case .alreadySuspending: "alreadySuspending"
       }
     }
@@ -199,7 +197,8 @@ package enum BackgroundRefresh: Machine {
       // From here on the app receives by itself. The push ends without releasing anything.
       MachineStep(.idle, .moved, .cancelReceiving, .cancelPlan)
     case .begin:
-      MachineStep(.running, .ignored(.alreadyRunning))
+      // Another push, for which the system grants its time anew. Those before it end by their own deadlines.
+      MachineStep(.running, .stayed, .cancelReceiving, .startReceiving)
     case .receivingOver:
       MachineStep(.running, .stayed, .endReceiving)
     case .ended:

@@ -150,6 +150,8 @@ package enum Subscription: Machine {
     case saveNotifier
     /// Store the status; it is shown as the subscription's health (INC-67).
     case saveStatus
+    /// Store why the subscription has to be made anew, and when that was noticed: the name of the event.
+    case saveReason
     /// Queue the request that the server forget it (SDEL).
     case queueRelease
     /// Delete the notifier's keys. Its id stays until there is another, for a push that is still under way.
@@ -184,6 +186,7 @@ package enum Subscription: Machine {
       case .makeNotifierKeys: "makeNotifierKeys"
       case .saveNotifier: "saveNotifier"
       case .saveStatus: "saveStatus"
+      case .saveReason: "saveReason"
       case .queueRelease: "queueRelease"
       case .forgetNotifier: "forgetNotifier"
       case .deleteRecord: "deleteRecord"
@@ -238,7 +241,7 @@ package enum Subscription: Machine {
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
     case .requestRelease, .sendQueued, .subscribeAgain, .scheduleCheck, .scheduleRetry: .act
-    case .makeNotifierKeys, .saveNotifier, .saveStatus, .queueRelease, .forgetNotifier,
+    case .makeNotifierKeys, .saveNotifier, .saveStatus, .saveReason, .queueRelease, .forgetNotifier,
       .deleteRecord:
       .record
     case .enableNotifier, .disableNotifier, .subscribeAtServer, .checkAtServer: .ask
@@ -349,7 +352,7 @@ package enum Subscription: Machine {
       MachineStep(.key, .moved, .saveStatus, .reportError)
     case .subscribeAuthError:
       // Other keys are made, but not without a pause: a relay may refuse these too.
-      MachineStep(.new, .moved, .saveStatus, .scheduleRetry)
+      MachineStep(.new, .moved, .saveReason, .saveStatus, .scheduleRetry)
     case .turnOff:
       MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
     case .forget:
@@ -460,7 +463,7 @@ package enum Subscription: Machine {
       MachineStep(.createdInactive, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkEnded:
       // Made again from the beginning (INC-67).
-      MachineStep(.enabling, .moved, .makeNotifierKeys, .saveStatus, .reportStatus, .enableNotifier)
+      MachineStep(.enabling, .moved, .saveReason, .makeNotifierKeys, .saveStatus, .reportStatus, .enableNotifier)
     case .checkFailedTemporary:
       MachineStep(.unchecked, .moved, .saveStatus, .scheduleRetry)
     case .checkLost:
@@ -588,6 +591,8 @@ package protocol SubscriptionRecord {
   func saveNotifier(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Store the status; it is shown as the subscription's health (INC-67).
   func saveStatus(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
+  /// Store why the subscription has to be made anew, and when that was noticed: the name of the event.
+  func saveReason(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Queue the request that the server forget it (SDEL).
   func queueRelease(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Delete the notifier's keys. Its id stays until there is another, for a push that is still under way.
@@ -606,6 +611,7 @@ extension Subscription {
       case .makeNotifierKeys: try recorder.makeNotifierKeys(&argument, step.next)
       case .saveNotifier: try recorder.saveNotifier(&argument, step.next)
       case .saveStatus: try recorder.saveStatus(&argument, step.next)
+      case .saveReason: try recorder.saveReason(&argument, step.next)
       case .queueRelease: try recorder.queueRelease(&argument, step.next)
       case .forgetNotifier: try recorder.forgetNotifier(&argument, step.next)
       case .deleteRecord: try recorder.deleteRecord(&argument, step.next)
@@ -662,7 +668,7 @@ extension Subscription {
     case .scheduleRetry: performer.scheduleRetry(argument)
     case .reportStatus: performer.reportStatus(argument)
     case .reportError: performer.reportError(argument)
-    case .makeNotifierKeys, .saveNotifier, .saveStatus, .queueRelease, .forgetNotifier,
+    case .makeNotifierKeys, .saveNotifier, .saveStatus, .saveReason, .queueRelease, .forgetNotifier,
       .deleteRecord:
       break
     }

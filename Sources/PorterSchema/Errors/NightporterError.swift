@@ -54,7 +54,7 @@ package enum NightporterError: Hashable, Sendable {
   case invitationUsed
   /// The invitation is the user's own.
   case invitationOwn
-  /// Asking incognito at an address that was asked with the user's own profile.
+  /// Connecting incognito with a person to whom the user's own profile was sent.
   case profileShown
   /// A string table was refused. `key` is the member with the mistake; nil for the table as a whole.
   case stringsInvalid(key: String?, StaticText)
@@ -187,7 +187,7 @@ extension NightporterError {
     case .messageTooLarge(let bytes, let limit): "message of \(bytes) bytes; at most \(limit) fit"
     case .invitationUsed: "the invitation was used or deleted"
     case .invitationOwn: "the invitation is the user's own"
-    case .profileShown: "the address was asked with the user's own profile"
+    case .profileShown: "the user's own profile was sent already"
     case .stringsInvalid(_, let what): "in the string table: expected \(what)"
     case .responseInvalid(let expected): "not a response to a notification: expected \(expected)"
     case .responsesTooMany(let limit): "\(limit) responses wait for the app"
@@ -231,7 +231,7 @@ extension NightporterError {
     case .invitationUsed: "ask for a new invitation; each is good for one contact"
     case .stringsInvalid: "correct the string table; nothing of it was taken"
     case .invitationOwn: "give the invitation to the person to be connected with"
-    case .profileShown: "delete the pending connection, then ask again; the first request may have been seen"
+    case .profileShown: "delete the connection, then connect anew; what was sent may have been seen"
     case .responseInvalid: "pass what the platform reported; nightporter.h has the form"
     case .responsesTooMany: "start the app, which carries them out, then repeat"
     case .scopeNotFound: "subscribe the scope first; /_ntf scopes lists those of the active profile"

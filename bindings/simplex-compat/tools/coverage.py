@@ -106,8 +106,9 @@ class Run:
         kind = plan["type"]
         self.plans.add(f"{kind}.{plan[kind + 'Plan']['type']}" if f"{kind}Plan" in plan else kind)
 
-    async def call(self, side: Side, name: str, **arguments: Any) -> dict[str, Any]:
-        """Calls one command of the package, and notes what came."""
+    async def call(self, side: Side, name: str, refused: str = "", **arguments: Any) -> dict[str, Any]:
+        """Calls one command of the package, and notes what came. A command that works, works with every argument, unless it is `refused` by
+        a rule that SimpleX has too."""
         text = getattr(_commands, f"{name}_cmd_string")(arguments)
         kind = getattr(_commands, f"{name}_Response")
         try:
@@ -125,7 +126,8 @@ class Run:
         if faults:
             verdict = "does not fit"
         known = self.rows.get(name)
-        if known is not None and known.verdict == "works" and verdict != "works":
+        expected = f"refused: {refused}" if refused else "works"
+        if known is not None and known.verdict == "works" and verdict != expected:
             self.faults.append(f"{name}: worked before, and `{text}` is {verdict}")
         if known is None or known.verdict.startswith("refused"):
             self.rows[name] = Row(name, text.split(" ")[0] + (" …" if " " in text else ""), came, verdict)
@@ -207,6 +209,45 @@ async def talk(run: Run) -> None:
     await alice.hear("chatItemsDeleted")
 
 
+async def vary(run: Run) -> None:
+    """Every value of what the package lets a program choose, where two people are concerned."""
+    alice, bob = run.alice, run.bob
+    to_alice: dict[str, Any] = {"chatType": "direct", "chatId": bob.contact}
+    composed = [{"msgContent": TEXT, "mentions": {}}]
+
+    async def send(**options: Any) -> int:
+        arguments = {"sendRef": to_alice, "liveMessage": False, "signMessages": False, "composedMessages": composed, **options}
+        sent = await run.call(bob, "APISendMessages", **arguments)
+        return int(sent["chatItems"][0]["chatItem"]["meta"]["itemId"])
+
+    for mode in get_args(_types.CIDeleteMode):
+        # That of a group's past.
+        refused = "invalidChatItemDelete" if mode == "history" else ""
+        item = await send()
+        await run.call(bob, "APIDeleteChatItem", refused, chatRef=to_alice, chatItemIds=[item], deleteMode=mode)
+    live = await send(liveMessage=True)
+    for is_live, words in ((True, "hello and"), (False, "hello and goodbye")):
+        updated = {"msgContent": {"type": "text", "text": words}, "mentions": {}}
+        await run.call(
+            bob, "APIUpdateChatItem", chatRef=to_alice, chatItemId=live, liveMessage=is_live, updatedMessage=updated
+        )
+    await send(ttl=3_600)
+    quoting = [{"msgContent": TEXT, "mentions": {}, "quotedItemId": live}]
+    await send(composedMessages=quoting)
+    thumb = {"type": "emoji", "emoji": "👍"}
+    for add in (True, False):
+        await run.call(bob, "APIChatItemReaction", chatRef=to_alice, chatItemId=live, add=add, reaction=thumb)
+    last = {"type": "last", "count": 2}
+    for query in ({"type": "filters", "favorite": True, "unread": True}, {"type": "search", "search": "alice"}):
+        await run.call(bob, "APIGetChats", userId=bob.user, pendingConnections=False, pagination=last, query=query)
+    await run.call(bob, "APISetContactCustomData", contactId=bob.contact, customData={"colour": "green"})
+    await run.call(bob, "APISetContactCustomData", contactId=bob.contact)
+    invited = await run.call(bob, "APIAddContact", userId=bob.user, incognito=True)
+    link = invited["connLinkInvitation"]["connFullLink"]
+    await run.call(alice, "APIConnect", userId=alice.user, incognito=True, preparedLink_=link)
+    await bob.hear("contactConnected", 3)
+
+
 async def look_around(run: Run) -> None:
     """Lists, settings, and the ends of things."""
     alice, bob = run.alice, run.bob
@@ -258,7 +299,7 @@ async def play(folder: Path) -> Run:
     os.environ["NIGHTPORTER_RELAY"] = str(folder / "relay")
     sides = [Side(await ChatApi.init(SqliteDb(str(folder / name)))) for name in ("alice", "bob")]
     run = Run(*sides)
-    steps: list[Callable[[Run], Any]] = [meet, meet_others, talk, look_around, refuse_the_rest]
+    steps: list[Callable[[Run], Any]] = [meet, meet_others, talk, vary, look_around, refuse_the_rest]
     try:
         for step in steps:
             await step(run)

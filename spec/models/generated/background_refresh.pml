@@ -94,7 +94,7 @@ inline background_refresh_step(state, event, answer) {
     :: event == background_refresh_on_stopped ->
        answer = MOVED; state = background_refresh_state_idle; background_refresh_does(background_refresh_do_cancelReceiving); background_refresh_does(background_refresh_do_cancelPlan)
     :: event == background_refresh_on_begin ->
-       answer = IGNORED
+       answer = STAYED; background_refresh_does(background_refresh_do_cancelReceiving); background_refresh_does(background_refresh_do_startReceiving)
     :: event == background_refresh_on_receivingOver ->
        answer = STAYED; background_refresh_does(background_refresh_do_endReceiving)
     :: event == background_refresh_on_ended ->

@@ -47,20 +47,21 @@
 #define subscription_do_makeNotifierKeys 0
 #define subscription_do_saveNotifier 1
 #define subscription_do_saveStatus 2
-#define subscription_do_queueRelease 3
-#define subscription_do_forgetNotifier 4
-#define subscription_do_deleteRecord 5
-#define subscription_do_enableNotifier 6
-#define subscription_do_disableNotifier 7
-#define subscription_do_subscribeAtServer 8
-#define subscription_do_checkAtServer 9
-#define subscription_do_requestRelease 10
-#define subscription_do_sendQueued 11
-#define subscription_do_subscribeAgain 12
-#define subscription_do_scheduleCheck 13
-#define subscription_do_scheduleRetry 14
-#define subscription_do_reportStatus 15
-#define subscription_do_reportError 16
+#define subscription_do_saveReason 3
+#define subscription_do_queueRelease 4
+#define subscription_do_forgetNotifier 5
+#define subscription_do_deleteRecord 6
+#define subscription_do_enableNotifier 7
+#define subscription_do_disableNotifier 8
+#define subscription_do_subscribeAtServer 9
+#define subscription_do_checkAtServer 10
+#define subscription_do_requestRelease 11
+#define subscription_do_sendQueued 12
+#define subscription_do_subscribeAgain 13
+#define subscription_do_scheduleCheck 14
+#define subscription_do_scheduleRetry 15
+#define subscription_do_reportStatus 16
+#define subscription_do_reportError 17
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -261,7 +262,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_subscribeFailedPermanent ->
        answer = MOVED; state = subscription_state_key; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportError)
     :: event == subscription_on_subscribeAuthError ->
-       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
+       answer = MOVED; state = subscription_state_new; subscription_does(subscription_do_saveReason); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
     :: event == subscription_on_checkDue ->
        answer = IGNORED
     :: event == subscription_on_checkNew ->
@@ -538,7 +539,7 @@ inline subscription_step(state, event, answer) {
     :: event == subscription_on_checkInactive ->
        answer = MOVED; state = subscription_state_createdInactive; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_scheduleCheck)
     :: event == subscription_on_checkEnded ->
-       answer = MOVED; state = subscription_state_enabling; subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_enableNotifier)
+       answer = MOVED; state = subscription_state_enabling; subscription_does(subscription_do_saveReason); subscription_does(subscription_do_makeNotifierKeys); subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_reportStatus); subscription_does(subscription_do_enableNotifier)
     :: event == subscription_on_checkFailedTemporary ->
        answer = MOVED; state = subscription_state_unchecked; subscription_does(subscription_do_saveStatus); subscription_does(subscription_do_scheduleRetry)
     :: event == subscription_on_checkLost ->

@@ -244,7 +244,7 @@ async def vary(run: Run) -> None:
     await run.call(bob, "APISetContactCustomData", contactId=bob.contact)
     invited = await run.call(bob, "APIAddContact", userId=bob.user, incognito=True)
     link = invited["connLinkInvitation"]["connFullLink"]
-    await run.call(alice, "APIConnect", userId=alice.user, incognito=True, preparedLink_=link)
+    await run.call(alice, "Connect", incognito=True, connTarget_=link)
     await bob.hear("contactConnected", 3)
 
 

@@ -64,6 +64,21 @@ final class ShareTests: XCTestCase {
     share.send("/_app suspend 0").assert("cmdOk")
   }
 
+  /// The user stopped the chat, such as to copy the store: no process sends. It does again once the app is started.
+  func testAShareExtensionDoesNotSendWhileTheChatIsStopped() throws {
+    let pair = try Pair()
+    pair.alice.send("/_stop").assert("chatStopped")
+    let share = try share(pair.alice)
+    XCTAssertEqual(share.send("/_start").errorTag, "chatNotStarted")
+    XCTAssertNotEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
+    XCTAssertEqual(share.send("/_send @1 text shared").errorTag, "chatNotStarted")
+    pair.alice.send("/_start").assert("chatStarted")
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
+    pair.send("shared", from: share)
+    pair.bob.event("newChatItems")
+  }
+
   /// A push comes while it works: the notification extension handles it, and the share extension none.
   func testAShareExtensionDoesNotCompeteForPushes() throws {
     let station = try Station()

@@ -170,6 +170,10 @@ final class Lifecycle {
   }
 
   private func enter(_ activation: Activation) throws(ChatError) {
+    // The user's stop holds for all processes, as while the store is copied.
+    if context.role != .app, peers.peerFile.published()?.phase == AppPhase.State.stopped.name {
+      throw .error(.chatNotStarted)
+    }
     // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
     peers.listen()
     if context.role == .app, !phaseFile.hold() {

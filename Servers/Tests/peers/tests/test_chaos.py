@@ -12,9 +12,11 @@ from .support import RelayTestCase
 
 
 class ClusterTestCase(RelayTestCase):
+    program = nats.PROGRAM
+
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = nats.Cluster(3)
+        self.cluster = nats.Cluster(3, self.program)
         self.addCleanup(self.cluster.stop)
 
     def store(self) -> dict[str, str]:
@@ -22,6 +24,8 @@ class ClusterTestCase(RelayTestCase):
 
 
 class ChaosTests(ClusterTestCase):
+    program = nats.LATER
+
     def test_every_accepted_message_is_there_once_and_no_push_is_lost(self):
         seconds = float(os.environ.get("PORTER_CHAOS_SECONDS", "20"))
         seed = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))

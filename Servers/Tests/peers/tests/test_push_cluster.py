@@ -183,7 +183,7 @@ class PushChaosTests(RelayTestCase):
     def setUp(self) -> None:
         super().setUp()
         self.chance = random.Random(SEED)
-        self.cluster = nats.Cluster(3)
+        self.cluster = nats.Cluster(3, nats.LATER)
         self.addCleanup(self.cluster.stop)
         self.devices = Devices(self.folder.name + "/device")
         self.addCleanup(self.devices.close)

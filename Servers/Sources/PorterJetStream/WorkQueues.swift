@@ -26,8 +26,20 @@ final class WorkQueues: Sendable {
   /// Since when a queue's consumer does not answer.
   private let stalled = Mutex<[String: ContinuousClock.Instant]>([:])
 
-  init(_ stream: JetStream, name: String, subject: String, leaseSeconds: Int) {
+  /// What a comparison of a queue with its consumer has found.
+  private struct Comparison {
+    let at: ContinuousClock.Instant
+    /// The number of the first message, if the queue has more than its consumer knows of.
+    var first: UInt64?
+  }
+
+  private let pause: Duration
+  private let comparisons = Mutex<[String: Comparison]>([:])
+
+  /// `pause`: between two comparisons of a queue with its consumer.
+  init(_ stream: JetStream, name: String, subject: String, leaseSeconds: Int, pause: Duration = .seconds(15)) {
     self.stream = stream
+    self.pause = pause
     self.name = name
     self.subject = subject
     self.leaseSeconds = leaseSeconds
@@ -40,6 +52,7 @@ final class WorkQueues: Sendable {
     do throws(ClusterFailure) {
       let taken = try await takeNow(queue, limit)
       stalled.withLock { $0[queue] = nil }
+      if taken.isEmpty { await compare(queue) }
       return taken
     } catch {
       let since = stalled.withLock { stalled in
@@ -56,8 +69,38 @@ final class WorkQueues: Sendable {
   /// is given again by another consumer.
   private func replaceConsumer(_ queue: String) async throws(ClusterFailure) {
     stalled.withLock { $0[queue] = nil }
+    comparisons.withLock { $0[queue]?.first = nil }
     consumers.withLock { _ = $0.remove(queue) }
     _ = try await connection.request("$JS.API.CONSUMER.DELETE.\(name).\(queue)")
+  }
+
+  /// A consumer whose stream has gone back gives nothing up to where it was: its nodes never go back (`PartitionTests`). What it passes over is
+  /// given by another one. Nothing is said when this fails: it is done again.
+  private func compare(_ queue: String) async {
+    let now = ContinuousClock.now
+    let last = comparisons.withLock { comparisons -> Comparison? in
+      let last = comparisons[queue]
+      if let last, now - last.at < pause { return nil }
+      comparisons[queue] = Comparison(at: now, first: nil)
+      return last ?? Comparison(at: now, first: nil)
+    }
+    guard let last, let first = try? await passedOver(queue) else { return }
+    comparisons.withLock { $0[queue]?.first = first }
+    // What was acknowledged between the answers looks the same, but not twice.
+    if first == last.first { try? await replaceConsumer(queue) }
+  }
+
+  /// The number of the first message, if there are more than the consumer is going to give, or has given and waits for. Nil if not.
+  private func passedOver(_ queue: String) async throws(ClusterFailure) -> UInt64? {
+    let filter = #"{"subjects_filter":"\#(subject)\#(queue)"}"#
+    let stored = Reply(try await connection.request("$JS.API.STREAM.INFO.\(name)", Array(filter.utf8)).data)
+    guard stored.errorCode == nil, let count = stored.number(subject + queue), count > 0 else { return nil }
+    // Later, so that what is added meanwhile is not taken for one.
+    let known = Reply(try await connection.request("$JS.API.CONSUMER.INFO.\(name).\(queue)").data)
+    guard known.errorCode == nil, let pending = known.number("num_pending"),
+      let unacknowledged = known.number("num_ack_pending"), count > pending + unacknowledged
+    else { return nil }
+    return try await stream.next(name, subject + queue, after: 0)?.revision
   }
 
   private func takeNow(_ queue: String, _ limit: Int) async throws(ClusterFailure) -> [Item] {

@@ -1,11 +1,14 @@
 """The tests of the relay with its mailboxes in JetStream."""
 
+import random
+import shutil
 import signal
 import time
 
 from nacl.signing import SigningKey
 
 from . import nats, protocol, support, test_exchanges, test_news, test_process
+from .chaos import Client
 from .support import JetStreamTestCase, RelayTestCase
 
 
@@ -184,3 +187,43 @@ class SharingTests(JetStreamTestCase):
         self.assertEqual(protocol.notifications(fields)[1], [])
         [line] = relay.ended()
         self.assertRegex(line, r'number=1 reason="its message is gone" revision=\d+')
+
+    def test_notifications_that_a_consumer_passes_over_are_given_by_another_one(self):
+        """Its stream has gone back, and a consumer never does."""
+        relay = self.start()
+        client, service = self.person(relay), SigningKey.generate()
+        watched = protocol.Watched.make(client)
+        client.ask(protocol.subscribe_notifiers(service, [(watched.notifier, watched.notifier_key)]))
+        patient = Client([relay.port], random.Random(0))
+        self.addCleanup(patient.close)
+
+        def due() -> list[protocol.Notification]:
+            _, fields = patient.ask(lambda: protocol.due_notifications(service))
+            return protocol.notifications(fields)[1]
+
+        def send() -> None:
+            attempt = protocol.identifier()
+            patient.ask(lambda: protocol.send(watched.mailbox, b"x", attempt, notify=True))
+
+        for _ in range(5):
+            send()
+        nonces = [each.nonce for each in due()]
+        self.assertEqual(len(nonces), 5)
+        patient.ask(lambda: protocol.acknowledge_notifications(service, nonces))
+        [node] = self.cluster.nodes
+        node.send(signal.SIGTERM)
+        node.process.wait(support.PATIENCE)
+        [messages] = node.folder.glob("**/streams/porter_notifications/msgs")
+        shutil.rmtree(messages)
+        node.start()
+        self.cluster.wait()
+        for _ in range(3):
+            send()
+        self.assertEqual(due(), [], "they are passed over")
+        end = time.monotonic() + support.PATIENCE
+        while len(found := due()) < 3:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.5)
+        nonces = [each.nonce for each in found]
+        patient.ask(lambda: protocol.acknowledge_notifications(service, nonces))
+        self.assertEqual(due(), [])

@@ -1,0 +1,67 @@
+import PorterRelayCluster
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+/// A consumer that gives nothing, beside what its queue has.
+final class WorkQueueTests: XCTestCase {
+  private struct Queue {
+    var messages: Int
+    var first = 7
+    var pending = 0
+    var unacknowledged = 0
+  }
+
+  /// Whether the consumer was replaced while something was asked for several times, each with the queue like this.
+  private func isReplaced(pause: Duration = .zero, _ states: [Queue]) async throws -> Bool {
+    let state = Mutex(Queue(messages: 0))
+    let node = try FakeNode { request in
+      let queue = state.withLock { $0 }
+      switch request.subject {
+      case "$JS.API.CONSUMER.MSG.NEXT.work.a": return .status(404)
+      case "$JS.API.STREAM.INFO.work":
+        let subjects = queue.messages > 0 ? #","subjects":{"work.a":\#(queue.messages)}"# : ""
+        return .text(#"{"state":{"messages":99\#(subjects)}}"#)
+      case "$JS.API.CONSUMER.INFO.work.a":
+        return .text(#"{"num_ack_pending":\#(queue.unacknowledged),"num_pending":\#(queue.pending)}"#)
+      case "$JS.API.STREAM.MSG.GET.work": return .text(#"{"message":{"subject":"work.a","seq":\#(queue.first)}}"#)
+      default: return .text("{}")
+      }
+    }
+    let connection = try node.connect()
+    defer { connection.close() }
+    let queues = WorkQueues(
+      JetStream(connection: connection, watch: StreamWatch()), name: "work", subject: "work.", leaseSeconds: 5,
+      pause: pause)
+    for each in states {
+      state.withLock { $0 = each }
+      let taken = try await queues.take("a", limit: 10)
+      XCTAssertEqual(taken.count, 0)
+    }
+    return node.requests.contains { $0.subject == "$JS.API.CONSUMER.DELETE.work.a" }
+  }
+
+  func testAConsumerThatPassesMessagesOverIsReplaced() async throws {
+    let behind = Queue(messages: 3, pending: 1, unacknowledged: 1)
+    let once = try await isReplaced([behind])
+    XCTAssertFalse(once, "some may have been acknowledged between the answers")
+    let twice = try await isReplaced([behind, behind])
+    XCTAssertTrue(twice)
+    let early = try await isReplaced(pause: .seconds(600), [behind, behind, behind])
+    XCTAssertFalse(early)
+  }
+
+  func testAConsumerThatKnowsOfAllIsKept() async throws {
+    for queue in [Queue(messages: 0), Queue(messages: 2, unacknowledged: 2), Queue(messages: 2, pending: 3)] {
+      let isReplaced = try await isReplaced([queue, queue, queue])
+      XCTAssertFalse(isReplaced)
+    }
+    let busy = (1...4).map { Queue(messages: 3, first: $0, unacknowledged: 2) }
+    let isReplaced = try await isReplaced(busy)
+    XCTAssertFalse(isReplaced, "others take from it")
+    let behind = Queue(messages: 1)
+    let isMended = try await self.isReplaced([behind, Queue(messages: 1, pending: 1), behind])
+    XCTAssertFalse(isMended)
+  }
+}

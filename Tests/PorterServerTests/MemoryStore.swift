@@ -25,6 +25,8 @@ final class MemoryStore: SharedStore {
     var calls = 0
     var failing = Int.max
     var failure = Failure.requestLost
+    /// What a node answers with that leads no more.
+    var lagging: [SharedKey: SharedRecord] = [:]
     /// Called before a replacement in this bucket, in which another server may be faster.
     var interlude: (bucket: SharedKey.Bucket, body: @Sendable () -> Void)?
   }
@@ -38,6 +40,9 @@ final class MemoryStore: SharedStore {
   func fail(call number: Int, _ failure: Failure) {
     state.withLock { ($0.calls, $0.failing, $0.failure) = (0, number, failure) }
   }
+
+  func lag(as record: SharedRecord, of key: SharedKey) { state.withLock { $0.lagging[key] = record } }
+  func endLag() { state.withLock { $0.lagging = [:] } }
 
   /// Whether the call that was to fail has come.
   var hasFailed: Bool { state.withLock { $0.calls >= $0.failing } }
@@ -85,7 +90,9 @@ final class MemoryStore: SharedStore {
   func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
     let oldest = clock.wall().milliseconds - Span.days(30).milliseconds
     return try call { state in
-      keys.map { $0.bucket == .answers && (state.times[$0] ?? 0) < oldest ? nil : state.records[$0] }
+      keys.map {
+        $0.bucket == .answers && (state.times[$0] ?? 0) < oldest ? nil : state.lagging[$0] ?? state.records[$0]
+      }
     }
   }
 
@@ -143,7 +150,7 @@ final class MemoryStore: SharedStore {
         item.isTaken = true
         item.availableAt = now + Self.lease
         state.items[number] = item
-        return TakenWork(bytes: item.bytes, handle: String(number), times: item.times)
+        return TakenWork(number: UInt64(number), bytes: item.bytes, handle: String(number), times: item.times)
       }
     }
   }

@@ -140,6 +140,48 @@ final class SharedLossTests: XCTestCase {
     XCTAssertEqual(world.provider.take().count, 0)
   }
 
+  // MARK: Old documents
+
+  /// A node that was cut off answers with the document of before the push, though the leader has taken the probe.
+  func testWorkIsNotEndedByADocumentFromBeforeItsPush() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    try world.endSpareWork()
+    XCTAssertEqual(store.waiting(Self.queue), 0)
+    let before = try store.records([TokenDocument.key(device.token)])
+    try device.receive("hello", in: mailbox)
+    try world.servers[0].serve()
+    for server in world.servers {
+      store.lag(as: try XCTUnwrap(before[0]), of: TokenDocument.key(device.token))
+      XCTAssertNil(try server.nextPush(for: "apns_test"))
+      XCTAssertNil(try server.nextPush(for: "apns_test"))
+      // The lease may end before, if the cluster does not learn of the postponement.
+      store.endLeases()
+    }
+    store.endLag()
+    world.clock.advance(by: FinishedWork.pause)
+    try world.run()
+    XCTAssertEqual(try world.bundles(for: device).count, 1)
+    try world.endSpareWork()
+    XCTAssertEqual(store.waiting(Self.queue), 0)
+  }
+
+  /// The same work may be given for long, and be found over by a server twice in all that time.
+  func testWorkThatIsDueAfterAllIsFoundOverAnew() {
+    var finished = FinishedWork()
+    let work = TakenWork(number: 1, bytes: [1], handle: "", times: 1)
+    let other = TakenWork(number: 2, bytes: [1], handle: "", times: 1)
+    let begin = Moment(nanoseconds: 0)
+    XCTAssertFalse(finished.isConfirmed(work, now: begin))
+    XCTAssertFalse(finished.isConfirmed(other, now: begin + .seconds(6)))
+    XCTAssertFalse(finished.isConfirmed(work, now: begin + .seconds(11)), "too early")
+    XCTAssertTrue(finished.isConfirmed(work, now: begin + .seconds(12)))
+    finished.forget(other)
+    XCTAssertFalse(finished.isConfirmed(other, now: begin + .seconds(18)))
+  }
+
   // MARK: Lost work
 
   func testTheDailyCheckAddsPushesWhoseWorkWasLost() throws {

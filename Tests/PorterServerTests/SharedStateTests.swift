@@ -160,7 +160,9 @@ final class SharedStateTests: XCTestCase {
       XCTAssertNil(try world.servers[1].nextPush(for: "apns_test"))
     }
     try world.servers[0].finish(push, .accepted)
+    try world.endSpareWork()
     XCTAssertEqual(try store(of: world).waiting("push-apns_test"), 0)
+    XCTAssertEqual(try pushed(world, device).count, 0, "it was sent")
   }
 
   func testAnEarlierAnswerIsGivenAgain() throws {

@@ -4,9 +4,10 @@ import PorterJSON
 import PorterPlatform
 import PorterPush
 import PorterRelay
-import PorterServer
 import Synchronization
 import XCTest
+
+@testable import PorterServer
 
 let randomness = SystemRandomness()
 
@@ -197,6 +198,14 @@ final class World {
       while let pending = try server.nextPush(for: "apns_test") {
         try server.finish(pending, provider.deliverWithRetry(pending.push))
       }
+    }
+  }
+
+  /// Until work is ended whose push was sent with another's.
+  func endSpareWork() throws {
+    for _ in 0...servers.count {
+      clock.advance(by: FinishedWork.pause)
+      try run()
     }
   }
 

@@ -203,7 +203,7 @@ extension SharedServer {
     guard !taken.isEmpty else { return [] }
     try load(taken.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
     if taken.contains(where: { $0.times > 1 }) { try ensureWakes(taken) }
-    let (due, over) = sort(taken, provider, sequences)
+    let (due, spare) = sort(taken, provider, sequences)
     try state.transaction { () throws(ServerError) in try state.makeDue(due.keys) }
     let pushes = try server.pushes(
       for: provider, among: Set(due.keys), outOf: loaded.count * Self.pushesOfAToken)
@@ -214,7 +214,7 @@ extension SharedServer {
     let changed = unsent.isEmpty ? [] : try commit()
     let isChanged = { (work: TakenWork) in changed.contains(Array(work.bytes.prefix(RelayIdentifier.count))) }
     for work in unsent where isChanged(work) { postpone(work, milliseconds: Self.lookAgain) }
-    let ended = over + unsent.filter { !isChanged($0) }
+    let ended = spare + unsent.filter { !isChanged($0) }
     if !ended.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(ended) } }
     // Last: if anything fails before, no worker gets them, and their leases must end.
     for sequence in isSent { underWay[sequence] = due[sequence] }
@@ -230,11 +230,12 @@ extension SharedServer {
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
 
-  /// The work to do by its push, and what is over: a push carries everything that is new, so one is enough.
+  /// The work to do by its push, and what there is to be ended: a push carries everything that is new, so one is enough. What is over
+  /// is ended when it is found so for the second time.
   private func sort(
     _ taken: [TakenWork], _ provider: String, _ sequences: Set<Int64>
-  ) -> (due: [Int64: TakenWork], over: [TakenWork]) {
-    var (due, over): ([Int64: TakenWork], [TakenWork]) = ([:], [])
+  ) -> (due: [Int64: TakenWork], spare: [TakenWork]) {
+    var (due, spare): ([Int64: TakenWork], [TakenWork]) = ([:], [])
     let wall = clock.wall()
     for work in taken {
       let id = Array(work.bytes.prefix(RelayIdentifier.count))
@@ -244,10 +245,17 @@ extension SharedServer {
         postpone(work, milliseconds: Self.damagedWait)
         continue
       }
-      guard let push = loaded[id]?.document.pushes.first(where: { $0.kind == kind }), push.provider == provider,
-        due[sequence] == nil
-      else {
-        over.append(work)
+      guard let push = loaded[id]?.document.pushes.first(where: { $0.kind == kind }), push.provider == provider else {
+        if finished.isConfirmed(work, now: clock.now()) {
+          spare.append(work)
+        } else {
+          postpone(work, milliseconds: FinishedWork.pause.milliseconds)
+        }
+        continue
+      }
+      finished.forget(work)
+      guard due[sequence] == nil else {
+        spare.append(work)
         continue
       }
       if sequences.contains(sequence) {
@@ -258,7 +266,7 @@ extension SharedServer {
         due[sequence] = work
       }
     }
-    return (due, over)
+    return (due, spare)
   }
 
   package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {

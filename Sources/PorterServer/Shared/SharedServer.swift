@@ -28,6 +28,7 @@ package final class SharedServer: LoopedServer {
   /// Work whose pushes are under way, by their sequences.
   var underWay: [Int64: TakenWork] = [:]
   var recent = RecentNotifications()
+  var finished = FinishedWork()
   var nextCheck: Moment
   /// When the first of the work that this server has put off is due.
   private var nextPostponed: Moment?

@@ -87,14 +87,16 @@ public struct SharedWork: Sendable {
 }
 
 public struct TakenWork: Sendable {
+  /// The same each time.
+  public let number: UInt64
   public let bytes: [UInt8]
   /// The store's own, for this time.
   public let handle: String
   /// How many times it was given, this one included.
   public let times: Int
 
-  public init(bytes: [UInt8], handle: String, times: Int) {
-    (self.bytes, self.handle, self.times) = (bytes, handle, times)
+  public init(number: UInt64, bytes: [UInt8], handle: String, times: Int) {
+    (self.number, self.bytes, self.handle, self.times) = (number, bytes, handle, times)
   }
 }
 

@@ -312,7 +312,7 @@ enum np_call_event {
   NP_CALL_EVENT_STATUS_FAILED = 13,
   /* Our user hangs up. */
   NP_CALL_EVENT_END = 14,
-  /* The contact has hung up. */
+  /* The contact has hung up, or has deleted the connection. */
   NP_CALL_EVENT_PEER_ENDED = 15,
   /* The invitation has expired. */
   NP_CALL_EVENT_EXPIRE = 16,
@@ -341,7 +341,8 @@ enum np_call_effect {
   NP_CALL_EFFECT_STOP_RINGING = 8,
   /* Store the event about what the contact sent, until the host has taken it. */
   NP_CALL_EFFECT_QUEUE_EVENT = 9,
-  /* Drop the events about it that the host has not taken, which would pass for the next call's. */
+  /* Drop the events about it that the host has not taken: it is answered or over, and they would pass for the next
+  call's. */
   NP_CALL_EFFECT_FORGET_EVENTS = 10,
   /* Store the event callEnded in place of those that the host has not taken. */
   NP_CALL_EFFECT_QUEUE_END = 11,

@@ -56,6 +56,9 @@ package struct NotificationPolicy: Hashable, Sendable {
     silence(of: owner) == nil && silence(filter, isForUser: mentionsUser) == nil
   }
 
+  /// Whether what is no chat's, such as a request for contact, is shown.
+  package static func showsRequests(to owner: NotificationEvent.Owner) -> Bool { silence(of: owner) == nil }
+
   private static func silence(of owner: NotificationEvent.Owner) -> Silence? {
     if owner.isHidden { return .hiddenProfile }
     return owner.showsNotifications ? nil : .mutedProfile

@@ -149,9 +149,14 @@ extension Store {
       [.integer(contactID), .text(kind), .text(content)])
   }
 
-  /// What the host has not heard of a call that is over is no news.
-  package func dropCallEvents(contactID: Int64) throws(StoreError) {
-    try run("DELETE FROM call_events WHERE contact_id = ?", [.integer(contactID)])
+  /// What the host has not heard of the contact's calls. With `kind`: only what came after the last event of this kind, as that of
+  /// an earlier call's end. Part of the caller's transaction.
+  package func dropCallEvents(contactID: Int64, after kind: String? = nil) throws(StoreError) {
+    try run(
+      """
+      DELETE FROM call_events WHERE contact_id = ?
+      AND event_id > coalesce((SELECT max(event_id) FROM call_events WHERE contact_id = ? AND kind = ?), 0)
+      """, [.integer(contactID), .integer(contactID), kind.map { .text($0) } ?? .null])
   }
 
   package func callEvents() throws(StoreError) -> [StoredCallEvent] {

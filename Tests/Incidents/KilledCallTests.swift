@@ -56,15 +56,21 @@ final class KilledCallTests: XCTestCase {
   private func count(
     _ type: String, of host: ScriptedHost, untilWrittenBy sender: ScriptedHost, _ contact: Int64
   ) throws -> Int {
+    try events(of: host, untilWrittenBy: sender, contact).filter { $0["type"]?.stringValue == type }.count
+  }
+
+  /// Those before that message.
+  private func events(
+    of host: ScriptedHost, untilWrittenBy sender: ScriptedHost, _ contact: Int64
+  ) throws -> [JSONValue] {
     try sender.command("/_send @\(contact) text that was all", "newChatItems")
-    var count = 0
-    while true {
-      let event = try host.call("chat_recv_msg_wait $c 15000000")["result"]
-      if event?["type"]?.stringValue == type { count += 1 }
-      guard event != nil else { throw ProcessFailure("the message does not come") }
-      let text = event?["chatItems"]?.arrayValue?.first?["chatItem"]?["content"]?["msgContent"]?["text"]
-      if text?.stringValue == "that was all" { return count }
+    var events: [JSONValue] = []
+    while let event = try host.call("chat_recv_msg_wait $c 15000000")["result"] {
+      let text = event["chatItems"]?.arrayValue?.first?["chatItem"]?["content"]?["msgContent"]?["text"]
+      if text?.stringValue == "that was all" { return events }
+      events.append(event)
     }
+    throw ProcessFailure("the message does not come")
   }
 
   private static let receiving = ["beforeFetch", "afterFetch", "insideCommit", "afterCommit", "beforeAcknowledge"]
@@ -114,7 +120,10 @@ final class KilledCallTests: XCTestCase {
   // MARK: The user answers
 
   /// The answer reaches an extension, which is killed, and then an app, which is killed wherever it carries it out.
-  private func answered(_ action: String, _ night: Night, line: UInt = #line) throws -> ScriptedHost {
+  private func answered(
+    _ action: String, _ night: Night, points: [String] = ["responseBegun", "insideResponse", "responseEnded"],
+    line: UInt = #line
+  ) throws -> ScriptedHost {
     try night.suspendAlice()
     try night.bob.command("/_call invite @\(night.bobContact) \(audio)", "cmdOk")
     let shown = try XCTUnwrap(try night.present(try night.nextPush())["notifications"]?.arrayValue?.first)
@@ -130,14 +139,16 @@ final class KilledCallTests: XCTestCase {
     XCTAssertEqual(again["result"]?["outcome"], "waiting", again.text, line: line)
     XCTAssertEqual(again["result"]?["repeated"], true, again.text, line: line)
     service.process.kill()
-    for point in ["responseBegun", "insideResponse", "responseEnded"] {
+    for point in points {
       let dying = try start(night.alice.store, dyingAt: point)
       try expectDeath(of: dying, { try dying.command("/_start", "chatStarted") }, line: line)
     }
     let app = try restart(night.alice.store)
-    let event = try app.event("ntfResponse")
-    XCTAssertEqual(event["outcome"], "applied", event.text, line: line)
-    XCTAssertEqual(try count("ntfResponse", of: app, untilWrittenBy: night.bob, night.bobContact), 0, line: line)
+    let events = try self.events(of: app, untilWrittenBy: night.bob, night.bobContact)
+    let responses = events.filter { $0["type"] == "ntfResponse" }
+    XCTAssertEqual(responses.compactMap { $0["outcome"]?.stringValue }, ["applied"], "\(responses)", line: line)
+    // A call that the user has answered does not ring in the app's host.
+    XCTAssertFalse(events.contains { $0["type"] == "callInvitation" }, "\(events)", line: line)
     return app
   }
 
@@ -148,6 +159,20 @@ final class KilledCallTests: XCTestCase {
     XCTAssertEqual(try waitingCalls(app), 0)
     // The caller hears nothing of it.
     XCTAssertEqual(try count("callEnded", of: night.bob, untilWrittenBy: app, night.aliceContact), 0)
+  }
+
+  /// The app is killed when it has carried out the rejection; then the contact calls again.
+  func testTheCallAfterARejectionOfKilledProcessesRingsOnce() throws {
+    let night = try makeNight()
+    let app = try answered("NTF_ACT_REJECT_CALL", night, points: ["responseEnded"])
+    app.process.kill()
+    try night.bob.command("/_call invite @\(night.bobContact) \(audio)", "cmdOk")
+    var bodies: [String] = []
+    for push in try night.allPushes() { bodies += try night.present(push).bodies }
+    XCTAssertTrue(bodies.contains("Incoming audio call"), "\(bodies)")
+    let next = try restart(night.alice.store)
+    XCTAssertEqual(try count("callInvitation", of: next, untilWrittenBy: night.bob, night.bobContact), 1)
+    XCTAssertEqual(try calls(next, contact: night.aliceContact), ["rcvCall rejected", "rcvCall pending"])
   }
 
   /// Accepted from the notification; then the app is killed around the sending of its offer, and the caller around its

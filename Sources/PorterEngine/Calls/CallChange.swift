@@ -54,6 +54,8 @@ struct CallChange {
   /// Whether the contact can be written to.
   let maySend: Bool
   var call: StoredCall
+  /// The contact has another call, which continues: this one is only in the chat.
+  var isBesideAnother = false
   /// What the step has changed in the chat.
   var itemChange: ItemChange?
 
@@ -192,7 +194,8 @@ struct CallRecorder: PorterMachines.CallRecord {
   }
 
   func forgetEvents(_ change: inout CallChange, _ next: State) throws(StoreError) {
-    try change.store.dropCallEvents(contactID: change.call.contactID)
+    // The host is still to hear of the end of an earlier call, which it may show.
+    try change.store.dropCallEvents(contactID: change.call.contactID, after: CallEventKind.ended.rawValue)
   }
 
   func queueEnd(_ change: inout CallChange, _ next: State) throws(StoreError) {

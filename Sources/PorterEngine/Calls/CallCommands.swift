@@ -120,7 +120,7 @@ extension Calls {
     return true
   }
 
-  /// Calls that wait for our user, but for those of a hidden profile that is not active.
+  /// Calls that wait for our user, but for those of a hidden profile that is not active: its event waits as well.
   func invitations() throws(ChatError) -> [CallInvitation] {
     let store = try lifecycle.requireStore()
     return try lifecycle.mapStoreErrors { () throws(StoreError) in

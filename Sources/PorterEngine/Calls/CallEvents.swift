@@ -13,7 +13,7 @@ final class CallEvents {
   private let turns: any Turns
   private let takenEvents: TakenEvents
 
-  /// Events that this process has emitted, and those of them that the host has taken while the store was closed.
+  /// Events that this process has emitted, and those that the store is to forget: the host has taken them, or they are obsolete.
   private var emitted: Set<Int64> = []
   private var taken: Set<Int64> = []
 
@@ -29,24 +29,48 @@ final class CallEvents {
     guard context.role == .app, let store = context.store else { return true }
     forgetTaken()
     do throws(StoreError) {
-      for waiting in try store.callEvents() where !emitted.contains(waiting.id) {
-        let found: Event?
-        do throws(StoreError) { found = try event(waiting, store) } catch .notFound {
-          found = nil
-        } catch .damaged(let entity) {
-          // It will not be better later, and others do not wait for it.
-          context.log(.error, "an event about a call cannot be read", ["damaged": entity.rawValue])
-          found = nil
+      for waiting in try store.callEvents() where !emitted.contains(waiting.id) && !taken.contains(waiting.id) {
+        switch try state(of: waiting, store) {
+        case .due(let event):
+          let id = waiting.id
+          emitted.insert(id)
+          context.events.post(event) { [turns] in turns.enqueue { $0.calls.noteTaken(id) } }
+        case .later: break
+        // Left there, it would pass for an event about the contact's next call.
+        case .obsolete: taken.insert(waiting.id)
         }
-        emitted.insert(waiting.id)
-        guard let found else { continue }
-        let id = waiting.id
-        context.events.post(found) { [turns] in turns.enqueue { $0.calls.noteTaken(id) } }
       }
+      keepTaken()
       return true
     } catch {
       context.log(.warning, "an event about a call is emitted later", ["error": error.description])
       return false
+    }
+  }
+
+  private enum WaitingState {
+    case due(Event)
+    /// The user is not to hear of it now.
+    case later
+    /// There is nothing to report any more.
+    case obsolete
+  }
+
+  private func state(of waiting: StoredCallEvent, _ store: Store) throws(StoreError) -> WaitingState {
+    do throws(StoreError) {
+      // The host would ring for a profile of which nothing is to be seen.
+      if waiting.kind == CallEventKind.invitation.rawValue,
+        try store.user(try store.contact(waiting.contactID).userID).isOutOfSight
+      {
+        return .later
+      }
+      return try event(waiting, store).map { .due($0) } ?? .obsolete
+    } catch .notFound {
+      return .obsolete
+    } catch .damaged(let entity) {
+      // It will not be better later, and others do not wait for it.
+      context.log(.error, "an event about a call cannot be read", ["damaged": entity.rawValue])
+      return .obsolete
     }
   }
 
@@ -76,6 +100,10 @@ final class CallEvents {
   /// The host has the event: it does not come again after a restart.
   func noteTaken(_ id: Int64) {
     taken.insert(id)
+    keepTaken()
+  }
+
+  private func keepTaken() {
     forgetTaken()
     if !taken.isEmpty { takenEvents.keep(taken, .calls) }
   }

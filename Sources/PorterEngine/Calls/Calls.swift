@@ -54,9 +54,11 @@ final class Calls {
       (step, _) throws(StoreError) in
       guard step.answer == .moved || step.answer == .stayed else { return }
       changed.call.state = step.next
-      if changed.call.id == 0 { changed.call.id = try changed.store.insertCall(changed.call) }
+      if changed.call.id == 0, !changed.isBesideAnother {
+        changed.call.id = try changed.store.insertCall(changed.call)
+      }
       try CallMachine.record(step, by: recorder, &changed)
-      try changed.store.update(changed.call)
+      if !changed.isBesideAnother { try changed.store.update(changed.call) }
       try enter(changed.itemChange, of: changed)
     }
     change.store.afterCommit { [weak self] in self?.driver.post(taken) }
@@ -136,9 +138,14 @@ final class Calls {
 }
 
 extension Calls: CallEffects {
+  /// In a later step: among those that wait may be what the user did with the notification of another call, which then does not
+  /// ring.
   func emitEvents(_: Void) {
-    if !events.emitWaiting() { tryAgain() }
-    armTimer()
+    context.steps.post { [weak self] in
+      guard let self else { return }
+      if !events.emitWaiting() { tryAgain() }
+      armTimer()
+    }
   }
 }
 

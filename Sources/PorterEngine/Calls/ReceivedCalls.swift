@@ -46,20 +46,34 @@ extension Calls {
     replacing current: StoredCall?, _ store: Store
   ) throws(StoreError) -> Received? {
     guard let contactID = connection.contactID else { return nil }
-    if let current, !CallMachine.isFinal(current.state) {
-      try take(CallChange(.replaced, store, connection, current, maySend: false))
-    }
-    let calledAt = WallTime(milliseconds: context.clock.wall().milliseconds &- age.milliseconds)
     let left = Durations.callInvitation - age
+    let live = current.flatMap { CallMachine.isFinal($0.state) ? nil : $0 }
+    if let live, left > .zero { try take(CallChange(.replaced, store, connection, live, maySend: false)) }
+    let calledAt = WallTime(milliseconds: context.clock.wall().milliseconds &- age.milliseconds)
     var call = newCall(contactID, isIncoming: true, id, type, calledAt, left: left)
     if type.encrypts, let key {
       let secret = try newSecret()
       call.sharedKey = (try? secret.agree(with: key)).map { SecretBytes($0.exposeForStorage()) }
       call.secret = secret
     }
-    let change = CallChange(.peerInvited(isLate: left <= .zero), store, connection, call, maySend: false)
+    var change = CallChange(.peerInvited(isLate: left <= .zero), store, connection, call, maySend: false)
+    // What is over takes no call's place: it was missed, and the other one continues.
+    change.isBesideAnother = live != nil && left <= .zero
     let entered = try take(change).call
     return entered.itemID.map { Received(itemID: $0, calledAt: calledAt, rings: left > .zero) }
+  }
+
+  /// The contact has deleted the connection: it neither calls nor answers any more. Part of the caller's transaction.
+  func contactHasLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard let contactID = connection.contactID else { return }
+    let call: StoredCall?
+    do throws(StoreError) { call = try store.call(contactID: contactID) } catch .damaged(let entity) {
+      // That the contact has left is recorded all the same.
+      return context.log(
+        .error, "a call could not be ended", ["contact": String(contactID), "damaged": entity.rawValue])
+    }
+    guard let call, !CallMachine.isFinal(call.state) else { return }
+    try take(CallChange(isOver(call) ? .expired : .peerEnded, store, connection, call, maySend: false))
   }
 
   /// For how long a message has existed. The relay says for how long it has had it, so that it does not matter whose wall

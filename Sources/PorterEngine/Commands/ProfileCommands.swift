@@ -33,6 +33,7 @@ extension Engine {
     guard before.isHidden else { throw .error(.userNotHidden(id)) }
     if password.text.isEmpty, !before.isOutOfSight { throw .error(.emptyUserPassword(id)) }
     try require(password, of: before)
+    defer { profileCanBeSeen() }
     return try setViewPassword(before, nil)
   }
 

@@ -127,7 +127,14 @@ extension Engine {
   func switchUser(_ id: Int64, _ password: SecretText?) throws(ChatError) -> Response {
     let store = try requireStore()
     try require(password, of: try stored { () throws(StoreError) in try store.user(id) })
-    return .activeUser(UserRecord(try stored { () throws(StoreError) in try store.setActiveUser(id) }))
+    let user = try stored { () throws(StoreError) in try store.setActiveUser(id) }
+    profileCanBeSeen()
+    return .activeUser(UserRecord(user))
+  }
+
+  /// Calls of a hidden profile have waited for this.
+  func profileCanBeSeen() {
+    if lifecycle.isStarted { calls.takeUpWork() }
   }
 
   func setUserNotifications(_ id: Int64, shown: Bool) throws(ChatError) -> Response {

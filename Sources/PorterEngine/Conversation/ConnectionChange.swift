@@ -164,7 +164,11 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     change.noteConnected()
   }
 
-  func emitContactLeft(_ change: inout ConnectionChange, _ next: State) throws(StoreError) { change.noteLeft() }
+  func emitContactLeft(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
+    change.noteLeft()
+    guard let connection = change.connection else { return misplaced("emitContactLeft", change) }
+    try work.recordContactLeft(connection, change.store)
+  }
 
   func deleteSubscription(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
     guard let connection = change.connection else { return misplaced("deleteSubscription", change) }

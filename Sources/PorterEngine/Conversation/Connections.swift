@@ -13,6 +13,8 @@ protocol ConnectionWork: AnyObject {
   ) throws(StoreError)
   /// The contact of an accepted request cannot be reached. Part of the caller's transaction.
   func recordMailboxGone(contactID: Int64, _ store: Store) throws(StoreError)
+  /// The contact has deleted the connection. Part of the caller's transaction.
+  func recordContactLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError)
   /// Listens to its mailbox, and announces it to the notification server if there is a token.
   func beginReceiving(_ connection: StoredConnection)
   /// The same for every connection that the store has.

@@ -163,9 +163,7 @@ extension Engine: LifecycleWork {
     changes.showWhatWaits()
     withdrawals.reportAnew()
     guard isMain else { return }
-    // First: what is over is neither sent nor answered.
-    calls.takeUpWork()
-    responses.applyWaiting()
+    takeUpCalls()
     receiver.listenToAll()
     tokens.takeReplies()
     joiner.finishLeft()
@@ -174,6 +172,16 @@ extension Engine: LifecycleWork {
     disappearing.takeUp()
     connections.deleteMailboxes()
     tokens.takeUpWork()
+  }
+
+  /// What the user did with notifications comes before the calls are reported: one that was rejected or accepted does not ring in
+  /// the host.
+  private func takeUpCalls() {
+    // First: what is over is neither sent nor answered.
+    calls.expireDue()
+    responses.applyWaiting()
+    // The responses are carried out in steps, which come before this one.
+    context.steps.post { [weak self] in self?.calls.takeUpWork() }
   }
 
   func resumePolling() {
@@ -207,8 +215,7 @@ extension Engine: PeerLinkHost {
     guard lifecycle.isStarted else { return }
     claims.suspectAll()
     changes.report()
-    calls.takeUpWork()
-    responses.applyWaiting()
+    takeUpCalls()
     if isMain { requests.takeUpWork() }
     sender.flush()
   }
@@ -228,6 +235,10 @@ extension Engine: RelayLinkHost {
 extension Engine: ConnectionWork {
   func recordMailboxGone(contactID: Int64, _ store: Store) throws(StoreError) {
     try requests.noteMailboxGone(contactID: contactID, store)
+  }
+
+  func recordContactLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    try calls.contactHasLeft(connection, store)
   }
 
   func beginReceiving(_ connection: StoredConnection) {

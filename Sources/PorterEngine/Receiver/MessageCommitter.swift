@@ -1,5 +1,4 @@
 import PorterMachines
-import PorterNotifications
 import PorterPlatform
 import PorterSchema
 import PorterStore
@@ -278,7 +277,7 @@ final class MessageCommitter {
     // What is never shown does not wait.
     var events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : isOver ? [.lapse] : []
     if events.isEmpty, screen.isVisible {
-      events = try isSilenced(content, connection, store) ? [.silence] : [.present]
+      events = try content.isSilenced(on: connection, store) ? [.silence] : [.present]
       if let earlier { try PushPresentation.forgetResponses(to: earlier, connection, store) }
     }
     return try store.enter(
@@ -286,16 +285,6 @@ final class MessageCommitter {
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
         contactID: contactID, itemID: itemID, requestID: requestID, detail: detail), inPlaceOf: earlier, after: events,
       itemAt: itemAt, mentionsUser: isMention, contact: connection.reading?.contact, at: context.clock.wall())
-  }
-
-  private func isSilenced(
-    _ content: OpenedMessage.Content, _ connection: StoredConnection, _ store: Store
-  ) throws(StoreError) -> Bool {
-    guard case .item(let item) = content else { return false }
-    let contact = try (connection.reading?.contact).or { () throws(StoreError) in try store.contact(item.contactID) }
-    let user = try (connection.reading?.user).or { () throws(StoreError) in try store.user(connection.userID) }
-    return !NotificationPolicy.showsMessage(
-      to: .init(UserRecord(user)), NotificationFilter(contact.notifications), mentionsUser: item.mentionsUser)
   }
 
   /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.

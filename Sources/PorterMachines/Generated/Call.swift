@@ -80,7 +80,7 @@ package enum Call: Machine {
     case statusFailed
     /// Our user hangs up.
     case end
-    /// The contact has hung up.
+    /// The contact has hung up, or has deleted the connection.
     case peerEnded
     /// The invitation has expired.
     case expire
@@ -132,7 +132,8 @@ package enum Call: Machine {
     case stopRinging
     /// Store the event about what the contact sent, until the host has taken it.
     case queueEvent
-    /// Drop the events about it that the host has not taken, which would pass for the next call's.
+    /// Drop the events about it that the host has not taken: it is answered or over, and they would pass for the next
+    /// call's.
     case forgetEvents
     /// Store the event callEnded in place of those that the host has not taken.
     case queueEnd
@@ -250,7 +251,7 @@ package enum Call: Machine {
     case .peerOffered:
       MachineStep(.offerReceived, .moved, .updateItem, .queueEvent, .emitEvents)
     case .statusDisconnected, .statusFailed, .end:
-      MachineStep(.missed, .moved, .withdrawInvitation, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.missed, .moved, .forgetEvents, .withdrawInvitation, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded:
       MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
     case .expire:
@@ -269,13 +270,14 @@ package enum Call: Machine {
     case .peerInvited, .peerLate, .peerOffered, .peerAnswered, .peerExtra, .statusConnected:
       MachineStep(.ringing, .ignored(.tooEarly))
     case .accept:
-      MachineStep(.accepted, .moved, .stopRinging)
+      // An invitation that the user has answered does not ring in the host either.
+      MachineStep(.accepted, .moved, .forgetEvents, .stopRinging)
     case .reject:
-      MachineStep(.rejected, .moved, .stopRinging, .updateItem, .emitEvents)
+      MachineStep(.rejected, .moved, .forgetEvents, .stopRinging, .updateItem, .emitEvents)
     case .offer:
-      MachineStep(.offerSent, .moved, .stopRinging, .sendOffer, .updateItem, .emitEvents)
+      MachineStep(.offerSent, .moved, .forgetEvents, .stopRinging, .sendOffer, .updateItem, .emitEvents)
     case .statusDisconnected, .statusFailed, .end:
-      MachineStep(.rejected, .moved, .stopRinging, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.rejected, .moved, .forgetEvents, .stopRinging, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded, .expire:
       MachineStep(.missed, .moved, .stopRinging, .updateItem, .queueEnd, .emitEvents)
     case .replace:
@@ -293,11 +295,11 @@ package enum Call: Machine {
     case .accept:
       MachineStep(.accepted, .ignored(.alreadyAccepted))
     case .reject:
-      MachineStep(.rejected, .moved, .updateItem, .emitEvents)
+      MachineStep(.rejected, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .offer:
       MachineStep(.offerSent, .moved, .sendOffer, .updateItem, .emitEvents)
     case .statusDisconnected, .statusFailed, .end:
-      MachineStep(.rejected, .moved, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.rejected, .moved, .forgetEvents, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded, .expire:
       MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
@@ -321,11 +323,11 @@ package enum Call: Machine {
     case .statusConnected:
       MachineStep(.connected, .moved, .updateItem, .emitEvents)
     case .statusDisconnected:
-      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .statusFailed:
-      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+      MachineStep(.failed, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .end:
-      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
@@ -349,11 +351,11 @@ package enum Call: Machine {
     case .statusConnected:
       MachineStep(.connected, .moved, .updateItem, .emitEvents)
     case .statusDisconnected:
-      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .statusFailed:
-      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+      MachineStep(.failed, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .end:
-      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
@@ -375,11 +377,11 @@ package enum Call: Machine {
     case .statusConnected:
       MachineStep(.connected, .moved, .updateItem, .emitEvents)
     case .statusDisconnected:
-      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .statusFailed:
-      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+      MachineStep(.failed, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .end:
-      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
@@ -401,11 +403,11 @@ package enum Call: Machine {
     case .statusConnected:
       MachineStep(.connected, .ignored(.alreadyConnected))
     case .statusDisconnected:
-      MachineStep(.ended, .moved, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .statusFailed:
-      MachineStep(.failed, .moved, .updateItem, .emitEvents)
+      MachineStep(.failed, .moved, .forgetEvents, .updateItem, .emitEvents)
     case .end:
-      MachineStep(.ended, .moved, .sendEnd, .updateItem, .emitEvents)
+      MachineStep(.ended, .moved, .forgetEvents, .sendEnd, .updateItem, .emitEvents)
     case .peerEnded:
       MachineStep(.ended, .moved, .updateItem, .queueEnd, .emitEvents)
     case .replace:
@@ -488,7 +490,8 @@ package protocol CallRecord {
   func stopRinging(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Store the event about what the contact sent, until the host has taken it.
   func queueEvent(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Drop the events about it that the host has not taken, which would pass for the next call's.
+  /// Drop the events about it that the host has not taken: it is answered or over, and they would pass for the next
+  /// call's.
   func forgetEvents(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Store the event callEnded in place of those that the host has not taken.
   func queueEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)

@@ -134,11 +134,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = IGNORED
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_missed; call_does(call_do_withdrawInvitation); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_missed; call_does(call_do_forgetEvents); call_does(call_do_withdrawInvitation); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_missed; call_does(call_do_withdrawInvitation); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_missed; call_does(call_do_forgetEvents); call_does(call_do_withdrawInvitation); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_missed; call_does(call_do_withdrawInvitation); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_missed; call_does(call_do_forgetEvents); call_does(call_do_withdrawInvitation); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_missed; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->
@@ -155,11 +155,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_peerLate ->
        answer = IGNORED
     :: event == call_on_accept ->
-       answer = MOVED; state = call_state_accepted; call_does(call_do_stopRinging)
+       answer = MOVED; state = call_state_accepted; call_does(call_do_forgetEvents); call_does(call_do_stopRinging)
     :: event == call_on_reject ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_stopRinging); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_stopRinging); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_offer ->
-       answer = MOVED; state = call_state_offerSent; call_does(call_do_stopRinging); call_does(call_do_sendOffer); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_offerSent; call_does(call_do_forgetEvents); call_does(call_do_stopRinging); call_does(call_do_sendOffer); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerOffered ->
        answer = IGNORED
     :: event == call_on_answer ->
@@ -173,11 +173,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = IGNORED
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_stopRinging); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_stopRinging); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_stopRinging); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_stopRinging); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_stopRinging); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_stopRinging); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_missed; call_does(call_do_stopRinging); call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->
@@ -196,7 +196,7 @@ inline call_step(state, event, answer) {
     :: event == call_on_accept ->
        answer = IGNORED
     :: event == call_on_reject ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_offer ->
        answer = MOVED; state = call_state_offerSent; call_does(call_do_sendOffer); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerOffered ->
@@ -212,11 +212,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = IGNORED
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_rejected; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_rejected; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_missed; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->
@@ -251,11 +251,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = MOVED; state = call_state_connected; call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_failed; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_failed; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->
@@ -290,11 +290,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = MOVED; state = call_state_connected; call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_failed; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_failed; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->
@@ -329,11 +329,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = MOVED; state = call_state_connected; call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_failed; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_failed; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->
@@ -368,11 +368,11 @@ inline call_step(state, event, answer) {
     :: event == call_on_statusConnected ->
        answer = IGNORED
     :: event == call_on_statusDisconnected ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_statusFailed ->
-       answer = MOVED; state = call_state_failed; call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_failed; call_does(call_do_forgetEvents); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_end ->
-       answer = MOVED; state = call_state_ended; call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
+       answer = MOVED; state = call_state_ended; call_does(call_do_forgetEvents); call_does(call_do_sendEnd); call_does(call_do_updateItem); call_does(call_do_emitEvents)
     :: event == call_on_peerEnded ->
        answer = MOVED; state = call_state_ended; call_does(call_do_updateItem); call_does(call_do_queueEnd); call_does(call_do_emitEvents)
     :: event == call_on_expire ->

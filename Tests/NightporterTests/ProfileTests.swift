@@ -290,6 +290,16 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(station.alice.state["unread"].number, 0)
   }
 
+  /// In scripts with marks of their own, and without spaces.
+  func testAMentionIsRecognisedInAnyScript() throws {
+    let station = try Station()
+    station.alice.send(#"/_settings @1 {"enableNtfs":"mentions","favorite":false}"#).assert("cmdOk")
+    station.suspend()
+    let mentions = ["@alice、元気?", "会議は三時から @alice。", "مرحبا @alice، كيف حالك", "أين أنت @alice؟"]
+    for text in mentions + ["@alicia、元気?", "أين أنت @alicia؟"] { station.pair.send(text, from: station.bob) }
+    XCTAssertEqual(try shown(station).notifications.map { $0["body"].text }, mentions)
+  }
+
   /// A contact that knows a made-up profile mentions its name; it does not know that the user has another.
   func testAMentionNamesTheProfileThatTheContactKnows() throws {
     let pair = try Pair()

@@ -279,6 +279,24 @@ final class ReceivedChangesTests: XCTestCase {
     XCTAssertTrue(MessageTraits().mention("alice b", in: .text("ask @'alice b' about it")))
   }
 
+  /// Marks of any script end a name, with a space after them or without; a name may contain some itself.
+  func testMentionsBeforePunctuationOfAnyScript() {
+    for (name, text, isMentioned) in [
+      ("alice", "hello @alice。", true), ("alice", "@alice、元気?", true), ("alice", "@alice!」と言った", true),
+      ("alice", "@alice\u{3000}元気", true), ("アリス", "@アリス、元気?", true), ("アリス", "@アリスト。", false),
+      ("alice", "مرحبا @alice، كيف حالك", true), ("alice", "أين أنت @alice؟", true), ("ليلى", "@ليلى؟", true),
+      ("alice", "@alice…", true), ("alice", "@alice—see", true), ("alice", "@alice?!", true),
+      ("alice", "@alice]", true),
+      ("alice", "@alicia。", false), ("alice", "@alic。", false), ("alice", "@alice.b", false),
+      ("alice", "@alice's", false), ("alice", "@alice。*b*", true),
+      ("alice.b", "@alice.b。", true), ("alice.b", "@alice.b", true), ("alice.b", "@alice。b", false),
+      ("alice（仮）", "@alice（仮）", true), ("alice（仮）", "@alice（仮）、元気?", true), ("alice!", "@alice!", true),
+      ("alice", "@'alice。'", false), ("alice。", "@'alice。' と", true), ("", "@。", false),
+    ] as [(String, String, Bool)] {
+      XCTAssertEqual(MessageTraits().mention(name, in: .text(text)), isMentioned, "\(name) in \(text)")
+    }
+  }
+
   /// INC-60: whatever a contact sends and the user does, the counts are those of the messages.
   func testTheBadgeIsWhatIsUnreadAfterAnySequenceOfChanges_INC60() throws {
     try withChat { chat in

@@ -28,6 +28,9 @@ final class MarkdownTests: XCTestCase {
       [
         .init(.mention("alice"), "@alice"), .init(nil, ", "), .init(.mention("bob b."), "@'bob b.'"), .init(nil, "!"),
       ])
+    assertRuns("@アリス。", [.init(.mention("アリス"), "@アリス"), .init(nil, "。")])
+    assertRuns("@alice؟!", [.init(.mention("alice"), "@alice"), .init(nil, "؟!")])
+    assertRuns("@。", nil)
   }
 
   func testWebAddresses() {
@@ -77,9 +80,12 @@ final class MarkdownTests: XCTestCase {
 
   /// Also where marks open and none closes.
   func testWorkGrowsWithTheLengthOnly() {
-    let units = ["*a ", "_a ~b ", "#a ", "!1 a ", "@'a ", "**a ", "**a* ", "`a *b ", "h", "https:// ", "* ", "*", "#"]
+    let units = [
+      "*a ", "_a ~b ", "#a ", "!1 a ", "@'a ", "**a ", "**a* ", "`a *b ", "h", "https:// ", "* ", "*", "#", "@。",
+    ]
     let texts =
       units.map { String(repeating: $0, count: 5_000 / $0.utf8.count) }
+      + ["@a" + String(repeating: "。", count: 1_500)]
       + ["**a *b _c ~d `e #f !1 g @'h " + String(repeating: "word ", count: 1_000)]
     for text in texts {
       let bytes = CountedBytes(text)

@@ -32,8 +32,7 @@ struct MessageTraits: Equatable, Sendable {
 
   /// Whether a message with these traits mentions the person of this name: in its list, or as `@name` in its text.
   func mention(_ name: String, in content: MessageContent) -> Bool {
-    mentions.contains(name)
-      || FormattedText.parse(content.text)?.contains { $0.format == .mention(name) } ?? false
+    mentions.contains(name) || FormattedText.mentions(name, in: content.text)
   }
 }
 

@@ -130,7 +130,7 @@ struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt
       guard let end = closing(quote, from: start + 1), isTight(start + 1, end) else { return nil }
       return (FormattedText(.mention(text(start + 1, end)), text(position, end + 1)), end + 1)
     }
-    let end = withoutTrailing(sentenceMarks, start, endOfWord(start))
+    let end = withoutTrailingPunctuation(start, endOfWord(start))
     guard end > start, bytes[start] != UInt8(ascii: "@") else { return nil }
     return (FormattedText(.mention(text(start, end)), text(position, end)), end)
   }
@@ -147,6 +147,20 @@ struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt
       }
     }
     return nil
+  }
+
+  /// Of any script: what ends a sentence after a name is not part of it.
+  private func withoutTrailingPunctuation(_ start: Int, _ end: Int) -> Int {
+    var end = end
+    while true {
+      end = withoutTrailing(sentenceMarks, start, end)
+      // The last character, from its first byte.
+      guard end > start, bytes[end - 1] >= 0x80,
+        let first = bytes[start..<end].lastIndex(where: { !(0x80..<0xc0).contains($0) }),
+        String(decoding: bytes[first..<end], as: UTF8.self).unicodeScalars.allSatisfy(\.isPunctuation)
+      else { return end }
+      end = first
+    }
   }
 
   /// A sentence's full stop after an address is not part of it.

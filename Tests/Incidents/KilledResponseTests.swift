@@ -34,9 +34,11 @@ final class KilledResponseTests: XCTestCase {
     let second = try ScriptedHost(store: path("alice"))
     defer { second.process.kill() }
     try second.command("/_start", "chatStarted")
-    let event = try second.event("ntfResponse")
+    let events = try events(of: second, through: ["newChatItems", "ntfResponse"])
+    let event = try XCTUnwrap(events.first { $0["type"] == "ntfResponse" }, "\(events)", file: file, line: line)
     XCTAssertEqual(event["outcome"], "applied", event.text, file: file, line: line)
     XCTAssertEqual(event["chatId"], "@1", event.text, file: file, line: line)
+    XCTAssertEqual(events.flatMap(texts), ["on my way"], "\(events)", file: file, line: line)
     try bob.event("newChatItems")
     // The host, which never had an answer, reports it again.
     let again = try second.call(respond)
@@ -47,8 +49,32 @@ final class KilledResponseTests: XCTestCase {
     try second.command("/_send @1 text last", "newChatItems")
     try bob.event("newChatItems")
     let chat = try bob.command("/_get chat @1 count=100", "apiChat")["chat"]?["chatItems"]?.arrayValue ?? []
-    let texts = chat.compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
-    XCTAssertEqual(texts, ["on my way", "last"], file: file, line: line)
+    let sent = chat.compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
+    XCTAssertEqual(sent, ["on my way", "last"], file: file, line: line)
+    try bob.command("/_send @1 text thanks", "newChatItems")
+    let rest = try self.events(of: second, through: ["newChatItems"])
+    XCTAssertEqual(rest.flatMap(texts), ["thanks"], "\(rest)", file: file, line: line)
+  }
+
+  /// All events, until one of each of these types has come.
+  private func events(of host: ScriptedHost, through types: Set<String>) throws -> [JSONValue] {
+    var (missing, events) = (types, [JSONValue]())
+    while !missing.isEmpty {
+      guard let event = try host.call("chat_recv_msg_wait $c 15000000")["result"] else {
+        throw ProcessFailure("no \(missing) after \(events)")
+      }
+      events.append(event)
+      missing.remove(event["type"]?.stringValue ?? "")
+    }
+    return events
+  }
+
+  /// Of the messages that the event is about, if they are new.
+  private func texts(_ event: JSONValue) -> [String] {
+    guard event["type"] == "newChatItems" else { return [] }
+    return (event["chatItems"]?.arrayValue ?? []).compactMap {
+      $0["chatItem"]?["content"]?["msgContent"]?["text"]?.stringValue
+    }
   }
 
   private func begin(_ host: ScriptedHost, _ name: String, _ relay: String) throws {

@@ -6,15 +6,21 @@ import PorterStore
 extension Engine: ResponseHost {
   func recordReply(
     _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
-  ) throws(StoreError) -> [Int64]? {
-    var ids: [Int64]?
+  ) throws(StoreError) -> Bool {
+    var isRecorded = false
     let secondsToLive = ContactFeatures(try store.user(contact.userID), contact).secondsToLive(wanted: nil)
     let draft = Draft(content: .text(text), quote: nil, traits: MessageTraits(secondsToLive: secondsToLive))
     let enqueue = { () throws(StoreError) in
-      ids = try self.enqueue([draft], contact: contact, connectionID: connection.id, store)
+      let items = try self.enqueue([draft], contact: contact, connectionID: connection.id, store)
+      // No command's answer has them.
+      for id in items {
+        try self.changes.enter(
+          .changed, connectionID: connection.id, contactID: contact.id, store, .sent(itemID: id))
+      }
+      isRecorded = true
     }
     try connections.take(.given(enqueue), of: connection, store)
-    return ids
+    return isRecorded
   }
 
   func messagesWereRead() { disappearing.takeUp() }
@@ -25,25 +31,10 @@ extension Engine: ResponseHost {
     try calls.respond(accepts: accepts, itemID: itemID, connection, store)
   }
 
-  func replyWasRecorded(_ items: [Int64]) {
+  func replyWasRecorded() {
+    // First: the host hears of the message before it hears that the relay has it.
+    changes.report()
     sender.offerNew()
-    guard let store else { return }
-    do throws(StoreError) {
-      for id in items {
-        let item = try store.item(id)
-        let contact = try store.contact(item.contactID)
-        let connection = try store.connection(contactID: contact.id)
-        emit(
-          .newChatItems(
-            UserRecord(try store.user(contact.userID)),
-            [
-              ChatItemInChat(
-                info: .direct(ContactRecord(contact, connection: connection)), item: ChatItemRecord(item))
-            ]))
-      }
-    } catch {
-      log(.warning, "a reply could not be reported", ["error": error.description])
-    }
   }
 }
 

@@ -7,8 +7,6 @@ struct ResponseEnding {
   var reason: ResponseReport.Reason?
   var userID: Int64?
   var chatID: String?
-  /// The items that a reply became, for the host to show.
-  var sentItems: [Int64] = []
 
   static func stale(_ reason: ResponseReport.Reason) -> ResponseEnding { ResponseEnding(reason: reason) }
 }

@@ -6,19 +6,19 @@ import PorterStore
 
 /// What responses ask of the parts that write and send messages.
 protocol ResponseHost: AnyObject {
-  /// Records the message and puts it into the outbox. Part of the caller's transaction. Nil when the contact cannot be
-  /// written to.
+  /// Records the message, puts it into the outbox, and enters it into the ledger, by which the host hears of it. Part of the
+  /// caller's transaction. False when the contact cannot be written to.
   func recordReply(
     _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
-  ) throws(StoreError) -> [Int64]?
+  ) throws(StoreError) -> Bool
   /// The time of those that disappear runs.
   func messagesWereRead()
   /// Accepts or rejects the call of this item. Part of the caller's transaction. False when it rings no more.
   func answerCall(
     accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool
-  /// Sends what waits in the outbox, and reports the items to the host.
-  func replyWasRecorded(_ items: [Int64])
+  /// Reports the message to the host, and sends what waits in the outbox.
+  func replyWasRecorded()
 }
 
 /// Does what a response asks for, as far as it is done in the store. Part of the transaction that ends the response.
@@ -49,16 +49,15 @@ struct ResponseWork {
     _ action: NotificationAction, _ response: StoredResponse, _ user: StoredUser, _ contact: StoredContact,
     _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> ResponseEnding {
-    var ending = ResponseEnding(userID: user.id, chatID: "@\(contact.id)")
+    let ending = ResponseEnding(userID: user.id, chatID: "@\(contact.id)")
     switch action {
     case .open: try activate(user, store)
     case .markRead:
       guard try markRead(response, contact, connection, store) else { return .stale(.noSuchMessage) }
     case .reply:
-      guard let items = try host.recordReply(response.text ?? "", to: contact, connection, store) else {
+      guard try host.recordReply(response.text ?? "", to: contact, connection, store) else {
         return .stale(.contactNotReady)
       }
-      ending.sentItems = items
       // The notification of an answered message is no news any more.
       _ = try markRead(response, contact, connection, store)
     case .acceptCall, .rejectCall:

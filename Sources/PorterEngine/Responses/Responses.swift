@@ -152,18 +152,18 @@ final class Responses {
       let ending = try self.work.carryOut(action, response, store)
       let taken = try self.end(response, ending, store)
       FaultPoint.reach(.insideResponse)
-      return Ended(taken: taken, sentItems: ending.sentItems)
+      return Ended(taken: taken, hasReplied: action == .reply && ending.reason == nil)
     }
     FaultPoint.reach(.responseEnded)
     guard let ended else { return }
     context.retries.reset(TimerName.responses)
     driver.post(ended.taken)
-    if !ended.sentItems.isEmpty { host.replyWasRecorded(ended.sentItems) }
+    if ended.hasReplied { host.replyWasRecorded() }
   }
 
   private struct Ended {
     let taken: RecordedMachineDriver<ResponseMachine, Int64>.Taken
-    let sentItems: [Int64]
+    let hasReplied: Bool
   }
 
   /// Part of the caller's transaction.
@@ -225,7 +225,9 @@ final class Responses {
           ending = .stale(reason)
         }
         if let user = ending.userID, ending.chatID != nil { try store.makeActive(user) }
-        return try self.end(response, ending, store)
+        let taken = try self.end(response, ending, store)
+        FaultPoint.reach(.insideResponse)
+        return taken
       }
       FaultPoint.reach(.responseEnded)
       if let taken { driver.post(taken) }

@@ -36,6 +36,18 @@ package struct Log: Sendable {
   /// Whether a line of this level is written anywhere: for callers that would produce many.
   package func writes(_ level: Level) -> Bool { sink != nil && level >= minimum }
 
+  /// The step of a machine, at the level `debug`. An empty subject: there is one machine of its kind.
+  package func step(
+    _ machine: String, _ subject: String, event: String, from: String, to: String, answer: String
+  ) {
+    self(
+      .debug, "step",
+      [
+        "machine": machine, "subject": subject.isEmpty ? "-" : subject, "event": event, "from": from, "to": to,
+        "answer": answer,
+      ])
+  }
+
   /// Writes to standard error; for programs. `timed` puts the monotonic clock's microseconds before each line, for what
   /// is compared with the logs of other processes.
   package static func standardError(minimum: Level, timed: Bool = false) -> Log {

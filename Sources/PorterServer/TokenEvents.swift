@@ -71,12 +71,9 @@ extension NotificationServer {
     _ step: MachineStep<ServerToken>, from before: ServerToken.State, _ event: ServerToken.Event, number: Int64?
   ) {
     guard log.writes(.debug) else { return }
-    log(
-      .debug, "step",
-      [
-        "machine": ServerToken.name, "subject": number.map(String.init) ?? "-", "event": event.name,
-        "from": before.name, "to": step.next.name, "answer": step.answer.name,
-      ])
+    log.step(
+      ServerToken.name, number.map(String.init) ?? "", event: event.name, from: before.name, to: step.next.name,
+      answer: step.answer.name)
   }
 
   /// The same for an event that comes with nothing and is answered to no client: most of a server's work, for which no key

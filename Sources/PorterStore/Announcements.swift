@@ -9,7 +9,8 @@ extension Store {
   /// caller's transaction.
   package func announce(_ new: NewLedgerEntry, at time: WallTime) throws(StoreError) -> Bool {
     guard try ledgerEntry(connectionID: new.connectionID, messageID: new.messageID) == nil else { return false }
-    let step = PorterMachines.LedgerEntry.storedStep(PorterMachines.LedgerEntry.initial, .announce)
+    let step = PorterMachines.LedgerEntry.storedStep(
+      PorterMachines.LedgerEntry.initial, .announce, of: Self.subject(new.connectionID, new.messageID), log)
     try insertLedgerEntry(new, state: step.next, removalDue: false, at: time)
     return true
   }

@@ -54,7 +54,8 @@ extension Store {
       new.kind, contactID: new.contactID, itemAt: itemAt, mentionsUser: mentionsUser,
       contact: contact?.id == new.contactID ? contact : nil)
     for event in [.commit] + events {
-      let step = PorterMachines.LedgerEntry.storedStep(state, event)
+      let step = PorterMachines.LedgerEntry.storedStep(
+        state, event, of: Self.subject(new.connectionID, new.messageID), log)
       try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
       state = step.next
     }
@@ -129,7 +130,8 @@ extension Store {
     inPlaceOf earlier: StoredLedgerEntry? = nil, at time: WallTime
   ) throws(StoreError) {
     var change = LedgerChange(.silent, quarantineReason: reason)
-    let step = PorterMachines.LedgerEntry.storedStep(try Self.state(of: earlier), .quarantine)
+    let step = PorterMachines.LedgerEntry.storedStep(
+      try Self.state(of: earlier), .quarantine, of: Self.subject(connectionID, messageID), log)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
     try run(
       """
@@ -224,7 +226,8 @@ extension Store {
     _ event: PorterMachines.LedgerEntry.Event, _ entry: StoredLedgerEntry
   ) throws(StoreError) -> LedgerChange {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { throw .damaged(.ledgerEntry) }
-    let step = PorterMachines.LedgerEntry.storedStep(state, event)
+    let step = PorterMachines.LedgerEntry.storedStep(
+      state, event, of: Self.subject(entry.connectionID, entry.messageID), log)
     var change = LedgerChange(entry.kind, contactID: entry.contactID)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
     if change.isRemovalDue { noteRemoval() }

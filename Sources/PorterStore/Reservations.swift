@@ -48,7 +48,7 @@ extension Store {
     _ kind: ReservationKind, _ value: [UInt8], by owner: Owner, material: SecretBytes, at time: WallTime
   ) throws(StoreError) -> Reservation? {
     let existing = try reservation(kind, value)
-    let step = ValueReservation.storedStep(existing?.state ?? .free, .want)
+    let step = ValueReservation.storedStep(existing?.state ?? .free, .want, of: kind.rawValue, log)
     guard step.next == .reserved else { return nil }
     var change = ReservationChange(
       kind: kind, value: value, epoch: (existing?.epoch ?? 0) + 1, owner: owner, material: material, at: time,
@@ -76,7 +76,7 @@ extension Store {
   /// Whether `reserve` would answer nil.
   package func isUsed(_ kind: ReservationKind, _ value: [UInt8]) throws(StoreError) -> Bool {
     let existing = try reservation(kind, value)
-    return ValueReservation.storedStep(existing?.state ?? .free, .want).next != .reserved
+    return ValueReservation.step(existing?.state ?? .free, .want).next != .reserved
   }
 
   /// A transaction that commits only if `reservation` has not been taken over since (INC-08, INC-09).
@@ -110,7 +110,8 @@ extension Store {
       kind: stored.kind, value: stored.value, epoch: stored.epoch, owner: nil, material: stored.material, at: nil,
       stored: stored)
     try ValueReservation.record(
-      ValueReservation.step(stored.state, .undo), by: ReservationRecorder(store: self), &change)
+      ValueReservation.storedStep(stored.state, .undo, of: stored.kind.rawValue, log),
+      by: ReservationRecorder(store: self), &change)
   }
 
   /// For a kind whose values are drawn anew each time: a new attempt replaces all before it. A process that still has
@@ -154,7 +155,8 @@ extension Store {
       kind: stored.kind, value: stored.value, epoch: stored.epoch, owner: nil, material: stored.material, at: nil,
       stored: stored)
     try ValueReservation.record(
-      ValueReservation.storedStep(stored.state, event), by: ReservationRecorder(store: self), &change)
+      ValueReservation.storedStep(stored.state, event, of: stored.kind.rawValue, log),
+      by: ReservationRecorder(store: self), &change)
   }
 }
 

@@ -44,6 +44,11 @@ package final class Store {
   private var awaitingCommit: [() -> Void] = []
   /// Called after a commit that leaves shown notifications to be removed.
   package var removalsDue: (() -> Void)?
+  /// Called after a commit by which a removal is not due any more, with the numbers that `StoredWithdrawal` has: an answer has named it,
+  /// or its entry is on screen again.
+  package var removalOver: ((_ entry: Int64?, _ id: Int64?) -> Void)?
+  /// Of the steps of machines whose states are rows.
+  package var log = Log.silent
   private var silence = SilentFile.isRight
 
   private let stop: StopSignal?

@@ -2,13 +2,28 @@ import PorterMachines
 import PorterPlatform
 
 extension Machine {
-  /// A step of a machine whose state is a row. Recorded for tests as those of the engine's machines are.
-  static func storedStep(_ state: State, _ event: Event) -> MachineStep<Self> {
+  /// A step of a machine whose state is a row. Logged, and recorded for tests, as those of the engine's machines are. `subject` tells
+  /// the row from others.
+  static func storedStep(
+    _ state: State, _ event: Event, of subject: @autoclosure () -> String, _ log: Log
+  ) -> MachineStep<Self> {
     let step = step(state, event)
     if StepRecord.isOn {
       StepRecord.add(
         name, runner: 0, event: event.name, from: state.name, to: step.next.name, answer: step.answer.name)
     }
+    if log.writes(.debug) {
+      log.step(
+        name, subject(), event: event.name, from: state.name, to: step.next.name, answer: step.answer.name)
+    }
     return step
+  }
+}
+
+extension Store {
+  /// One entry of the ledger in the log: the number of its connection and the beginning of the message's, which stay the same when the
+  /// message takes the place of its placeholder.
+  static func subject(_ connectionID: Int64, _ messageID: [UInt8]) -> String {
+    "\(connectionID)/\(TextEncoding.base64URL(Array(messageID.prefix(6))))"
   }
 }

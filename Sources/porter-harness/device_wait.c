@@ -52,11 +52,11 @@ static int watch(const struct process *process, fd_set *readable, int highest) {
 static void look_at_locks(struct device *device) {
   if (!device->record.on) return;
   if (device->alice.store != NULL) {
-    record_locks(&device->record, "alice", device->alice.process.pid, device->alice.store);
-    record_locks(&device->record, "extension", device->extension.pid, device->alice.store);
-    record_locks(&device->record, "share", record_running(&device->record, "share"), device->alice.store);
+    record_locks(&device->record, device->alice.process.pid, device->alice.store);
+    record_locks(&device->record, device->extension.pid, device->alice.store);
+    record_locks(&device->record, record_running(&device->record, "share"), device->alice.store);
   }
-  if (device->bob.store != NULL) record_locks(&device->record, "bob", device->bob.process.pid, device->bob.store);
+  if (device->bob.store != NULL) record_locks(&device->record, device->bob.process.pid, device->bob.store);
 }
 
 enum waited device_wait(struct device *device, struct process *process, uint64_t deadline) {

@@ -46,25 +46,32 @@ pid_t record_running(const struct record *record, const char *actor) {
   return 0;
 }
 
-void record_ended(struct record *record, pid_t pid) {
-  struct recorded_process *process = record->on ? running(record, pid) : NULL;
-  if (process != NULL) process->ended_at = now_microseconds();
+static void record_holding(struct record *record, struct recorded_process *process, unsigned locks, unsigned open_files,
+                           uint64_t at) {
+  if (locks == process->locks && open_files == process->open_files) return;
+  struct text line = {0};
+  text_format(&line,
+              "{\"event\":\"locks\",\"actor\":\"%s\",\"ms\":%.3f,\"process\":%d,\"locks\":%u,\"openFiles\":%u}",
+              process->actor, milliseconds(record, at), (int)process->pid, locks, open_files);
+  record_event(record, text_string(&line));
+  text_free(&line);
+  process->locks = locks;
+  process->open_files = open_files;
 }
 
-void record_locks(struct record *record, const char *actor, pid_t pid, const char *store) {
+void record_locks(struct record *record, pid_t pid, const char *store) {
   struct recorded_process *process = record->on ? running(record, pid) : NULL;
   struct holding holding;
   if (process == NULL || !holding_of(pid, store, &holding)) return;
-  if (holding.locks != process->locks || holding.open_files != process->open_files) {
-    struct text line = {0};
-    text_format(&line, "{\"event\":\"locks\",\"actor\":\"%s\",\"ms\":%.3f,\"locks\":%u,\"openFiles\":%u}", actor,
-                milliseconds(record, now_microseconds()), holding.locks, holding.open_files);
-    record_event(record, text_string(&line));
-    text_free(&line);
-    process->locks = holding.locks;
-    process->open_files = holding.open_files;
-  }
+  record_holding(record, process, holding.locks, holding.open_files, now_microseconds());
   text_free(&holding.description);
+}
+
+void record_ended(struct record *record, pid_t pid) {
+  struct recorded_process *process = record->on ? running(record, pid) : NULL;
+  if (process == NULL) return;
+  process->ended_at = now_microseconds();
+  record_holding(record, process, 0, 0, process->ended_at);
 }
 
 /* ------------------------------------------------------------------------------------------------ steps */

@@ -30,13 +30,14 @@ struct record {
 void record_event(struct record *record, const char *json);
 
 void record_started(struct record *record, const char *actor, pid_t pid, uint64_t started_at);
+/* From here on it holds nothing: the system has taken what it held, also if it was killed. */
 void record_ended(struct record *record, pid_t pid);
 
 /* The last process of this actor, if it is running; else 0. */
 pid_t record_running(const struct record *record, const char *actor);
 
 /* Adds what a running process holds of the store's files, if that has changed. */
-void record_locks(struct record *record, const char *actor, pid_t pid, const char *store);
+void record_locks(struct record *record, pid_t pid, const char *store);
 
 /* Whether a process is the first of its actor, in the order of their starts. */
 bool record_is_first(const struct record *record, size_t process);

@@ -128,9 +128,6 @@ final class NightTests: XCTestCase {
     return (text, try JSONValue(parsing: String(text[start.upperBound..<end.lowerBound])))
   }
 
-  /// Machines without bands: what a page would show of them is a row of its table of messages, or a latch.
-  private static let withoutBands: Set = ["ledger_entry", "value_reservation", "round"]
-
   /// In whichever process: those of the server and of a share extension, too. Each step that changes a state is a band, as
   /// `scripts/page-probe` checks in a browser.
   func testEachMachineThatTookStepsHasThemOnThePage() throws {
@@ -143,8 +140,7 @@ final class NightTests: XCTestCase {
     // PROCESS@PLACE RUNNER MACHINE EVENT FROM TO ANSWER
     let steps = try String(contentsOf: record, encoding: .utf8).split(separator: "\n").map { $0.split(separator: " ") }
     let taken = Set(
-      steps.filter { $0.count == 7 && $0[4] != $0[5] && !Self.withoutBands.contains(String($0[2])) }
-        .map { "\($0[0].prefix { $0 != "@" }) \($0[2])" })
+      steps.filter { $0.count == 7 && $0[4] != $0[5] }.map { "\($0[0].prefix { $0 != "@" }) \($0[2])" })
     let events = try XCTUnwrap(night["events"]?.arrayValue).filter { $0["event"] == "step" && $0["from"] != $0["to"] }
     let shown = Set(
       events.map { "\($0["process"]?.integerValue ?? 0) \($0["machine"]?.stringValue ?? "")" })

@@ -4,6 +4,14 @@ import PorterPlatform
 /// Runs the machine `round` for one kind of work: many wishes, one round at a time.
 struct Coalescer {
   private var machine = MachineRunner<Round>()
+  /// What is done in a round, as traces have it.
+  private let subject: String
+  private let log: Log
+
+  init(_ subject: String, _ log: Log) {
+    self.subject = subject
+    self.log = log
+  }
 
   /// True if a round is to begin now; its end has to be reported.
   mutating func want() -> Bool { begins(.wanted) }
@@ -17,6 +25,10 @@ struct Coalescer {
     if StepRecord.isOn {
       StepRecord.add(
         Round.name, runner: 0, event: event.name, from: before.name, to: step.next.name, answer: step.answer.name)
+    }
+    if log.writes(.debug) {
+      log.step(
+        Round.name, subject, event: event.name, from: before.name, to: step.next.name, answer: step.answer.name)
     }
     if case .refused(let reason) = step.answer { assertionFailure("round: \(reason.name)") }
     var begins = false

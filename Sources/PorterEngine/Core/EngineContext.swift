@@ -109,11 +109,7 @@ extension Log {
     _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>
   ) {
     guard writes(.debug) else { return }
-    self(
-      .debug, "step",
-      [
-        "machine": M.name, "subject": subject.isEmpty ? "-" : subject, "event": event.name, "from": state.name,
-        "to": step.next.name, "answer": step.answer.name,
-      ])
+    self.step(
+      M.name, subject, event: event.name, from: state.name, to: step.next.name, answer: step.answer.name)
   }
 }

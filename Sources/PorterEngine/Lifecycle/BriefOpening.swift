@@ -19,6 +19,7 @@ extension Lifecycle {
     let store = try Store.open(
       at: context.configuration.location, key: heldKey.key, confirmation: .error, mayMigrate: false, stop: context.stop,
       ports: context.configuration.ports)
+    store.log = context.configuration.log
     let result: Value
     do throws(StoreError) {
       result = try work(store)

@@ -43,6 +43,7 @@ extension Lifecycle: ChatLifecycleEffects {
         let opened = if let woken = wokenStore() { woken } else { try newlyOpenedStore() }
         peers.use(try opened.channelKey())
         opened.gate = operations
+        opened.log = context.configuration.log
         context.storeAccess.set(opened)
         heldKey.discardIfTransient()
         storeProblem = nil

@@ -36,13 +36,15 @@ final class Receiver {
   let parts: Parts
   /// By connection.
   private var fetches: [Int64: Fetch] = [:]
-  private var subscribing = Coalescer()
-  private var hearing = Coalescer()
+  private var subscribing: Coalescer
+  private var hearing: Coalescer
   private(set) lazy var polling = Polling(context) { [weak self] in self?.listenToAll() }
 
   init(_ context: EngineContext, _ parts: Parts) {
     self.context = context
     self.parts = parts
+    subscribing = Coalescer("subscribing", context.configuration.log)
+    hearing = Coalescer("news", context.configuration.log)
   }
 
   // MARK: Fetching

@@ -21,7 +21,7 @@ final class Sender {
   private var queue = OutboxQueue()
   /// By connection: called with whether the relay refused the confirmation, after the first attempt to send it.
   private var confirming: [Int64: (Bool) -> Void] = [:]
-  private var flushing = Coalescer()
+  private var flushing: Coalescer
   /// Every connection with an outbox has a turn in the next round; otherwise these, and those for which something is new.
   private var areAllDue = false
   private var due: Set<Int64> = []
@@ -43,6 +43,7 @@ final class Sender {
     self.relay = relay
     self.connections = connections
     self.mayBegin = mayBegin
+    flushing = Coalescer("outbox", context.configuration.log)
   }
 
   /// The relay was closed: what is under way belongs to it. Another process may send from here on.

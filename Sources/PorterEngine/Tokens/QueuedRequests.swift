@@ -7,12 +7,13 @@ final class QueuedRequests {
   private let context: EngineContext
   private unowned let host: any TokensHost
   private let retries: Retries
-  private var sending = Coalescer()
+  private var sending: Coalescer
 
   init(_ context: EngineContext, host: any TokensHost, retries: Retries) {
     self.context = context
     self.host = host
     self.retries = retries
+    sending = Coalescer("requests", context.configuration.log)
   }
 
   /// Offers them to the relay, until it has them. One round at a time, and one more if it was asked for meanwhile: each of

@@ -18,7 +18,7 @@ final class ServerRequests {
   /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
   /// relay that is opened anew must be asked again.
   private var listensTo: (mailbox: RelayIdentifier, relay: Int)?
-  private var takingReplies = Coalescer()
+  private var takingReplies: Coalescer
 
   /// In one exchange after the other, so that a full mailbox is not as many calls deep.
   private static let repliesAtOnce = 16
@@ -30,6 +30,7 @@ final class ServerRequests {
     self.host = host
     self.retries = retries
     self.heard = heard
+    takingReplies = Coalescer("replies", context.configuration.log)
   }
 
   var awaitedCount: Int { awaited.count }

@@ -265,7 +265,7 @@ int np_event_fd(chat_ctrl ctrl);
  *     "work": "ran" | "partial" | "skipped": whether all, some or none of the mailboxes were checked,
  *     "holders": [ role and instance of the processes that hold what was skipped ], left out when there are none,
  *     "notifications": [ { "identifier", "title", "body", "categoryIdentifier", "targetContentIdentifier", "userInfo", … } ],
- *     "withdrawals": [ identifiers of shown notifications to remove ],
+ *     "withdrawals": [ identifiers of shown notifications to remove, before "notifications" are shown ],
  *     "applicationPushes": [ { "pushId", "userId", "scope", "outcome", "envelope", "arrivedAt" } ], left out when there are
  *                          none,
  *     "badge": number, left out when the store could not be read,
@@ -320,7 +320,8 @@ int np_event_fd(chat_ctrl ctrl);
  * in between. Only the role `extension` has them in its answers.
  *
  * While an app is on screen, its event `notifications` has the withdrawals as well: of what the user reads or decides in it, of
- * what is deleted, and of calls that are over. Events are not kept; so the next answer names them once more.
+ * what is deleted, and of calls that are over. Events are not kept; so the next answer names them once more, unless the same
+ * was shown again meanwhile. Apply events and answers in their order, and of each its withdrawals first.
  *
  * An answer has at most 64 application pushes, 256 notifications (the newest), 1024 withdrawals, and the first and last 256
  * steps of the trace, so that it fits an extension's memory even if thousands of messages waited. The rest comes with the next

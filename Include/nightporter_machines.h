@@ -784,7 +784,9 @@ enum np_ledger_entry_effect {
   /* Have the platform remove the placeholder, unless the notification has the same identifier and replaces it. */
   NP_LEDGER_ENTRY_EFFECT_DROP_PLACEHOLDER = 8,
   /* Have it wait to be shown, though later ones have been shown. */
-  NP_LEDGER_ENTRY_EFFECT_WAIT_LATE = 9
+  NP_LEDGER_ENTRY_EFFECT_WAIT_LATE = 9,
+  /* Forget a removal that was noted before: what is under its identifier now stays on screen. */
+  NP_LEDGER_ENTRY_EFFECT_KEEP = 10
 };
 
 enum np_ledger_entry_reason {

@@ -3,9 +3,9 @@ import PorterPlatform
 
 extension Store {
   static let ledgerColumns =
-    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id, detail, summary, request_id"
+    "entry_id, connection_id, message_id, message_at, state, kind, contact_id, item_id, detail, summary, request_id, removal_due"
 
-  static let ledgerColumnCount: Int32 = 11
+  static let ledgerColumnCount: Int32 = 12
 
   static func ledgerEntry(_ row: borrowing Row) throws(StoreError) -> StoredLedgerEntry {
     guard let kind = StoredLedgerEntry.Kind(rawValue: row.text(5)) else { throw .damaged(.ledgerEntry) }
@@ -13,7 +13,7 @@ extension Store {
       id: row.integer(0), connectionID: row.integer(1), messageID: row.blob(2),
       messageAt: WallTime(milliseconds: row.integer(3)), state: row.text(4), kind: kind,
       contactID: row.optionalInteger(6), itemID: row.optionalInteger(7), detail: row.optionalText(8),
-      summary: row.optionalText(9), requestID: row.optionalInteger(10))
+      summary: row.optionalText(9), requestID: row.optionalInteger(10), isRemovalDue: row.flag(11))
   }
 
   /// Without those whose records are damaged: what is about many is done for the others (INC-44). `sql` selects `ledgerColumns`.
@@ -244,11 +244,20 @@ extension Store {
         """,
         [.text(step.next.name), .flag(change.isRemovalDue), .flag(change.isAttempt), .integer(entry.id)])
     }
+    // Of a summary nothing is shown anew.
+    if change.isKept, entry.isRemovalDue, entry.summary == nil {
+      try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry.id)])
+      noteRemovalOver(entry: entry.id)
+    }
     return change
   }
 
   private func noteRemoval() {
     if let removalsDue { afterCommit(removalsDue) }
+  }
+
+  private func noteRemovalOver(entry: Int64?, id: Int64? = nil) {
+    if let removalOver { afterCommit { removalOver(entry, id) } }
   }
 
   /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
@@ -283,6 +292,7 @@ extension Store {
     } else if let id = withdrawal.id {
       try run("DELETE FROM removals WHERE removal_id = ?", [.integer(id)])
     }
+    noteRemovalOver(entry: withdrawal.entryID, id: withdrawal.id)
   }
 
   /// Called before the connection is deleted: notifications shown for it are still to be withdrawn (INC-46).

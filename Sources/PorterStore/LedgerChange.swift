@@ -26,6 +26,8 @@ package struct LedgerChange {
   fileprivate(set) var dropsPlaceholder = false
   /// Whether it waits to be shown, though later entries do not any more.
   fileprivate(set) var isLate = false
+  /// Whether what is under its identifier now stays on screen, though it was to be removed before.
+  fileprivate(set) var isKept = false
 
   init(
     _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, mentionsUser: Bool = false,
@@ -65,6 +67,8 @@ struct LedgerRecorder: LedgerEntryRecord {
   }
 
   func waitLate(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isLate = true }
+
+  func keep(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isKept = true }
 
   func recordReason(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     change.reason = change.quarantineReason

@@ -309,6 +309,8 @@ package struct StoredLedgerEntry: Sendable {
   /// The notification that stands for it among others.
   package var summary: String?
   package var requestID: Int64?
+  /// Whether a removal of its notification is noted.
+  package var isRemovalDue = false
   /// Of its chat, where that was asked for.
   package var lastSound: Moment?
 }

@@ -196,7 +196,10 @@ extension Engine: LifecycleWork {
 
   func storeWillClose() { claims.forgetAll() }
 
-  func appPhaseChanged(to phase: AppPhase.State) { refresh.phaseChanged(to: phase) }
+  func appPhaseChanged(to phase: AppPhase.State) {
+    refresh.phaseChanged(to: phase)
+    withdrawals.phaseChanged()
+  }
 }
 
 extension Engine: TokensHost {

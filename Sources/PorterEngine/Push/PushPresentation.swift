@@ -156,10 +156,12 @@ struct PushPresentation {
     var bursts = try BurstComposition(shown, filled.placeholders, policy, context, store)
     for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     filled.bursts = bursts
-    content.withdrawals =
-      filled.removals.filter { $0.summary == nil }.map { Self.notificationIdentifier(of: $0).description }
-      + bursts.withdrawals
     let notifications = bursts.notifications
+    // What was to be removed may be shown again by this answer: there is one notification under its identifier, and it stays.
+    let staying = Set(notifications.map(\.identifier))
+    content.withdrawals = filled.removals.filter { $0.summary == nil }
+      .map { Self.notificationIdentifier(of: $0).description }.filter { !staying.contains($0) }
+    content.withdrawals += bursts.withdrawals
     // The store can be read again, and all that came is known: what was said does not hold any more.
     if !run.owesNotice, NoticeMark(context.configuration).isSet {
       content.withdrawals.append(NotificationNotice.identifier)

@@ -13,7 +13,8 @@ final class ScreenWithdrawals {
   private let lifecycle: Lifecycle
   private let strings: NotificationStrings
   private let presentation: PushPresentation
-  /// Those that were reported and that the store still has.
+  /// Those that were reported while the app is on screen, and that the store still has: each is reported once, and anew if its
+  /// entry was shown again meanwhile.
   private var reported: Set<Removal> = []
   private var hasEndedNotice = false
   private var isDue = false
@@ -35,6 +36,12 @@ final class ScreenWithdrawals {
   func beginWatching(_ store: Store) {
     guard context.role == .app else { return }
     store.removalsDue = { [weak self] in self?.reportSoon() }
+    store.removalOver = { [weak self] in self?.reported.remove(Removal(entry: $0, id: $1)) }
+  }
+
+  /// Off screen, other processes show and remove what this one does not hear of.
+  func phaseChanged() {
+    if !lifecycle.phase.isOnScreen { reported = [] }
   }
 
   /// Once for all that a turn removes, such as a whole chat.
@@ -65,6 +72,8 @@ final class ScreenWithdrawals {
 
   private func report(_ store: Store) throws(StoreError) {
     let due = try store.withdrawals(limit: Self.atOnce)
+    let removals = Set(due.map { Removal(entry: $0.entryID, id: $0.id) })
+    reported.formIntersection(removals)
     let new = due.filter { !reported.contains(Removal(entry: $0.entryID, id: $0.id)) }
     // The store can be read again: what was said of it does not hold any more.
     let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
@@ -77,7 +86,7 @@ final class ScreenWithdrawals {
     identifiers += bursts.withdrawals
     if endsNotice { identifiers.append(NotificationNotice.identifier) }
     hasEndedNotice = endsNotice || hasEndedNotice
-    reported = Set(due.map { Removal(entry: $0.entryID, id: $0.id) })
+    reported = removals
     let badge = try store.badge()
     let table = try strings.table(store)
     let summaries = bursts.notifications.map { summary in

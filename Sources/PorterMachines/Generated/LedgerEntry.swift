@@ -108,6 +108,8 @@ package enum LedgerEntry: Machine {
     case dropPlaceholder
     /// Have it wait to be shown, though later ones have been shown.
     case waitLate
+    /// Forget a removal that was noted before: what is under its identifier now stays on screen.
+    case keep
 
     package var name: String {
       switch self {
@@ -121,6 +123,7 @@ package enum LedgerEntry: Machine {
       case .countAttempt: "countAttempt"
       case .dropPlaceholder: "dropPlaceholder"
       case .waitLate: "waitLate"
+      case .keep: "keep"
       }
     }
   }
@@ -180,7 +183,7 @@ package enum LedgerEntry: Machine {
     switch effect {
     case .show, .showPlaceholder, .replace: .act
     case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder,
-      .waitLate:
+      .waitLate, .keep:
       .record
     }
   }
@@ -248,7 +251,7 @@ package enum LedgerEntry: Machine {
     case .quarantine:
       MachineStep(.committed, .refused(.alreadyCommitted))
     case .present:
-      MachineStep(.presented, .moved, .show)
+      MachineStep(.presented, .moved, .keep, .show)
     case .read:
       MachineStep(.read, .moved, .uncountUnread)
     case .edit:
@@ -271,7 +274,7 @@ package enum LedgerEntry: Machine {
     case .quarantine:
       MachineStep(.upgraded, .refused(.alreadyCommitted))
     case .present:
-      MachineStep(.presented, .moved, .show)
+      MachineStep(.presented, .moved, .keep, .show)
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
     case .edit:
@@ -316,7 +319,7 @@ package enum LedgerEntry: Machine {
     case .quarantine:
       MachineStep(.outdated, .refused(.alreadyCommitted))
     case .present:
-      MachineStep(.presented, .moved, .replace)
+      MachineStep(.presented, .moved, .keep, .replace)
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
     case .edit:
@@ -435,6 +438,8 @@ package protocol LedgerEntryRecord {
   func dropPlaceholder(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
   /// Have it wait to be shown, though later ones have been shown.
   func waitLate(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
+  /// Forget a removal that was noted before: what is under its identifier now stays on screen.
+  func keep(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
 }
 
 extension LedgerEntry {
@@ -451,6 +456,7 @@ extension LedgerEntry {
       case .countAttempt: try recorder.countAttempt(&argument, step.next)
       case .dropPlaceholder: try recorder.dropPlaceholder(&argument, step.next)
       case .waitLate: try recorder.waitLate(&argument, step.next)
+      case .keep: try recorder.keep(&argument, step.next)
       case .show, .showPlaceholder, .replace: break
       }
     }
@@ -479,7 +485,7 @@ extension LedgerEntry {
     case .showPlaceholder: performer.showPlaceholder(argument)
     case .replace: performer.replace(argument)
     case .countUnread, .uncountUnread, .remove, .recordReason, .countAttempt, .dropPlaceholder,
-      .waitLate:
+      .waitLate, .keep:
       break
     }
   }

@@ -36,6 +36,7 @@
 #define ledger_entry_do_countAttempt 7
 #define ledger_entry_do_dropPlaceholder 8
 #define ledger_entry_do_waitLate 9
+#define ledger_entry_do_keep 10
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -111,7 +112,7 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_announce ->
        answer = IGNORED
     :: event == ledger_entry_on_present ->
-       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
+       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_keep); ledger_entry_does(ledger_entry_do_show)
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread)
     :: event == ledger_entry_on_edit ->
@@ -134,7 +135,7 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_announce ->
        answer = IGNORED
     :: event == ledger_entry_on_present ->
-       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_show)
+       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_keep); ledger_entry_does(ledger_entry_do_show)
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_edit ->
@@ -180,7 +181,7 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_announce ->
        answer = IGNORED
     :: event == ledger_entry_on_present ->
-       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_replace)
+       answer = MOVED; state = ledger_entry_state_presented; ledger_entry_does(ledger_entry_do_keep); ledger_entry_does(ledger_entry_do_replace)
     :: event == ledger_entry_on_read ->
        answer = MOVED; state = ledger_entry_state_read; ledger_entry_does(ledger_entry_do_uncountUnread); ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_edit ->

@@ -31,7 +31,7 @@ static const struct scenario scenarios[] = {
      scenario_clock_moved},
     {"force-quit", "The app is swiped away; notifications still come, and the app finds all it missed.",
      scenario_force_quit},
-    {"killed-at-every-step", "The extension is killed at each step of a push; each message is shown once.",
+    {"killed-at-every-step", "The extension is killed at each step of a push; no message is lost or shown twice.",
      scenario_killed_at_every_step},
     {"dozing", "An extension stays between pushes; its store's files are open, and it holds no lock, even when frozen.",
      scenario_dozing},

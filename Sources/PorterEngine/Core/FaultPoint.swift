@@ -19,7 +19,7 @@ import Synchronization
 /// `PORTER_HALT_WITH_PUSHES=2` the process is killed only while as many pushes are in progress. `PORTER_WAIT_AT=beforeFetch:/some/file`
 /// has it wait there until that file is there.
 enum FaultPoint: String {
-  case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, afterAcknowledge
+  case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, afterAcknowledge, shownRecorded
   case beforeJoin, afterTokenAnswer
   case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded

@@ -66,6 +66,7 @@ struct PushPresentation {
           }
         }.get()
       }
+      FaultPoint.reach(.shownRecorded)
     } catch {
       context.log(.error, "what is shown could not be recorded", ["error": error.description])
       guard !run.hasStagedAnswer else { return run.content.isRecorded = false }

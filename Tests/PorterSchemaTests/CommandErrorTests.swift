@@ -6,6 +6,7 @@ import XCTest
 final class CommandErrorTests: XCTestCase {
   /// Each refusal gives the byte and what was expected there.
   func testRefusalsGivePositionAndExpectation() {
+    let reaction = "a reaction: type emoji and one of \(MessageReaction.emojis.joined(separator: " "))"
     let refusals: [(String, Int, String)] = [
       ("", 0, "a command"), ("hello", 0, "a command"), ("/", 0, "a command"), ("/userx", 0, "a command"),
       (" /user", 0, "a command"), ("/user alice", 5, "the command's end"), ("/_user", 6, "a space and a profile's id"),
@@ -19,6 +20,12 @@ final class CommandErrorTests: XCTestCase {
       ("/_start main=yes", 13, "on or off"), ("/_network {", 11, "network settings as JSON (unexpectedEnd)"),
       ("/_network {\"relay\":1}", 21, "relay, embedded:<path> or a path"),
       ("/_network {\"ntfServer\":\"smp://a\"}", 33, "ntfServer, ntf:<key, base64url>@<mailbox, base64url>"),
+      (#"/_network {"socksProxy":"localhost:9050"}"#, 41, "socksProxy: null"),
+      (
+        #"/_network {"relai":"/r.db"}"#, 27,
+        "no members but relay, defaultRelay, ntfServer and SimpleX's network settings"
+      ), (#"/_reaction @1 5 on {"type":"emoji","emoji":"👍","extra":1}"#, 18, reaction),
+      (#"/_reaction @1 5 on {"type":"heart"}"#, 18, reaction),
       ("/_ntf register apns_wrong 00ff INSTANT", 15, "a provider (apns_dev, apns_prod, apns_test, webpush, apns_null)"),
       ("/_ntf register apns_prod 00FF INSTANT", 25, "a device token in lower-case hexadecimal"),
       ("/_ntf register apns_prod 00f INSTANT", 25, "a device token in lower-case hexadecimal"),
@@ -126,6 +133,8 @@ final class CommandErrorTests: XCTestCase {
     let deep = "/_network " + String(repeating: "[", count: 100_000)
     XCTAssertThrowsError(try Command(parsing: deep))
     let wide = "/_network {" + (0..<10_000).map { "\"a\($0)\":1" }.joined(separator: ",") + "}"
-    XCTAssertEqual(try? Command(parsing: wide), .setNetwork(NetworkSettings()))
+    XCTAssertThrowsError(try Command(parsing: wide))
+    let read = "/_network info" + wide.dropFirst("/_network".count)
+    XCTAssertEqual(try? Command(parsing: read), .setNetworkInformation)
   }
 }

@@ -58,6 +58,11 @@ final class CommandTests: XCTestCase {
       #"/set file paths {"appFilesFolder":"f","appTempFolder":"t","appAssetsFolder":"a"}"#: .setFilePaths(paths),
       "/_files_encrypt on": .encryptFiles(true),
       #"/_network {"relay":"embedded:/r.db","ntfServer":"\#(server)"}"#: .setNetwork(network),
+      #"/_network {"socksProxy":null,"socksMode":"always","hostMode":"publicHost","requiredHostMode":true,"#
+        + #""sessionMode":"user","smpProxyMode":"always","smpProxyFallback":"allowProtected","smpWebPortServers":"preset","#
+        + #""tcpConnectTimeout":25000000,"tcpTimeout":15000000,"tcpTimeoutPerKb":10000,"rcvConcurrency":12,"#
+        + #""tcpKeepAlive":{"keepIdle":30,"keepIntvl":15,"keepCnt":4},"smpPingInterval":1200000000,"smpPingCount":3,"#
+        + #""logTLSErrors":false}"#: .setNetwork(NetworkSettings()),
       #"/_network {"defaultRelay":"/d.db"}"#: .setNetwork(NetworkSettings(defaultRelay: .embedded(path: "/d.db"))),
       #"/_network {"relay":"/r.db","ntfServer":null,"socksMode":"always"}"#:
         .setNetwork(NetworkSettings(relay: .embedded(path: "/r.db"))),

@@ -71,7 +71,10 @@ extension Command {
       try cursor.expectSpace(before: "on or off")
       let isAdded = try cursor.onOff()
       let start = cursor
-      guard let reaction = MessageReaction(json: try cursor.spaceAndJSON("a reaction")), reaction.isKnown else {
+      let json = try cursor.spaceAndJSON("a reaction")
+      guard let reaction = MessageReaction(json: json), reaction.isKnown, case .object(let object) = json,
+        object.members.allSatisfy({ reaction.json[$0.name] != nil || $0.value == .null })
+      else {
         throw start.failure("a reaction: type emoji and one of \(MessageReaction.emojis.joined(separator: " "))")
       }
       return .react(chat, item, add: isAdded, reaction)

@@ -71,8 +71,25 @@ extension Command {
       }
       settings.notificationServer = address
     }
+    guard case .object(let members) = object else { return settings }
+    for (name, value) in members.members where value != .null {
+      // A host that asks for a proxy must not reach its relay without one: its own transport has its own settings.
+      if name == "socksProxy" { throw cursor.failure("socksProxy: null") }
+      guard ownSettings.contains(name) || ignoredSettings.contains(name) else {
+        throw cursor.failure("no members but relay, defaultRelay, ntfServer and SimpleX's network settings")
+      }
+    }
     return settings
   }
+
+  private static let ownSettings: Set<String> = ["relay", "defaultRelay", "ntfServer"]
+
+  /// SimpleX's, which say how its own transport reaches its servers. Its apps send all of them at each start.
+  private static let ignoredSettings: Set<String> = [
+    "socksMode", "hostMode", "requiredHostMode", "sessionMode", "smpProxyMode", "smpProxyFallback", "smpWebPort",
+    "smpWebPortServers", "tcpConnectTimeout", "tcpTimeout", "tcpTimeoutPerKb", "rcvConcurrency", "tcpKeepAlive",
+    "smpPingInterval", "smpPingCount", "logTLSErrors",
+  ]
 
   private static func relayAddress(
     _ member: String, in object: JSONValue, _ cursor: CommandCursor

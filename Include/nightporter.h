@@ -484,6 +484,7 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     "notifications": how pushes are: { "token": { "status", "mode", "reason", "reasonTs" }, "subscriptions": { state: how
  *     many mailboxes are in it, … }, "repairs": of subscriptions that had to be made anew, [{ "reason": an event of the
  *     machine subscription, "count": how many mailboxes last for this reason, "ts": when this was noticed last }, …] },
+ *     "relay": the file of the relay that the store names; a host's own transport takes its place,
  *     "pushesWaiting": how many pushes have no answer yet, beside the one that came first,
  *     "presence": { "role": of the other process, "state", "working": whether it holds its lock, "phase", "instance",
  *     "process" }, "channel": { "name", "sent", "received", "rejected", "repeated" },
@@ -491,13 +492,14 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  *     "claims": [what this process has claimed at the moment: { "connection", "state", "epoch" }],
  *     "owners": [the last owners of the store's connections: { "role", "instance", "process", "connections", "self" }] }
  * The kinds of operations are "notifications", "receiving", "delivery", "sending" and "database", in the order in which a
- * suspension drains them. "unread", "notifications" and "owners" are left out while the store is closed, "channel" while there is none.
+ * suspension drains them. "unread", "relay", "notifications" and "owners" are left out while the store is closed, "channel" while there is none.
  * "quiescent" is true exactly when "holds" is empty. Never opens the store. It is closed in the states `closed` and `suspended` of
  * chat_lifecycle; in `dozing` its files are open and not locked.
  *
  * Answers within some two seconds. It does not wait for an engine that has been busy with one thing for a second, such as
  * waiting for another process's transaction. "busy" then says with what: { "doing", "milliseconds" }. The rest is as it was
- * when that began, "quiescent" is false, and "unread", "owners", "channel" and the token's status are left out.
+ * when that began, "quiescent" is false, and "unread", "relay", "owners", "channel" and the token's status are left
+ * out.
  */
 char *np_state(chat_ctrl ctrl);
 

@@ -108,6 +108,22 @@ static void reach_network(chat_ctrl ctrl, const char *url, int listens) {
   else if (listens) { fprintf(stderr, "nightporter: the relay is %s\n", url); }
 }
 
+/* Says which relay is in use: a store that names one keeps it. The text is as JSON has it, with its escapes. */
+static void tell_relay(chat_ctrl ctrl) {
+  void *forwarded_to = found("np_state");
+  char *(*state_of)(chat_ctrl);
+  memcpy(&state_of, &forwarded_to, sizeof state_of);
+  char *state = state_of(ctrl);
+  const char *named = state ? strstr(state, "\"relay\":\"") : NULL;
+  if (named) {
+    named += strlen("\"relay\":\"");
+    const char *end = named;
+    while (*end && *end != '"') { end += *end == '\\' && end[1] ? 2 : 1; }
+    fprintf(stderr, "nightporter: the relay is %.*s\n", (int)(end - named), named);
+  }
+  free(state);
+}
+
 static void choose_relay(chat_ctrl ctrl, const char *path) {
   const char *chosen = getenv("NIGHTPORTER_RELAY");
   const char *slash = strrchr(path, '/');
@@ -131,9 +147,7 @@ static void choose_relay(chat_ctrl ctrl, const char *path) {
   if (fclose(out) == 0) {
     char *answer = chat_send_cmd(ctrl, command);
     if (answer && !strstr(answer, "\"cmdOk\"")) { fprintf(stderr, "nightporter: no relay: %s\n", answer); }
-    else if (chosen && *chosen) { fprintf(stderr, "nightporter: the relay is %s\n", chosen); }
-    else { fprintf(stderr, "nightporter: the relay is %.*s" RELAY_NAME ", unless the store names another\n",
-                   slash ? (int)(slash - path) + 1 : 0, path); }
+    else { tell_relay(ctrl); }
     free(answer);
   }
   free(command);

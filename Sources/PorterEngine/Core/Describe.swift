@@ -16,6 +16,7 @@ extension Engine {
       "machines": snapshot.machines(token: tokens.statusName),
       "instance": .string(instance.description),
       "unread": (store.flatMap { try? $0.badge() }).map { JSONValue($0) },
+      "relay": (store.flatMap { try? $0.setting(Setting.relay) }).map { .string($0) },
       "notifications": tokens.health,
       "presence": peers.description,
       "channel": peers.channelDescription,

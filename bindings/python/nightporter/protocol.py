@@ -1307,6 +1307,7 @@ class State(TypedDict):
     machines: dict[str, str]
     instance: str
     unread: NotRequired[int]
+    relay: NotRequired[str]
     notifications: NotRequired["NotificationState"]
     presence: "PresenceState"
     channel: NotRequired["ChannelState"]

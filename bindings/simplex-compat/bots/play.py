@@ -273,7 +273,8 @@ async def visit_default_relay(who: Visitor, bot: BotProcess) -> None:
     contact = (await who.client.connect_to(await bot.start(), timeout=PATIENCE))["contactId"]
     await square(who, contact, 1)
     said = [line for line in bot.log if line.startswith("nightporter: the relay is ")]
-    assert said == ["nightporter: the relay is ./nightporter.relay, unless the store names another"], bot.log
+    relay = (bot.folder / "nightporter.relay").resolve()
+    assert said == [f"nightporter: the relay is {relay}"], bot.log
     assert (bot.folder / "nightporter.relay").exists(), sorted(bot.folder.iterdir())
     held("with no relay named, the bot's log names the one in its folder, where the visitor meets it")
 

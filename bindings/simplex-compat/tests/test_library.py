@@ -75,6 +75,29 @@ class LibraryTests(unittest.TestCase):
             self.invite_again(folder, "alice")
             self.assertFalse(os.path.exists(f"{folder}/nightporter.relay"))
 
+    def test_standard_error_names_the_relay_that_is_in_use(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch.dict(os.environ, NIGHTPORTER_RELAY=f"{folder}/other"):
+                first = self.told(folder, "alice")
+            self.assertEqual(first, f"nightporter: the relay is {folder}/other\n")
+            # The store names it; another has the one of the folder.
+            self.assertEqual(self.told(folder, "alice"), first)
+            self.assertEqual(self.told(folder, "bob"), f"nightporter: the relay is {folder}/nightporter.relay\n")
+
+    def told(self, folder: str, name: str) -> str:
+        """What is written to standard error while a store is opened."""
+        with tempfile.TemporaryFile() as written:
+            usual = os.dup(2)
+            os.dup2(written.fileno(), 2)
+            try:
+                handle = self.open(folder, name)
+            finally:
+                os.dup2(usual, 2)
+                os.close(usual)
+            self.assertEqual(self.text("chat_close_store", handle), "")
+            written.seek(0)
+            return written.read().decode()
+
     def invite_again(self, folder: str, name: str) -> None:
         handle = self.open(folder, name)
         for command in ("/_start", "/_connect 1"):

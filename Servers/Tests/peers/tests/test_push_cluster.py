@@ -1,7 +1,8 @@
 """Notification servers that share their state in a cluster of three nodes: they are killed and frozen, and so are the nodes, while
 phones register their tokens and get messages. Afterwards every accepted token and subscription is there once, and no push was lost.
 
-PORTER_CHAOS_SECONDS says for how long, PORTER_CHAOS_SEED repeats a run's faults."""
+PORTER_CHAOS_SECONDS says for how long, PORTER_CHAOS_SEED repeats a run's faults, and PORTER_CHAOS_LOGS is a folder for what is left of one
+that fails."""
 
 import asyncio
 import collections
@@ -9,6 +10,7 @@ import json
 import os
 import queue
 import random
+import shutil
 import signal
 import subprocess
 import threading
@@ -22,6 +24,8 @@ from .test_admin import admin
 SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "0"))
 # Longer than others wait for what it has, when there is time.
 FREEZE = 9 if SECONDS else 1.5
+# `Durations.lastRetry` of the people's processes.
+LAST_RETRY = 180
 SEED = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
 
 
@@ -157,9 +161,23 @@ class Phone:
                 words = f"message {self.sent}"
                 await friend.send(text(known, words))
                 self.sent += 1
+                await self.sent_by(friend, known)
                 await asyncio.to_thread(self.present, name, words)
                 if is_last:
                     break
+
+    async def sent_by(self, friend, known: int) -> None:
+        """Until the relay has accepted the last message: there is no push before. After some attempts in trouble the sender waits minutes for the
+        next one."""
+        end = time.monotonic() + SECONDS + LAST_RETRY + PATIENCE
+        while True:
+            chat = await friend.send(f"/_get chat @{known} count=1")
+            status = chat["chat"]["chatItems"][-1]["meta"]["itemStatus"]["type"]
+            if status != "sndNew":
+                break
+            assert time.monotonic() < end, "the message is not accepted"
+            await asyncio.sleep(0.1)
+        assert status in ("sndSent", "sndRcvd"), status
 
     def present(self, name: str, words: str) -> None:
         """Hands pushes to extensions until this text was shown."""
@@ -287,9 +305,29 @@ class PushChaosTests(RelayTestCase):
                         f"{key} {each.get(key)}" for key in ("num_pending", "num_ack_pending", "num_redelivered", "delivered")))
         return lines
 
+    def keep_logs(self, place: str) -> None:
+        """All that servers, the relay and the nodes said, and the records as they are."""
+        folder = f"{place}/{time.strftime('%H%M%S')}"
+        os.makedirs(folder)
+        logs = [(f"server-{index}", f"{self.folder.name}/server-{index}/push.log") for index in range(3)]
+        logs += [("relay", self.relay.log.name)] + [(node.name, node.folder.with_suffix(".log")) for node in self.cluster.nodes]
+        for name, log in logs:
+            shutil.copy(log, f"{folder}/{name}.log")
+        connection = nats.Connection(self.cluster.nodes[0])
+        with open(f"{folder}/records.json", "w") as file:
+            for stream, subject in [
+                ("porter_mailboxes_0", "porter.mailbox.0.*"), ("KV_porter_push_tokens", "$KV.porter_push_tokens.*"),
+                ("KV_porter_push_subscriptions", "$KV.porter_push_subscriptions.*"), ("porter_bodies_0", "porter.body.0.*")]:
+                found = connection.api(f"STREAM.INFO.{stream}", subjects_filter=subject)["state"].get("subjects") or {}
+                for each in found:
+                    file.write(json.dumps(connection.api(f"STREAM.MSG.GET.{stream}", last_by_subj=each)) + "\n")
+        connection.close()
+
     def state_of_all(self, phones: list[Phone]) -> str:
         """What there is to find out by where a push has stayed: the tokens as they are stored, the work, what the relay has, and logs."""
         lines = [f"faults: {', '.join(self.faults)}"]
+        if keep := os.environ.get("PORTER_CHAOS_LOGS"):
+            self.keep_logs(keep)
         for phone in phones:
             lines.append(f"phone {phone.number}: {phone.sent} sent, {len(phone.presented)} shown; last pushes:")
             lines += phone.outcomes[-20:]

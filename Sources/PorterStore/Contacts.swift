@@ -168,8 +168,6 @@ extension Store {
       WHERE item_id IN (SELECT item_id FROM outbox WHERE connection_id = (
         SELECT connection_id FROM connections WHERE contact_id = ?1))
       """, [contact, now])
-    try run("DELETE FROM calls WHERE contact_id = ?", [contact])
-    try run("DELETE FROM call_events WHERE contact_id = ?", [contact])
     try run("UPDATE contact_requests SET contact_id = NULL WHERE contact_id = ?", [contact])
     try run(
       """

@@ -35,8 +35,8 @@ final class HostTransport: @unchecked Sendable {
     var acknowledged: Set<[UInt8]> = []
     var acknowledgements = 0
     var fails: Kind?
-    /// Answered: not now.
-    var refuses: Kind?
+    /// Answered with this error.
+    var refuses: (kind: Kind, error: RelayError)?
     /// In microseconds.
     var delays: (kind: Kind, time: UInt32)?
     /// Carried out, and not answered.
@@ -83,8 +83,10 @@ final class HostTransport: @unchecked Sendable {
   /// Requests of this kind take as many microseconds.
   func delay(_ kind: Kind, by time: UInt32) { state.signal { $0.delays = (kind, time) } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
-  /// The relay can be reached, and says that it cannot carry out requests of this kind now.
-  func refuse(_ kind: Kind?) { state.signal { $0.refuses = kind } }
+  /// The relay can be reached, and refuses requests of this kind; by default it says that it cannot carry them out now.
+  func refuse(_ kind: Kind?, _ error: RelayError = .unavailable) {
+    state.signal { $0.refuses = kind.map { ($0, error) } }
+  }
   /// It refuses the commands that ask about many mailboxes at the same time, and what came after them.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
@@ -197,8 +199,8 @@ final class HostTransport: @unchecked Sendable {
     }
     guard mayPass == true else { return nil }
     if let delay = state.withLock({ $0.delays }), delay.kind == kind { usleep(delay.time) }
-    if state.withLock({ $0.refuses == kind }) {
-      return RelayAnswer.failed(.unavailable).encoded(
+    if let refused = state.withLock({ $0.refuses }), refused.kind == kind {
+      return RelayAnswer.failed(refused.error).encoded(
         for: RelayIdentifier(bytes: request.dropFirst().prefix(RelayIdentifier.count)) ?? .zero)
     }
     if state.withLock({ $0.isOfAnEarlierVersion }), Self.isNew(request) {

@@ -69,6 +69,18 @@ final class KeptConversationTests: XCTestCase {
       withdrawn?["result"]["withdrawals"][0].text, shown.identifiers.first, withdrawn?.description ?? "none")
   }
 
+  /// A call with the contact is over, and rings nobody.
+  func testACallWithTheContactEnds() throws {
+    let pair = try Pair()
+    pair.bob.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")
+    pair.alice.event("callInvitation", within: 20)
+    deleteKeeping(pair.alice)
+    pair.alice.event("callEnded", within: 20)
+    XCTAssertEqual(pair.alice.send("/_call get")["result"]["callInvitations"].count, 0)
+    let call = pair.alice.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]
+    XCTAssertEqual(call["content"]["status"].text, "missed", call.description)
+  }
+
   /// The mailbox and its subscription go, and so does what would open what was left in it.
   func testTheServerAndTheRelayForgetTheContact() throws {
     let station = try Station()

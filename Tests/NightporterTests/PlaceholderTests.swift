@@ -196,6 +196,33 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)
   }
 
+  /// A round that is cut off, or a push that is not about messages, knows no more than before.
+  func testANoticeStaysWhenARoundIsCutOff() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    try store.execute(
+      """
+      UPDATE connections SET notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL, subscription = 'off';
+      UPDATE token SET mode = 'PERIODIC'
+      """)
+    try store.close()
+    XCTAssertEqual(try offline(station, push).identifiers, ["np:notice"])
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    transport.hang(true)
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    let cut = service.push(wake, deadline: 300)
+    transport.hang(false)
+    XCTAssertEqual(cut["outcome"].text, "expired", cut.description)
+    XCTAssertEqual(cut["withdrawals"].count, 0, cut.description)
+    let whole = service.push(wake)
+    XCTAssertEqual(whole.bodies, ["hello"], whole.description)
+    XCTAssertEqual(whole["withdrawals"].elements.map(\.text), ["np:notice"], whole.description)
+  }
+
   /// What the user read is taken away by the next answer; that says nothing of what the push is about.
   func testANoticeIsShownBesideWhatIsWithdrawn() throws {
     let station = try Station()

@@ -3,6 +3,8 @@ import Foundation
 import PorterStore
 import XCTest
 
+@testable import PorterRelay
+
 /// Contact requests that are answered from their notifications.
 final class RequestResponseTests: XCTestCase {
   /// Alice sleeps, and carol's request is on her screen.
@@ -107,9 +109,25 @@ final class RequestResponseTests: XCTestCase {
     try acceptingIsPostponed(while: { $0.refuse(.create) }, until: { $0.refuse(nil) })
   }
 
-  private func acceptingIsPostponed(
-    while hinder: (HostTransport) -> Void, until end: (HostTransport) -> Void
-  ) throws {
+  /// What no repetition changes is said, and not tried again and again.
+  func testAcceptingIsRefusedByARelayThatRefusesItForGood() throws {
+    let request = try requested()
+    request.transport.refuse(.create, .syntax)
+    XCTAssertNil(request.alice.respond(request.accept)["error"].value)
+    let event = try XCTUnwrap(request.alice.event("ntfResponse", within: 60))["result"]
+    XCTAssertEqual([event["outcome"].text, event["reason"].text], ["stale", "refused"], event.description)
+  }
+
+  /// Bob's request has come to alice, who reaches the relay through a host's transport. `accept` is a tap on its notification.
+  private struct Requested {
+    let folder: TemporaryFolder
+    let alice: Host
+    let bob: Host
+    let transport: HostTransport
+    let accept: String
+  }
+
+  private func requested() throws -> Requested {
     let folder = try TemporaryFolder()
     let transport = HostTransport(relay: folder.file("relay.db"))
     let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
@@ -128,9 +146,17 @@ final class RequestResponseTests: XCTestCase {
       }
     }
     let id = request["contactRequestId"].number
-    hinder(transport)
     let accept =
       "{\"actionIdentifier\":\"NTF_ACT_ACCEPT_CONTACT\",\"identifier\":\"np:request:1:\(id)\",\"userInfo\":{\"userId\":1,\"contactRequestId\":\(id)}}"
+    return Requested(folder: folder, alice: alice, bob: bob, transport: transport, accept: accept)
+  }
+
+  private func acceptingIsPostponed(
+    while hinder: (HostTransport) -> Void, until end: (HostTransport) -> Void
+  ) throws {
+    let request = try requested()
+    let (alice, transport, accept) = (request.alice, request.transport, request.accept)
+    hinder(transport)
     XCTAssertNil(alice.respond(accept)["error"].value)
     let store = try Database(path: alice.prefix + "_chat.db")
     for _ in 0..<1_000 {

@@ -71,6 +71,13 @@ final class ScreenWithdrawalTests: XCTestCase {
     XCTAssertEqual(event["notifications"].count, 1, event.description)
     XCTAssertEqual(event["notifications"][0]["notification"]["body"].text, "8 new messages")
     XCTAssertEqual(event["notifications"][0]["presentation"].elements.map(\.text), ["list"])
+    // It is not shown again each time that the user comes back, who may have dismissed it.
+    for _ in 0..<2 {
+      station.alice.send("/_app suspend 0").assert("cmdOk")
+      station.alice.send("/_app activate").assert("cmdOk")
+      awaitRest(of: station.alice)
+      station.alice.expectNone("notifications")
+    }
     station.alice.send("/_read chat @1").assert("cmdOk")
     XCTAssertEqual(try withdrawn(station.alice), ["np:many:1:@1"])
   }

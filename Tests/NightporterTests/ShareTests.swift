@@ -77,6 +77,11 @@ final class ShareTests: XCTestCase {
     XCTAssertEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
     pair.send("shared", from: share)
     pair.bob.event("newChatItems")
+    // It was at work when the user stopped the chat.
+    pair.alice.send("/_app activate").assert("cmdOk")
+    pair.alice.send("/_stop").assert("chatStopped")
+    XCTAssertEqual(share.send("/_send @1 text more").errorTag, "chatNotStarted")
+    XCTAssertEqual(pair.texts(pair.bob), ["shared"])
   }
 
   /// A push comes while it works: the notification extension handles it, and the share extension none.

@@ -58,12 +58,7 @@ final class CallEvents {
 
   private func state(of waiting: StoredCallEvent, _ store: Store) throws(StoreError) -> WaitingState {
     do throws(StoreError) {
-      // The host would ring for a profile of which nothing is to be seen.
-      if waiting.kind == CallEventKind.invitation.rawValue,
-        try store.user(try store.contact(waiting.contactID).userID).isOutOfSight
-      {
-        return .later
-      }
+      if waiting.kind == CallEventKind.invitation.rawValue, try !isToRing(waiting.contactID, store) { return .later }
       return try event(waiting, store).map { .due($0) } ?? .obsolete
     } catch .notFound {
       return .obsolete
@@ -74,10 +69,18 @@ final class CallEvents {
     }
   }
 
+  /// The host would ring for a profile of which nothing is to be seen, or for a call that the user has answered from its notification
+  /// when that is carried out only now, as with a store that was busy.
+  private func isToRing(_ contactID: Int64, _ store: Store) throws(StoreError) -> Bool {
+    if try store.user(try store.contact(contactID).userID).isOutOfSight { return false }
+    let answers = [NotificationAction.acceptCall, .rejectCall].map(\.rawValue)
+    return try !store.openResponses().contains { answers.contains($0.action) && $0.chatID == "@\(contactID)" }
+  }
+
   private func event(_ waiting: StoredCallEvent, _ store: Store) throws(StoreError) -> Event? {
     let contact = try store.contact(waiting.contactID)
     let user = UserRecord(try store.user(contact.userID))
-    let record = ContactRecord(contact, connection: try store.connection(contactID: contact.id))
+    let record = ContactRecord(contact, connection: try store.currentConnection(contactID: contact.id))
     guard let kind = CallEventKind(rawValue: waiting.kind), let content = try? JSONValue(parsing: waiting.content)
     else {
       return nil

@@ -43,6 +43,7 @@ extension Engine {
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         guard let connection = try store.currentConnection(contactID: contactID) else { return }
+        try self.calls.contactHasLeft(connection, store)
         try store.keepConversation(contactID: contactID, at: self.context.clock.wall()) {
           self.context.disappearance(after: $0)
         }

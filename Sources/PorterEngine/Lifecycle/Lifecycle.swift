@@ -98,11 +98,17 @@ final class Lifecycle {
   var store: Store? { context.store }
 
   /// Whether this process sends what waits, by itself.
-  var maySend: Bool { (isMain || context.role != .app) && operations.admits(.sending) }
+  var maySend: Bool {
+    guard isMain || context.role != .app, operations.admits(.sending) else { return false }
+    // A push asks before it begins.
+    return context.role != .share || !isStoppedByUser
+  }
 
   /// Also while the chat suspends, until the store's turn has come: what is written then is sent when the network is back.
   func requireStarted() throws(ChatError) {
-    guard isStarted || chat.state == .suspending && operations.admits(.database) else { throw .error(.chatNotStarted) }
+    guard isStarted || chat.state == .suspending && operations.admits(.database),
+      context.role != .share || !isStoppedByUser
+    else { throw .error(.chatNotStarted) }
   }
 
   /// For a command that only the network can answer.
@@ -169,11 +175,12 @@ final class Lifecycle {
     try enter(Activation(kind: .activate, takesUpWork: takesUpWork))
   }
 
+  /// As an extension reads it in the app's phase file.
+  private var isStoppedByUser: Bool { peers.peerFile.published()?.phase == AppPhase.State.stopped.name }
+
   private func enter(_ activation: Activation) throws(ChatError) {
     // The user's stop holds for all processes, as while the store is copied.
-    if context.role != .app, peers.peerFile.published()?.phase == AppPhase.State.stopped.name {
-      throw .error(.chatNotStarted)
-    }
+    if context.role != .app, isStoppedByUser { throw .error(.chatNotStarted) }
     // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
     peers.listen()
     if context.role == .app, !phaseFile.hold() {
@@ -203,7 +210,11 @@ final class Lifecycle {
 
   /// Has the chat run for a push. `then` is called once, with whether it does; `storeProblem` says why not.
   func runForPush(then: @escaping (Bool) -> Void) {
-    if isActive { return then(true) }
+    if isActive {
+      // The system grants an app time for each push that wakes it.
+      if context.role == .app, !phase.isOnScreen { phase.beginBackgroundWork { _ in } }
+      return then(true)
+    }
     // An app that a system has launched in the background is the main run, though its host has not started it.
     if context.role == .app, isAtRest { isMain = true }
     activationWaiters.append(then)

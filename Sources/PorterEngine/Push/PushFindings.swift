@@ -67,6 +67,10 @@ struct PushFindings: Equatable, Sendable {
   /// Whether the relay and the store did what was asked of them.
   var hasReachedRelayAndStore: Bool { facts.isDisjoint(with: [.offline, .failed]) }
 
+  /// A round that ends so has left mailboxes to the next one. A damaged record, or what another process has, keeps it from none of
+  /// the others.
+  var isCutShort: Bool { !facts.isDisjoint(with: [.expired, .stopped, .locked, .wrongSchema, .offline, .hurried]) }
+
   /// It is settled what is shown: what happens from here on changes no outcome.
   mutating func noteSettled() { facts.insert(.settled) }
 

@@ -23,9 +23,10 @@ struct PushPlaceholders {
   func due(_ run: PushRun, _ policy: NotificationPolicy, _ store: Store) throws(StoreError) -> [Placeholder] {
     guard run.named != nil else { return [] }
     var placeholders: [Placeholder] = []
-    var isComplete = !run.namesUnknown
     // An app on screen shows what comes by itself, and a running app fetches what is left.
-    let expecting = run.isOnScreen || run.findings.isLeftToApp ? [] : run.expecting
+    let isLeft = run.isOnScreen || run.findings.isLeftToApp
+    let expecting = isLeft ? [] : run.expecting
+    var isComplete = isLeft || !run.namesUnknown
     for named in expecting {
       do throws(StoreError) {
         placeholders += try due(named, run, policy, store)

@@ -149,8 +149,9 @@ final class PushRun {
   var owesNotice: Bool {
     switch payload {
     case .message: !isOnScreen && !findings.isAccountedFor
-    case .checkMessages: !findings.hasReachedRelayAndStore
-    case .verification, nil: false
+    case .checkMessages: findings.isCutShort
+    // It knows nothing of what came.
+    case .verification, nil: true
     }
   }
 

@@ -23,6 +23,12 @@ final class ScreenWithdrawals {
   private struct Removal: Hashable {
     let entry: Int64?
     let id: Int64?
+    /// Of a part of a summary.
+    let isPart: Bool
+
+    init(_ withdrawal: StoredWithdrawal) {
+      (entry, id, isPart) = (withdrawal.entryID, withdrawal.id, withdrawal.summary != nil)
+    }
   }
 
   init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings) {
@@ -36,12 +42,16 @@ final class ScreenWithdrawals {
   func beginWatching(_ store: Store) {
     guard context.role == .app else { return }
     store.removalsDue = { [weak self] in self?.reportSoon() }
-    store.removalOver = { [weak self] in self?.reported.remove(Removal(entry: $0, id: $1)) }
+    store.removalOver = { [weak self] (entry, id) in
+      guard let self else { return }
+      reported = reported.filter { $0.entry != entry || $0.id != id }
+    }
   }
 
-  /// Off screen, other processes show and remove what this one does not hear of.
+  /// Off screen, other processes show and remove what this one does not hear of. No part of a summary is shown again, and a summary
+  /// that the user has dismissed stays away.
   func phaseChanged() {
-    if !lifecycle.phase.isOnScreen { reported = [] }
+    if !lifecycle.phase.isOnScreen { reported = reported.filter(\.isPart) }
   }
 
   /// Once for all that a turn removes, such as a whole chat.
@@ -72,9 +82,9 @@ final class ScreenWithdrawals {
 
   private func report(_ store: Store) throws(StoreError) {
     let due = try store.withdrawals(limit: Self.atOnce)
-    let removals = Set(due.map { Removal(entry: $0.entryID, id: $0.id) })
+    let removals = Set(due.map(Removal.init))
     reported.formIntersection(removals)
-    let new = due.filter { !reported.contains(Removal(entry: $0.entryID, id: $0.id)) }
+    let new = due.filter { !reported.contains(Removal($0)) }
     // The store can be read again: what was said of it does not hold any more.
     let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
     guard !new.isEmpty || endsNotice, let user = try store.activeUser() else { return }

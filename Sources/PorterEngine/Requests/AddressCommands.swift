@@ -91,7 +91,7 @@ extension Engine {
     }
     connections.reportEnded()
     sender.offerNew()
-    return .userContactLinkDeleted(UserRecord(user))
+    return .userContactLinkDeleted(UserRecord(try stored { () throws(StoreError) in try store.user(user.id) }))
   }
 
   private func removeLink(of address: StoredAddress, _ store: Store) throws(StoreError) {

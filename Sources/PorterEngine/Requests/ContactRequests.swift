@@ -9,7 +9,8 @@ import PorterStore
 enum RequestAcceptance {
   case accepted(StoredContact)
   /// The acceptance is final, and the contact is created when the relay can be reached; this is why it cannot be now.
-  case pending(ChatError)
+  /// `isTemporary`: it is tried again by itself, soon; else when the app starts, or when it is accepted once more.
+  case pending(ChatError, isTemporary: Bool)
   /// There is nothing to accept any more: the request was rejected or withdrawn, or never was.
   case stale(ChatError)
 }
@@ -280,7 +281,7 @@ final class ContactRequests {
         self?.joined(request.id, outcome)
       }
     } catch {
-      settle(request.id, .pending(error))
+      settle(request.id, .pending(error, isTemporary: true))
       retryLater()
     }
   }
@@ -301,14 +302,14 @@ final class ContactRequests {
         guard let store = context.store, let contactID = connection.contactID else { throw .notFound(.contact) }
         settle(id, .accepted(try store.contact(contactID)))
       } catch {
-        settle(id, .pending(ChatError(error)))
+        settle(id, .pending(ChatError(error), isTemporary: true))
       }
     case .refused: settle(id, .stale(.store(.contactRequestNotFound(id))))
     case .failed(let error, let isTemporary):
       if error == ChatError(.notFound(.request)) {
         return settle(id, .stale(.store(.contactRequestNotFound(id))))
       }
-      settle(id, .pending(error))
+      settle(id, .pending(error, isTemporary: isTemporary))
       if isTemporary { retryLater() }
     }
   }
@@ -328,10 +329,12 @@ extension ContactRequests: ContactRequestEffects {
     guard let id else { return }
     guard context.role == .app, lifecycle.maySend, let store = context.store else {
       return settle(
-        id, .pending(lifecycle.isInBackground ? .nightporter(.networkStopped) : ChatError(.closed, relay: "")))
+        id,
+        .pending(
+          lifecycle.isInBackground ? .nightporter(.networkStopped) : ChatError(.closed, relay: ""), isTemporary: true))
     }
     do throws(StoreError) { join(try store.contactRequest(id)) } catch {
-      settle(id, .pending(ChatError(error)))
+      settle(id, .pending(ChatError(error), isTemporary: true))
     }
   }
 }

@@ -13,8 +13,8 @@ extension ContactRequests: ContactRequestActions {
         switch acceptance {
         case .accepted(let contact): then(.success(contact.id))
         // Whatever keeps it from being finished now: a relay may say of itself that it cannot answer.
-        case .pending: then(.failure(.pending))
-        case .stale(let error): then(.failure(ContactRequestFailure(error)))
+        case .pending(_, isTemporary: true): then(.failure(.pending))
+        case .pending(let error, isTemporary: false), .stale(let error): then(.failure(ContactRequestFailure(error)))
         }
       }
     } catch {

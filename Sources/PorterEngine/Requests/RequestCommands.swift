@@ -15,7 +15,7 @@ extension Engine {
     try requests.accept(id, incognito: incognito) { [weak self] acceptance in
       guard let self else { return }
       switch acceptance {
-      case .pending(let error), .stale(let error): reply(.error(error))
+      case .pending(let error, _), .stale(let error): reply(.error(error))
       case .accepted(let contact):
         reply(
           Answer(catching: { () throws(ChatError) in

@@ -255,13 +255,16 @@ package enum AppPhase: Machine {
     case .background, .suspend:
       // The time that the system granted is over, for the store as well.
       MachineStep(.suspending, .moved, .cancelRefresh, .suspendChat, .publishResting)
-    case .refreshBegan, .chatSuspended, .startConfirmed, .backgroundOver:
-      // One run at a time.
-      MachineStep(.bgRefresh, .ignored(.alreadyRefreshing))
+    case .refreshBegan:
+      // Another push or task, for which the system grants its time anew.
+      MachineStep(.bgRefresh, .stayed, .cancelRefresh, .startRefresh)
     case .refreshOver:
       MachineStep(.suspending, .moved, .suspendChat, .publishResting)
     case .suspendNow:
       MachineStep(.suspended, .moved, .cancelRefresh, .suspendChatNow)
+    case .chatSuspended, .startConfirmed, .backgroundOver:
+      // One run at a time.
+      MachineStep(.bgRefresh, .ignored(.alreadyRefreshing))
     case .stop:
       MachineStep(.stopped, .moved, .cancelRefresh, .stopChat, .publishResting)
     }

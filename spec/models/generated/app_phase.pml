@@ -129,7 +129,7 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_background ->
        answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
-       answer = IGNORED
+       answer = STAYED; app_phase_does(app_phase_do_cancelRefresh); app_phase_does(app_phase_do_startRefresh)
     :: event == app_phase_on_refreshOver ->
        answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_suspendNow ->

@@ -304,9 +304,9 @@ int np_event_fd(chat_ctrl ctrl);
  * NTF_CAT_CONNECTION_EVENT. When the message comes, with a later push or another process, its notification has the same
  * identifier and replaces the placeholder; if nothing is to be shown of it, the placeholder is withdrawn. If it is not even
  * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed", "yielded" to a process that has the store
- * and perhaps fetches nothing, and "offline" after the mode was switched while the push was on its way), there is one notice, with the identifier "np:notice", that says what is wrong and what to do. The
- * next push that can read the store withdraws it, and an app that comes to the screen. What
- * is muted or hidden has neither a placeholder nor a notice, and neither has a chat that notifies of mentions, of which it is not
+ * and perhaps fetches nothing, and "offline" after the mode was switched while the push was on its way), there is one notice, with the identifier "np:notice", that says what is wrong and what to do. It
+ * is withdrawn, with any outcome, by the next push or round that reads the store and leaves nothing aside, and by an app that comes
+ * to the screen. What is muted or hidden has neither a placeholder nor a notice, and neither has a chat that notifies of mentions, of which it is not
  * known whether there is one: of a push that cannot be opened, tags in it and the file `<path>_silent` say so. The role `extension` gives placeholders and notices, and an app that is not on screen; an
  * app on screen gives none. A wake push names nothing and has no placeholder, and a notice only if the store does not open, and
  * no notice is on screen yet: what is out of reach for a moment is no concern of the user's.
@@ -452,8 +452,9 @@ typedef enum np_phase {
                                      starts as well, and "/_app phase active" too: the same as "/_start" */
   NP_PHASE_BACKGROUND = 1,        /* has left the screen: the network comes to rest, the store stays open; see below */
   NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns */
-  NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch, for at most 25 s. Nothing that comes counts as shown:
-                                     np_background_refresh() does a whole round and returns what to show */
+  NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch, for at most 25 s from the last push or round that begins.
+                                     Nothing that comes counts as shown: np_background_refresh() does a whole round and returns
+                                     what to show */
 } np_phase;
 
 /*

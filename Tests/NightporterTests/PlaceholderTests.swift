@@ -223,6 +223,29 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(whole["withdrawals"].elements.map(\.text), ["np:notice"], whole.description)
   }
 
+  /// Nor does one whose store fails at what came, such as on a disk that is full.
+  func testANoticeStaysWhileTheStoreTakesNothing() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    try store.execute(
+      """
+      UPDATE connections SET notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL, subscription = 'off';
+      UPDATE token SET mode = 'PERIODIC';
+      """)
+    XCTAssertEqual(try offline(station, push).identifiers, ["np:notice"])
+    try store.execute(
+      "CREATE TRIGGER failing BEFORE INSERT ON items BEGIN SELECT RAISE(ABORT, 'the disk fails'); END")
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    let failed = try station.present(wake)
+    XCTAssertEqual(failed["outcome"].text, "failed", failed.description)
+    XCTAssertEqual(failed["withdrawals"].count, 0, failed.description)
+    try store.execute("DROP TRIGGER failing")
+    XCTAssertEqual(try station.present(wake)["withdrawals"].elements.map(\.text), ["np:notice"])
+  }
+
   /// What the user read is taken away by the next answer; that says nothing of what the push is about.
   func testANoticeIsShownBesideWhatIsWithdrawn() throws {
     let station = try Station()

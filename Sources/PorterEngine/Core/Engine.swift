@@ -184,6 +184,10 @@ extension Engine: LifecycleWork {
     context.steps.post { [weak self] in self?.calls.takeUpWork() }
   }
 
+  func callAnswerHasEnded() {
+    context.steps.post { [weak self] in self?.calls.takeUpWork() }
+  }
+
   func resumePolling() {
     changes.report()
     receiver.polling.resume()

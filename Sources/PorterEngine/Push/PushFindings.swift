@@ -22,6 +22,7 @@ struct PushFindings: Equatable, Sendable {
     static let hurried = Facts(rawValue: 1 << 14)
     static let settled = Facts(rawValue: 1 << 15)
     static let looked = Facts(rawValue: 1 << 16)
+    static let broken = Facts(rawValue: 1 << 17)
   }
 
   private var facts: Facts = []
@@ -69,7 +70,9 @@ struct PushFindings: Equatable, Sendable {
 
   /// A round that ends so has left mailboxes to the next one. A damaged record, or what another process has, keeps it from none of
   /// the others.
-  var isCutShort: Bool { !facts.isDisjoint(with: [.expired, .stopped, .locked, .wrongSchema, .offline, .hurried]) }
+  var isCutShort: Bool {
+    !facts.isDisjoint(with: [.broken, .expired, .stopped, .locked, .wrongSchema, .offline, .hurried])
+  }
 
   /// It is settled what is shown: what happens from here on changes no outcome.
   mutating func noteSettled() { facts.insert(.settled) }
@@ -86,7 +89,9 @@ struct PushFindings: Equatable, Sendable {
     case .storeLocked: facts.insert(.locked)
     case .storeWrongSchema: facts.insert(.wrongSchema)
     case .composedShow: facts.insert(.shows)
-    case .storeFailed, .claimDamaged, .claimFailed, .commitDamaged, .commitFailed: facts.insert(.failed)
+    case .claimDamaged, .commitDamaged: facts.insert(.failed)
+    // What is left is not looked into.
+    case .storeFailed, .claimFailed, .commitFailed: facts.formUnion([.failed, .broken])
     case .decodedUndecryptable, .verifyForged: facts.insert(.forged)
     case .fetchOffline, .acknowledgeFailed, .verifyFailed: facts.insert(.offline)
     case .verifyDone: facts.insert(.verified)

@@ -195,7 +195,11 @@ final class PushRun {
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.isExpired }
 
   /// What is only withdrawn is an answer to a push of which nothing else is to be said.
-  var isPresenting: Bool { content.showsWhatCame || !content.withdrawals.isEmpty && !owesNotice }
+  var isPresenting: Bool {
+    guard !content.showsWhatCame else { return true }
+    if case .message = payload, owesNotice { return false }
+    return !content.withdrawals.isEmpty
+  }
 
   /// What this push shows is settled, and on its way to the caller.
   private(set) var hasStagedAnswer = false

@@ -25,10 +25,10 @@ final class ScreenWithdrawals {
     let id: Int64?
     /// Of a part of a summary.
     let isPart: Bool
+  }
 
-    init(_ withdrawal: StoredWithdrawal) {
-      (entry, id, isPart) = (withdrawal.entryID, withdrawal.id, withdrawal.summary != nil)
-    }
+  private static func removal(_ withdrawal: StoredWithdrawal) -> Removal {
+    Removal(entry: withdrawal.entryID, id: withdrawal.id, isPart: withdrawal.summary != nil)
   }
 
   init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings) {
@@ -43,8 +43,7 @@ final class ScreenWithdrawals {
     guard context.role == .app else { return }
     store.removalsDue = { [weak self] in self?.reportSoon() }
     store.removalOver = { [weak self] (entry, id) in
-      guard let self else { return }
-      reported = reported.filter { $0.entry != entry || $0.id != id }
+      for isPart in [false, true] { self?.reported.remove(Removal(entry: entry, id: id, isPart: isPart)) }
     }
   }
 
@@ -82,9 +81,9 @@ final class ScreenWithdrawals {
 
   private func report(_ store: Store) throws(StoreError) {
     let due = try store.withdrawals(limit: Self.atOnce)
-    let removals = Set(due.map(Removal.init))
+    let removals = Set(due.map(Self.removal))
     reported.formIntersection(removals)
-    let new = due.filter { !reported.contains(Removal($0)) }
+    let new = due.filter { !reported.contains(Self.removal($0)) }
     // The store can be read again: what was said of it does not hold any more.
     let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
     guard !new.isEmpty || endsNotice, let user = try store.activeUser() else { return }

@@ -14,7 +14,11 @@ extension ContactRequests: ContactRequestActions {
         case .accepted(let contact): then(.success(contact.id))
         // Whatever keeps it from being finished now: a relay may say of itself that it cannot answer.
         case .pending(_, isTemporary: true): then(.failure(.pending))
-        case .pending(let error, isTemporary: false), .stale(let error): then(.failure(ContactRequestFailure(error)))
+        // The relay's word. A store that cannot be written may be, another time.
+        case .pending(.agent(let error, let connection), isTemporary: false):
+          then(.failure(ContactRequestFailure(.agent(error, connection: connection))))
+        case .pending(_, isTemporary: false): then(.failure(.pending))
+        case .stale(let error): then(.failure(ContactRequestFailure(error)))
         }
       }
     } catch {

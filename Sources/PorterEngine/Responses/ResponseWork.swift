@@ -19,6 +19,8 @@ protocol ResponseHost: AnyObject {
   ) throws(StoreError) -> Bool
   /// Reports the message to the host, and sends what waits in the outbox.
   func replyWasRecorded()
+  /// What is to be said of the contact's calls does not wait for this answer any more.
+  func callAnswerHasEnded()
 }
 
 /// Does what a response asks for, as far as it is done in the store. Part of the transaction that ends the response.

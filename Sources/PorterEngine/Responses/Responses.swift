@@ -258,6 +258,9 @@ final class Responses {
     do throws(StoreError) {
       for response in try store.unreportedResponses() where emitted.insert(response.id).inserted {
         guard let report = ResponseReport(response) else { continue }
+        if [.acceptCall, .rejectCall].contains(NotificationAction(rawValue: response.action)) {
+          host.callAnswerHasEnded()
+        }
         let id = response.id
         context.events.post(.ntfResponse(report)) { [turns] in
           turns.enqueue { $0.responses.noteTaken(id) }

@@ -40,7 +40,7 @@ final class BackgroundTests: XCTestCase {
     }
   }
 
-  /// A request was under way when the user left. What comes of it would be shown by nobody for now: it is left to its push.
+  /// A request was under way when the user left. No process would show its message for now: the message is left to its push.
   func testWhatComesWhileTheAppLeavesIsShownByItsPush() throws {
     let meeting = try Meeting()
     let alice = meeting.alice

@@ -72,7 +72,7 @@ final class KeptConversationTests: XCTestCase {
     }
   }
 
-  /// A call with the contact is over, and rings nobody.
+  /// A call with the contact ends, and stops ringing.
   func testACallWithTheContactEnds() throws {
     let pair = try Pair()
     pair.bob.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")

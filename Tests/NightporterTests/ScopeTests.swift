@@ -149,7 +149,7 @@ final class ScopeTests: XCTestCase {
     _ = try other.subscribe("tabs", at: station.alice)
     let event = try XCTUnwrap(station.alice.event("applicationPush"))["result"]["applicationPush"]
     XCTAssertEqual(event["envelope"]["command"].text, "early")
-    // Nothing is given twice when the key is told again.
+    // Supplying the key again hands nothing over twice.
     _ = try other.subscribe("tabs", at: station.alice)
     awaitRest(of: station.alice)
     station.alice.expectNone("applicationPush")

@@ -15,7 +15,7 @@ protocol ProcessPhase: AnyObject {
   /// ledger until it is composed.
   var isOnScreen: Bool { get }
 
-  /// The user has left it, and it is about to rest: nobody would show what it takes in now.
+  /// The user has left it, and it is about to rest: no process would show what it takes in now.
   var isLeaving: Bool { get }
 
   /// Comes to the foreground, or is started. `declined` is called if the machine refuses, once it has answered.

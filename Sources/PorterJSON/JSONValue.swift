@@ -81,6 +81,14 @@ extension JSONValue {
     guard case .object(let value) = self else { return nil }
     return value
   }
+
+  /// Whether all members, of objects in it as well, are also there in `known`. One that is null is none.
+  package func hasNoMembers(but known: JSONValue) -> Bool {
+    guard case .object(let object) = self else { return true }
+    return object.members.allSatisfy { name, value in
+      value == .null || known[name].map { value.hasNoMembers(but: $0) } ?? false
+    }
+  }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,

@@ -38,6 +38,25 @@ final class CommandErrorTests: XCTestCase {
       (#"/_get chats 1 {"type":"filters","unread":"yes"}"#, 47, "unread: true or false"),
       (#"/_get chats 1 {"type":"filters","muted":true}"#, 45, "no members but type, favorite, unread"),
       (#"/_get chats 1 {"type":"search","search":1}"#, 42, "search: a text"),
+      (
+        #"/set file paths {"appFilesFolder":"a","appTempFolder":"b","appAssetsFolder":"c","appCache":"d"}"#,
+        95, "no members but appFilesFolder, appTempFolder, appAssetsFolder"
+      ),
+      (#"/_db encryption {"currentKey":"","newKey":"x","iterations":1}"#, 15, "no members but currentKey, newKey"),
+      (
+        #"/_call invite @1 {"media":"audio","capabilities":{"encryption":true,"screen":true}}"#,
+        16, "callType: media and capabilities.encryption"
+      ),
+      (
+        #"/_call offer @1 {"callType":{"media":"audio","capabilities":{"encryption":true}},"#
+          + #""rtcSession":{"rtcSession":"a","rtcIceCandidates":"b"},"callDhPubKey":"c"}"#,
+        15, "a call offer: callType and rtcSession"
+      ),
+      (
+        #"/_call answer @1 {"rtcSession":"a","rtcIceCandidates":"b","kind":"c"}"#, 16,
+        "a session: rtcSession and rtcIceCandidates"
+      ),
+      (#"/_call extra @1 {"rtcIceCandidates":"b","kind":"c"}"#, 15, "extra information: rtcIceCandidates"),
       (#"/_get chats 1 {"type":"search","search":"x","unread":true}"#, 58, "no members but type, search"),
       ("/_get chat @1", 13, "count=, after=, before=, around= or initial="),
       ("/_get chat 1 count=1", 11, "a conversation: @id, #id, *id or :id"),

@@ -185,7 +185,7 @@ struct CallRecorder: PorterMachines.CallRecord {
     case .peerInvited: (kind, content) = (.invitation, [:])
     case .peerOffered(let offer, let key):
       try agree(with: key, &change)
-      (kind, content) = (.offer, ["callType": offer.type.json, "rtcSession": offer.session.json])
+      (kind, content) = (.offer, offer.json)
     case .peerAnswered(let session): (kind, content) = (.answer, session.json)
     case .peerAdded(let candidates): (kind, content) = (.extra, ["rtcIceCandidates": .string(candidates)])
     default: return misplaced("queueEvent", change)

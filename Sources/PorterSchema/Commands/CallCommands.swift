@@ -16,18 +16,22 @@ extension Command {
   static let callRules: [Rule] = [
     Rule("/_call get", .getCalls),
     Rule("/_call invite") { (cursor) throws(ChatError) in
-      try call(&cursor, "callType: media and capabilities.encryption") { CallType(json: $0).map { .invite($0) } }
+      try call(&cursor, "callType: media and capabilities.encryption") {
+        CallType(json: $0).map { (.invite($0), $0.json) }
+      }
     },
     Rule("/_call reject") { (cursor) throws(ChatError) in .call(try contact(&cursor), .reject) },
     Rule("/_call offer") { (cursor) throws(ChatError) in
-      try call(&cursor, "a call offer: callType and rtcSession") { CallOffer(json: $0).map { .offer($0) } }
+      try call(&cursor, "a call offer: callType and rtcSession") { CallOffer(json: $0).map { (.offer($0), $0.json) } }
     },
     Rule("/_call answer") { (cursor) throws(ChatError) in
-      try call(&cursor, "a session: rtcSession and rtcIceCandidates") { MediaSession(json: $0).map { .answer($0) } }
+      try call(&cursor, "a session: rtcSession and rtcIceCandidates") {
+        MediaSession(json: $0).map { (.answer($0), $0.json) }
+      }
     },
     Rule("/_call extra") { (cursor) throws(ChatError) in
       try call(&cursor, "extra information: rtcIceCandidates") {
-        $0["rtcIceCandidates"]?.stringValue.map { .extra($0) }
+        $0["rtcIceCandidates"]?.stringValue.map { (.extra($0), ["rtcIceCandidates": .string($0)]) }
       }
     },
     Rule("/_call end") { (cursor) throws(ChatError) in .call(try contact(&cursor), .end) },
@@ -44,12 +48,14 @@ extension Command {
     return try cursor.number("a contact's id")
   }
 
+  /// `read` returns what it has read as JSON again: a member that is not there would be lost.
   private static func call(
-    _ cursor: inout CommandCursor, _ expected: String, _ read: (JSONValue) -> CallCommand?
+    _ cursor: inout CommandCursor, _ expected: String, _ read: (JSONValue) -> (CallCommand, JSONValue)?
   ) throws(ChatError) -> Command {
     let contact = try contact(&cursor)
     let start = cursor
-    guard let command = read(try cursor.spaceAndJSON(expected)) else { throw start.failure(expected) }
+    let json = try cursor.spaceAndJSON(expected)
+    guard let (command, known) = read(json), json.hasNoMembers(but: known) else { throw start.failure(expected) }
     return .call(contact, command)
   }
 }

@@ -72,8 +72,7 @@ extension Command {
       let isAdded = try cursor.onOff()
       let start = cursor
       let json = try cursor.spaceAndJSON("a reaction")
-      guard let reaction = MessageReaction(json: json), reaction.isKnown, case .object(let object) = json,
-        object.members.allSatisfy({ reaction.json[$0.name] != nil || $0.value == .null })
+      guard let reaction = MessageReaction(json: json), reaction.isKnown, json.hasNoMembers(but: reaction.json)
       else {
         throw start.failure("a reaction: type emoji and one of \(MessageReaction.emojis.joined(separator: " "))")
       }

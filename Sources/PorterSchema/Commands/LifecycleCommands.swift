@@ -30,7 +30,8 @@ extension Command {
     },
     Rule("/_resubscribe all", .resubscribeAll),
     Rule("/set file paths") { (cursor) throws(ChatError) in
-      let object = try cursor.spaceAndJSON("file paths")
+      let json = try cursor.spaceAndJSON("file paths")
+      let object = try cursor.members(of: json, ["appFilesFolder", "appTempFolder", "appAssetsFolder"])
       guard let files = object["appFilesFolder"]?.stringValue, let temporary = object["appTempFolder"]?.stringValue,
         let assets = object["appAssetsFolder"]?.stringValue
       else { throw cursor.failure("appFilesFolder, appTempFolder and appAssetsFolder, texts") }
@@ -51,7 +52,7 @@ extension Command {
     },
     Rule("/_db delete", .deleteStorage),
     Rule("/_db encryption") { (cursor) throws(ChatError) in
-      let object = try cursor.spaceAndJSON("keys")
+      let object = try cursor.members(of: try cursor.spaceAndJSON("keys"), ["currentKey", "newKey"])
       guard let current = object["currentKey"]?.stringValue, let new = object["newKey"]?.stringValue else {
         throw cursor.failure("currentKey and newKey, texts")
       }

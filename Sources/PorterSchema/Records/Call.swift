@@ -64,6 +64,8 @@ package struct CallOffer: Hashable, Sendable {
     else { return nil }
     self.init(type: type, session: session)
   }
+
+  package var json: JSONValue { ["callType": type.json, "rtcSession": session.json] }
 }
 
 /// What a host reports of its media session: the words of `WebRTCCallStatus`.

@@ -162,15 +162,44 @@ async def visit_squares(who: Visitor, bot: BotProcess) -> None:
     again = await who.client.connect_to(await bot_address(bot), timeout=PATIENCE)
     assert again["contactId"] == contact, "meeting it again is the same contact"
     held("met again, it is the contact it was")
+    await restart_silently(bot)
+    held("a second start sends nothing that it need not")
+    await check_once(who, contact, 2)
+    held("nor does it answer anything again")
+
+
+async def restart_silently(bot: BotProcess) -> None:
+    """Nothing is outstanding, so a second start creates no mailbox and sends no message, by the relay's count."""
+    before = await settled_counts(bot)
     status = await bot.end(signal.SIGTERM)
     assert status == 0, f"the bot ended with status {status}:\n" + "\n".join(bot.log)
     assert not any("Error" in line or "ERROR" in line for line in bot.log), "\n".join(bot.log)
     await bot.start()
     changes = [line for line in bot.log if "updating" in line or "creating" in line]
     assert not changes, f"a second start changes nothing, but: {changes}"
-    held("a second start sends nothing that it need not")
-    await check_once(who, contact, 2)
-    held("nor does it answer anything again")
+    after = await settled_counts(bot)
+    assert after == before, f"mailboxes and messages at the relay: {before}, after a second start {after}"
+
+
+async def settled_counts(bot: BotProcess) -> tuple[int, int]:
+    """The mailboxes and messages that the relay has had, which keeps a row of each, when no more have come for a second."""
+    loop = asyncio.get_running_loop()
+    last, since = relay_counts(bot), loop.time()
+
+    def look() -> tuple[int, int] | None:
+        nonlocal last, since
+        now = relay_counts(bot)
+        if now != last:
+            last, since = now, loop.time()
+        return now if loop.time() - since > 1 else None
+
+    return await until("the relay is quiet", look)
+
+
+def relay_counts(bot: BotProcess) -> tuple[int, int]:
+    with closing(sqlite3.connect(f"file:{bot.folder.parent / 'relay'}?mode=ro", uri=True)) as relay:
+        mailboxes, messages = relay.execute("SELECT (SELECT count(*) FROM mailbox), (SELECT count(*) FROM message)").fetchone()
+    return mailboxes, messages
 
 
 async def kill_amid_squares(who: Visitor, bot: BotProcess, contact: int) -> None:

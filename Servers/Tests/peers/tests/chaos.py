@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from nacl.signing import SigningKey
 
 from . import protocol, support
-from .nats import Cluster
+from .nats import Cluster, Connection
 
 PATIENCE = 120
 
@@ -337,13 +337,21 @@ class Night:
     @property
     def condition(self) -> str:
         """What relays and nodes say of themselves."""
-        lines = []
+        # Of a message that is lost, its body is there still if it was its mailbox's record that the nodes have undone.
+        lines = [f"bodies that are left: {[(number, each[24:]) for number, each in self.bodies()]}"]
         for relay in self.relays:
             lines += ["relay: " + relay.operator("/health")[1], *relay.lines().splitlines()[-6:], *relay.ended()]
         for node in self.cluster.nodes:
             lines.append(f"{node.name}: {'healthy' if node.is_healthy() else 'not healthy'}")
             lines += node.complaints()
         return "\n".join(lines)
+
+    def bodies(self) -> list[tuple[int, bytes]]:
+        connection = Connection(self.cluster.nodes[0])
+        try:
+            return connection.contents("porter_bodies_0")
+        finally:
+            connection.close()
 
     @property
     def summary(self) -> str:

@@ -225,6 +225,16 @@ class Connection:
         found = self.api(f"STREAM.MSG.GET.{stream}", seq=sequence).get("message")
         return None if found is None else base64.b64decode(found.get("data", ""))
 
+    def contents(self, stream: str) -> list[tuple[int, bytes]]:
+        """Number and payload of each message that the stream's leader has."""
+        found: list[tuple[int, bytes]] = []
+        while True:
+            start = found[-1][0] + 1 if found else 1
+            message = self.api(f"STREAM.MSG.GET.{stream}", seq=start, next_by_subj=">").get("message")
+            if message is None:
+                return found
+            found.append((message["seq"], base64.b64decode(message.get("data", ""))))
+
     def close(self) -> None:
         self.socket.close()
 

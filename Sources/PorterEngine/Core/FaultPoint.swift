@@ -24,7 +24,8 @@ enum FaultPoint: String {
   case beforeSend, afterSend
   case responseKept, responseBegun, insideResponse, responseEnded
   case modeAsked, insideMode, modeStored, notifierAsked, notifierAnswered, subscriptionAnswered
-  case insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent, silenceWritten, openingWritten,
+  case insideAddressDeletion, addressDeleted, insideProfileDeletion, profileDeleted, mailboxDeleted, serverRequestSent,
+    silenceWritten, openingWritten,
     openingNamed, takenForgotten
 
   #if DEBUG

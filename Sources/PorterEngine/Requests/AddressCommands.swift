@@ -86,9 +86,11 @@ extension Engine {
       try store.transaction { () throws(StoreError) in
         try self.requests.withdrawAll(of: address, store)
         try self.connections.deleteSilently(address.connectionID, deletesMailbox: true, store)
+        FaultPoint.reach(.insideAddressDeletion)
         try self.removeLink(of: address, store)
       }
     }
+    FaultPoint.reach(.addressDeleted)
     connections.reportEnded()
     sender.offerNew()
     return .userContactLinkDeleted(UserRecord(try stored { () throws(StoreError) in try store.user(user.id) }))

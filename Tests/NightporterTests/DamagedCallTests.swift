@@ -44,6 +44,25 @@ final class DamagedCallTests: XCTestCase {
     XCTAssertEqual(alice.send("/_call get")["result"]["callInvitations"].count, 0)
   }
 
+  /// The app's host rings when the extension takes in that the call is over, and the contact's connection is damaged then.
+  func testTheEndOfACallIsReportedThoughTheConnectionIsDamaged() throws {
+    let (station, _) = try CallStation.make()
+    let alice = station.alice
+    alice.send("/_app activate").assert("cmdOk")
+    alice.dropEvents()
+    station.bob.send("/_call invite @1 \(CallStation.audio)").assert("cmdOk")
+    alice.event("callInvitation")
+    awaitRest(of: alice)
+    station.suspend()
+    station.bob.send("/_call end @1").assert("cmdOk")
+    XCTAssertEqual(try station.present(station.push(for: "later")).bodies, ["later"])
+    try execute("UPDATE connections SET recipient_key = x'00' WHERE contact_id = 1", station)
+    alice.send("/_app activate").assert("cmdOk")
+    let ended = try XCTUnwrap(alice.event("callEnded"))["result"]
+    XCTAssertEqual(ended["contact"]["localDisplayName"].text, "bob", ended.description)
+    XCTAssertFalse(ended["contact"]["activeConn"].exists, ended.description)
+  }
+
   /// The clock stands: only what is due now is done, and nothing that is to be tried later.
   func testACallThatCannotBeEndedIsNotTriedAgainWithoutAPause() throws {
     let station = try makeCalls()

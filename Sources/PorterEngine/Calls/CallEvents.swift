@@ -80,11 +80,11 @@ final class CallEvents {
   private func event(_ waiting: StoredCallEvent, _ store: Store) throws(StoreError) -> Event? {
     let contact = try store.contact(waiting.contactID)
     let user = UserRecord(try store.user(contact.userID))
-    let record = ContactRecord(contact, connection: try store.currentConnection(contactID: contact.id))
     guard let kind = CallEventKind(rawValue: waiting.kind), let content = try? JSONValue(parsing: waiting.content)
     else {
       return nil
     }
+    let record = ContactRecord(contact, connection: try connection(of: contact, for: kind, store))
     switch kind {
     case .ended: return .callEnded(user, record)
     case .answer: return MediaSession(json: content).map { .callAnswer(user, record, $0) }
@@ -97,6 +97,16 @@ final class CallEvents {
       return .callOffer(
         user, record, offer, sharedKey: call.sharedKey.map { TextEncoding.base64URL($0.exposeForStorage()) },
         asksConfirmation: call.callType?.encrypts == true && !offer.type.encrypts)
+    }
+  }
+
+  /// That a call is over is reported also without it: a host rings, or listens, until then.
+  private func connection(
+    of contact: StoredContact, for kind: CallEventKind, _ store: Store
+  ) throws(StoreError) -> StoredConnection? {
+    do throws(StoreError) { return try store.currentConnection(contactID: contact.id) } catch .damaged(let entity) {
+      guard kind == .ended else { throw .damaged(entity) }
+      return nil
     }
   }
 

@@ -37,6 +37,9 @@ extension ClusteredRelay {
     switch acceptance {
     case .accepted(let service, let expired):
       store.dropBodies(key, expired)
+      accepted.note(
+        .init(
+          key: key, parts: mailbox.parts, message: message, bytes: message.bytes + body, at: ports.clock.now()))
       try await announce(message, in: mailbox.parts, key, to: service)
     case .waits(let earlier, let service):
       if let number { store.dropBodies(key, [number]) }

@@ -10,6 +10,7 @@ public final class ClusteredRelay: Sendable {
   let listeners: ClusterListeners
   let cache = RecordCache()
   let turns = MailboxTurns()
+  let accepted = AcceptedBodies()
   let ports: Ports
   private let admit: @Sendable ([UInt8]) -> Bool
   private let onNews: @Sendable ([String]) -> Void

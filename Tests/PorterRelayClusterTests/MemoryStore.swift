@@ -38,6 +38,9 @@ final class MemoryStore: ClusterStore {
     state.withLock { state in (state.calls, state.failing) = (0, (call, fault)) }
   }
 
+  /// Nodes undo what they have acknowledged.
+  func undoBodies() { state.withLock { $0.bodies = [:] } }
+
   /// Deletions of bodies, which have no answer, come to nothing.
   func keepBodies() { state.withLock { $0.keepsBodies = true } }
 

@@ -1,0 +1,126 @@
+import PorterPlatform
+import PorterRelay
+import Synchronization
+
+/// Bodies that this relay has stored lately, in memory: nodes that were cut off from each other can undo what they have acknowledged, and a
+/// body, unlike a record, is written once and never again (`spec/protocol/relay-cluster.md`, Restoring).
+final class AcceptedBodies: Sendable {
+  struct Body: Sendable {
+    let key: String
+    let parts: ClusterKey.Parts
+    let message: RelayIdentifier
+    /// As it is stored.
+    let bytes: [UInt8]
+    let at: Moment
+  }
+
+  /// Longer than nodes disagree after a failure that lasts seconds. In a longer one nothing is accepted.
+  static let span = Span.seconds(120)
+  static let mostBytes = 16 << 20
+  /// About what each takes beside its bytes.
+  private static let overhead = 384
+
+  private struct State {
+    var bodies: [Body] = []
+    /// The first of those that are kept: what is before it goes when it is half of all.
+    var start = 0
+    var bytes = 0
+
+    mutating func removeFirst() {
+      bytes -= bodies[start].bytes.count + AcceptedBodies.overhead
+      start += 1
+      guard start * 2 > bodies.count else { return }
+      bodies.removeFirst(start)
+      start = 0
+    }
+  }
+
+  private let state = Mutex(State())
+
+  func note(_ body: Body) {
+    state.withLock { state in
+      state.bodies.append(body)
+      state.bytes += body.bytes.count + Self.overhead
+      while state.bytes > Self.mostBytes { state.removeFirst() }
+      Self.forgetOld(&state, now: body.at)
+    }
+  }
+
+  /// Oldest first.
+  func all(now: Moment) -> [Body] {
+    state.withLock { state in
+      Self.forgetOld(&state, now: now)
+      return Array(state.bodies[state.start...])
+    }
+  }
+
+  private static func forgetOld(_ state: inout State, now: Moment) {
+    while state.start < state.bodies.count, now - state.bodies[state.start].at > span { state.removeFirst() }
+  }
+}
+
+extension ClusteredRelay {
+  /// Looks whether the cluster still has the bodies of the messages that this relay has accepted lately and that wait, and stores those that it has
+  /// not. To be called some time after a failure of the cluster, when its nodes agree again; how many were missing. Throws if the cluster does
+  /// not answer: then some were not looked for.
+  public func restoreBodies() async throws(ClusterFailure) -> Int {
+    var restored = 0
+    let bodies = accepted.all(now: ports.clock.now())
+    for (key, bodies) in Dictionary(grouping: bodies, by: \.key) {
+      do throws(ExchangeFailure) { restored += try await restore(bodies, key) } catch {
+        if case .failed(let reason) = error { throw ClusterFailure(reason) }
+        // The mailbox is not there any more.
+      }
+    }
+    return restored
+  }
+
+  private func restore(_ bodies: [AcceptedBodies.Body], _ key: String) async throws(ExchangeFailure) -> Int {
+    let settled = try await bounded { () async throws(ExchangeFailure) in try await self.readSettled(key) }
+    guard let (record, revision) = settled else { return 0 }
+    var restored = 0
+    for body in bodies where body.parts.generation == record.generation {
+      guard let entry = record.entry(body.message) else { continue }
+      let found = FoundMailbox(key: key, parts: body.parts, record: record, revision: revision, recency: .read)
+      let isRestored = try await bounded { () async throws(ExchangeFailure) in
+        try await self.restore(body, entry, in: found)
+      }
+      if isRestored { restored += 1 }
+    }
+    return restored
+  }
+
+  /// False if it is there, or its message does not wait any more.
+  private func restore(
+    _ body: AcceptedBodies.Body, _ entry: MailboxRecord.Entry, in mailbox: FoundMailbox
+  ) async throws(ExchangeFailure) -> Bool {
+    let (key, message) = (body.key, body.message)
+    let stored = try await asking { [store] () async throws(ClusterFailure) in
+      try await store.body(key, entry.body) { $0.starts(with: message.bytes) }
+    }
+    guard stored == nil else { return false }
+    let number = try await asking { [store] () async throws(ClusterFailure) in
+      try await store.addBody(key, body.bytes)
+    }
+    let isNamed = try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
+      let index = record.waiting.firstIndex { $0.message == message && $0.body == entry.body }
+      guard let index else { return recency == .settled ? .keep(false) : .settle }
+      record.waiting[index].body = number
+      return .replace(true)
+    }
+    if !isNamed { store.dropBodies(key, [number]) }
+    return isNamed
+  }
+
+  /// With the time that an exchange has.
+  private func bounded<Value: Sendable>(
+    _ body: () async throws(ExchangeFailure) -> Value
+  ) async throws(ExchangeFailure) -> Value {
+    let result: Result<Value, ExchangeFailure> = await ExchangeDeadline.$current.withValue(
+      .now + ExchangeDeadline.span
+    ) {
+      do throws(ExchangeFailure) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,91 @@
+import PorterPlatform
+import PorterRelay
+import Synchronization
+import XCTest
+
+@testable import PorterRelayCluster
+
+/// Nodes that were cut off from each other undo bodies that they had acknowledged. The relay that accepted the messages puts them back.
+final class RestoredBodiesTests: ClusterTestCase {
+  private lazy var port = makePort()
+  private lazy var relay = RelayClient(port: port, randomness: randomness)
+
+  /// How many bodies were missing, or nil if the cluster did not answer.
+  private func restore() -> Int? {
+    let relay = port.relay
+    let result = Mutex<Int?>(nil)
+    let done = expectation(description: "restored")
+    Task {
+      let restored = try? await relay.restoreBodies()
+      result.withLock { $0 = restored }
+      done.fulfill()
+    }
+    wait(for: [done], timeout: 60)
+    return result.withLock { $0 }
+  }
+
+  func testWhatWaitsIsThereAgainInOrder() throws {
+    let (mailbox, other) = (try newMailbox(), try newMailbox())
+    for text in ["read", "first", "second"] { try send(text, to: mailbox, by: relay) }
+    try send("third", to: other, by: relay)
+    let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.key))
+    try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key)
+    XCTAssertEqual(restore(), 0)
+    store.undoBodies()
+    XCTAssertEqual(restore(), 3)
+    XCTAssertEqual(restore(), 0)
+    XCTAssertEqual(try receiveAll(mailbox), ["first", "second"])
+    XCTAssertEqual(try receiveAll(other), ["third"])
+    XCTAssertEqual(store.bodyCount, 0)
+  }
+
+  func testOneWhoseMessageIsAcknowledgedMeanwhileIsNotNamedAgain() throws {
+    let mailbox = try newMailbox()
+    for text in ["first", "second"] { try send(text, to: mailbox, by: relay) }
+    let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.key))
+    store.undoBodies()
+    // As another relay does while the body is stored.
+    let before = store.records
+    try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key)
+    store.lag(as: before, untilSettled: 2)
+    XCTAssertEqual(restore(), 1)
+    XCTAssertEqual(try receiveAll(mailbox), ["second"])
+    XCTAssertEqual(store.bodyCount, 0, "nothing is left that no record names")
+  }
+
+  func testAFailureIsReportedAndTheNextTryEndsIt() throws {
+    let mailbox = try newMailbox()
+    for text in ["first", "second", "third"] { try send(text, to: mailbox, by: relay) }
+    store.undoBodies()
+    for call in 1...12 {
+      store.fail(call: call, .after)
+      if restore() != nil { break }
+      XCTAssertLessThan(call, 12)
+    }
+    store.fail(call: 0, .before)
+    XCTAssertEqual(restore(), 0)
+    XCTAssertEqual(try receiveAll(mailbox), ["first", "second", "third"])
+  }
+
+  /// Two minutes, and 16 MB.
+  func testOnlyWhatWasAcceptedLatelyIsKept() throws {
+    let mailbox = try newMailbox()
+    try send("old", to: mailbox, by: relay)
+    clock.advance(AcceptedBodies.span)
+    try send("new", to: mailbox, by: relay)
+    clock.advance(.seconds(1))
+    store.undoBodies()
+    XCTAssertEqual(restore(), 1)
+    XCTAssertEqual(try receiveAll(mailbox), ["new"])
+    let bodies = AcceptedBodies()
+    let parts = ClusterKey.Parts(mailbox: [], generation: [])
+    for number in 0..<2_000 {
+      let message = try RelayIdentifier.generate(randomness: randomness)
+      let bytes = [UInt8](repeating: UInt8(number % 256), count: 16_384)
+      bodies.note(.init(key: "", parts: parts, message: message, bytes: bytes, at: clock.now()))
+    }
+    let kept = bodies.all(now: clock.now())
+    XCTAssertEqual(kept.count, AcceptedBodies.mostBytes / (16_384 + 384))
+    XCTAssertEqual(kept.last?.bytes.first, UInt8(1_999 % 256))
+  }
+}

@@ -3,7 +3,7 @@ import PorterRelay
 import Synchronization
 
 /// Bodies that this relay has stored lately, in memory: nodes that were cut off from each other can undo what they have acknowledged, and a
-/// body, unlike a record, is written once and never again (`spec/protocol/relay-cluster.md`, Restoring).
+/// body, unlike a record, is written once and never again (`spec/protocol/relay-cluster.md`, What 2.9 does not keep).
 final class AcceptedBodies: Sendable {
   struct Body: Sendable {
     let key: String

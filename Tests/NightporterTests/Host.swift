@@ -66,7 +66,10 @@ final class Host {
   func send(_ command: String, arrives: Bool = true) -> JSON {
     let answer = JSON(take(chat_send_cmd(handle, command)))
     if arrives, command.hasPrefix("/_send") {
-      for _ in 0..<2_000 where state["operations"]["sending"].number > 0 { usleep(1_000) }
+      for _ in 0..<2_000 {
+        guard state["operations"]["sending"].number > 0 else { break }
+        usleep(1_000)
+      }
     }
     return answer
   }

@@ -23,6 +23,9 @@ public protocol ClusterStore: Sendable {
   ) async throws(ClusterFailure) -> [UInt8]?
   /// Nothing is said when it fails: a body without an entry in a record is given to no one, and ends by itself.
   func dropBodies(_ key: String, _ numbers: [UInt64])
+  /// A body that the cluster has lost, from the relay that has stored it, while that keeps it in memory. Nil if no relay has it, or none
+  /// answers soon.
+  func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]?
 
   // MARK: Notifications: a queue for each service, shared by all that ask in its name
 
@@ -92,6 +95,8 @@ public protocol ClusterListener: AnyObject, Sendable {
   func missed()
   /// Milliseconds that a listener of this relay may have for the mailbox.
   func hold(_ key: String) -> Int64
+  /// A body that this relay has stored lately.
+  func keptBody(_ key: String, _ message: [UInt8]) -> [UInt8]?
 }
 
 /// The cluster gave no answer, and what was asked for may have happened or not.

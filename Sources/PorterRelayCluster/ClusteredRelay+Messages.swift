@@ -168,18 +168,26 @@ extension ClusteredRelay {
   }
 
   /// A body that is not there any more was lost by the cluster, or has come to its end before its record: its clock is ahead of this
-  /// relay's.
+  /// relay's. The relay that has stored it lately still has it; a message of which none has it is passed over.
   private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
     let (now, key) = (wall, mailbox.key)
+    var lost: [MailboxRecord.Entry] = []
+    var oldest: (entry: MailboxRecord.Entry, bytes: [UInt8])?
     for entry in mailbox.record.waiting where !MailboxRecord.isExpired(entry.sentAt, at: now) {
       let stored = try await asking { [store] () async throws(ClusterFailure) in
         try await store.body(key, entry.body) { $0.starts(with: entry.message.bytes) }
       }
-      guard let stored else { continue }
-      return RelayMessage(
-        identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify,
-        body: Array(stored.dropFirst(RelayIdentifier.count)), age: UInt32(clamping: now - entry.sentAt))
+      if let stored {
+        oldest = (entry, stored)
+        break
+      }
+      lost.append(entry)
     }
-    return nil
+    if !lost.isEmpty, let kept = await firstKept(of: lost, key) { oldest = kept }
+    return oldest.map { (entry, bytes) in
+      RelayMessage(
+        identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify,
+        body: Array(bytes.dropFirst(RelayIdentifier.count)), age: UInt32(clamping: now - entry.sentAt))
+    }
   }
 }

@@ -54,12 +54,37 @@ final class AcceptedBodies: Sendable {
     }
   }
 
+  /// As it is stored.
+  func body(of message: [UInt8], _ key: String, now: Moment) -> [UInt8]? {
+    state.withLock { state in
+      Self.forgetOld(&state, now: now)
+      return state.bodies[state.start...].last { $0.message.bytes == message && $0.key == key }?.bytes
+    }
+  }
+
   private static func forgetOld(_ state: inout State, now: Moment) {
     while state.start < state.bodies.count, now - state.bodies[state.start].at > span { state.removeFirst() }
   }
 }
 
 extension ClusteredRelay {
+  /// Of one exchange, which has to end in time.
+  private static let mostAsked = 8
+
+  /// The first of these messages, whose bodies the cluster has not, of which a relay still has the body.
+  func firstKept(
+    of lost: [MailboxRecord.Entry], _ key: String
+  ) async -> (entry: MailboxRecord.Entry, bytes: [UInt8])? {
+    let asked = Array(lost.prefix(Self.mostAsked))
+    let found = await withTaskGroup(of: (Int, [UInt8]?).self) { [store] group in
+      for (index, entry) in asked.enumerated() {
+        group.addTask { (index, await store.keptBody(key, entry.message.bytes)) }
+      }
+      return await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
+    }
+    return found.min { $0.key < $1.key }.map { (asked[$0.key], $0.value) }
+  }
+
   /// Looks whether the cluster still has the bodies of the messages that this relay has accepted lately and that wait, and stores those that it has
   /// not. To be called some time after a failure of the cluster, when its nodes agree again; how many were missing. Throws if the cluster does
   /// not answer: then some were not looked for.

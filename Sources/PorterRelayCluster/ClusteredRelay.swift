@@ -156,6 +156,9 @@ extension ClusteredRelay: ClusterListener {
 
   public func missed() { tell(listeners.invalidate()) }
   public func hold(_ key: String) -> Int64 { listeners.hold(key) }
+  public func keptBody(_ key: String, _ message: [UInt8]) -> [UInt8]? {
+    accepted.body(of: message, key, now: ports.clock.now())
+  }
 }
 
 /// Whether the exchange counts towards no mailbox's share.

@@ -50,6 +50,7 @@ class ClusterTestCase: XCTestCase {
       admit: { _ in true }, onNews: { _ in }, onEnded: { [ended] each in ended.add(each) })
     guard let relay else { preconditionFailure("no relay") }
     store.listener.withLock { $0 = relay }
+    store.relays.withLock { $0.append(relay) }
     return ClusterPort(relay, listener: listener)
   }
 

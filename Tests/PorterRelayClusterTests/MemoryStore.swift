@@ -29,6 +29,7 @@ final class MemoryStore: ClusterStore {
 
   private let state = Mutex(State())
   let listener = Mutex<(any ClusterListener)?>(nil)
+  let relays = Mutex<[any ClusterListener]>([])
 
   var bodyCount: Int { state.withLock { $0.bodies.count } }
   var calls: Int { state.withLock { $0.calls } }
@@ -126,6 +127,10 @@ final class MemoryStore: ClusterStore {
     state.withLock { state in
       for number in numbers where !state.keepsBodies { state.bodies[number] = nil }
     }
+  }
+
+  func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]? {
+    relays.withLock { $0 }.lazy.compactMap { $0.keptBody(key, message) }.first
   }
 
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure) {

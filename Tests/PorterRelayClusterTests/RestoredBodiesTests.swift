@@ -39,6 +39,20 @@ final class RestoredBodiesTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0)
   }
 
+  /// Another relay has accepted it, and has not looked whether the cluster still has it.
+  func testAMessageThatIsAskedForIsThereInOrder() throws {
+    let mailbox = try newMailbox()
+    for text in ["first", "second"] { try send(text, to: mailbox, by: relay) }
+    store.undoBodies()
+    try send("third", to: mailbox)
+    XCTAssertEqual(try receiveAll(mailbox), ["first", "second", "third"])
+    try send("fourth", to: mailbox, by: relay)
+    store.undoBodies()
+    clock.advance(AcceptedBodies.span + .seconds(1))
+    try send("fifth", to: mailbox)
+    XCTAssertEqual(try receiveAll(mailbox), ["fifth"], "no relay has the fourth")
+  }
+
   func testOneWhoseMessageIsAcknowledgedMeanwhileIsNotNamedAgain() throws {
     let mailbox = try newMailbox()
     for text in ["first", "second"] { try send(text, to: mailbox, by: relay) }

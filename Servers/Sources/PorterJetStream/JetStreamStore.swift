@@ -28,6 +28,8 @@ final class JetStreamStore: ClusterStore {
 
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
+  /// For relays to answer, which have what they are asked for in memory.
+  private static let keptPatience = Duration.milliseconds(200)
 
   let connection: NATSConnection
   let settings: Settings
@@ -191,6 +193,15 @@ final class JetStreamStore: ClusterStore {
     for number in numbers { stream.deleteSoon(bodies(key), number) }
   }
 
+  /// Relays that do not have it say nothing.
+  func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]? {
+    let end = ContinuousClock.now + Self.keptPatience
+    return await ExchangeDeadline.$current.withValue(min(end, ExchangeDeadline.current ?? end)) {
+      let answer = try? await connection.request(name + ".kept", message + Array(key.utf8))
+      return answer.flatMap { $0.status == nil ? $0.data : nil }
+    }
+  }
+
   // MARK: Notifications
 
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure) {
@@ -233,6 +244,11 @@ final class JetStreamStore: ClusterStore {
       },
       try connection.subscribe(name + ".service") { [weak listener] message in
         listener?.received(.notification(service: String(decoding: message.data, as: UTF8.self)))
+      },
+      try connection.subscribe(name + ".kept") { [weak self, weak listener] message in
+        guard let self, let reply = message.reply, message.data.count > 24 else { return }
+        let key = String(decoding: message.data.dropFirst(24), as: UTF8.self)
+        if let body = listener?.keptBody(key, Array(message.data.prefix(24))) { self.connection.publish(reply, body) }
       },
     ]
   }

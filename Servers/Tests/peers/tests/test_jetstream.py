@@ -155,6 +155,23 @@ class SharingTests(JetStreamTestCase):
         with self.assertRaisesRegex(protocol.Refused, "auth"):
             person.ask(protocol.request(b"\4", mailbox.recipient, mailbox.key))
 
+    def test_a_message_whose_body_nodes_have_lost_comes_from_the_relay_that_accepted_it(self):
+        relays = [self.start(name, nats_partitions="1") for name in ["one", "two"]]
+        one, two = map(self.person, relays)
+        nodes = nats.Connection(self.cluster.nodes[0])
+        self.addCleanup(nodes.close)
+        mailbox = one.mailbox()
+        for body in [b"first", b"second"]:
+            one.send(mailbox, body)
+        nodes.api("STREAM.PURGE.porter_bodies_0")
+        two.send(mailbox, b"third")
+        self.assertEqual(two.take_all(mailbox), [b"first", b"second", b"third"])
+        one.send(mailbox, b"fourth")
+        nodes.api("STREAM.PURGE.porter_bodies_0")
+        relays[0].kill()
+        two.send(mailbox, b"fifth")
+        self.assertEqual(two.take_all(mailbox), [b"fifth"], "no relay has the fourth any more")
+
     def test_a_full_mailbox_is_full_at_every_relay(self):
         one, two = map(self.person, self.two())
         mailbox = one.mailbox()

@@ -1138,8 +1138,8 @@ enum np_ownership_state {
 enum np_ownership_event {
   /* Work on the connection is to begin. */
   NP_OWNERSHIP_EVENT_WANT = 0,
-  /* It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, and for an app
-  any extension. */
+  /* It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, an app at work in
+  the background, and for an app any extension. */
   NP_OWNERSHIP_EVENT_OWNER_YIELDS = 1,
   /* A running app owns it, and this process is an extension. */
   NP_OWNERSHIP_EVENT_OWNER_PREVAILS = 2,

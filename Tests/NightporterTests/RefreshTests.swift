@@ -39,6 +39,35 @@ final class RefreshTests: XCTestCase {
     XCTFail("this was never reached", file: file, line: line)
   }
 
+  // MARK: Beside an extension
+
+  /// The app is at work in the background, and its request hangs. Nothing answers for it: its host may end before it does.
+  func testAPushIsShownByTheExtensionMeanwhile() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.alice.free()
+    let app = try XCTUnwrap(Host.open(station.alice.prefix).host)
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: app)
+    transport.hang(.get)
+    let waiting = app.inBackground { take(np_background_refresh($0.handle, 25_000)) }
+    transport.waitUntilInside()
+    XCTAssertEqual(app.state["machines"]["app_phase"].text, "bgRefresh")
+    let answer = try station.present(push)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer.bodies, ["hello"])
+    transport.hang(nil)
+    let round = JSON(try XCTUnwrap(waiting.wait(atMost: .seconds(30))))
+    XCTAssertEqual(round.bodies, [], round.description)
+    app.send("/_start").assert("chatStarted")
+    app.event("newChatItems")
+    awaitRest(of: app)
+    app.expectNone("newChatItems")
+    XCTAssertEqual(station.pair.texts(app), ["hello"])
+    app.free()
+  }
+
   // MARK: A round
 
   /// S4, S65: the push goes to the app, which shows what came; its extension finds nothing left to show.

@@ -70,8 +70,8 @@ final class PeerLink {
     }
   }
 
-  /// Whether `owner` is a running app that is at work, so that an extension leaves its connections alone. An app gives way to
-  /// no process.
+  /// Whether `owner` is a running app that is at work and not in the background, so that an extension leaves its connections alone. An app
+  /// gives way to no process.
   func hasPriority(_ owner: Owner) -> Bool {
     guard context.role == .extension, owner.role == Role.app.rawValue, owner.instance != context.instance else {
       return false
@@ -79,7 +79,10 @@ final class PeerLink {
     // One that was frozen at work still holds its lock, and does not answer.
     guard presence.state != .silent else { return false }
     let app = peerFile
-    return app.isHeldElsewhere() && app.published()?.instance == owner.instance
+    guard app.isHeldElsewhere(), let published = app.published(), published.instance == owner.instance else {
+      return false
+    }
+    return published.phase != AppPhase.State.bgRefresh.name
   }
 
   /// An authentic message of the other role. An answer counts if it is to the question that was asked last; what was said

@@ -222,7 +222,8 @@ extension PushRunner: PushEffects {
     engine.peers.askPresence { [weak self] isAlive in
       guard let self else { return }
       let published = self.engine.peers.peerFile.published()
-      if isAlive {
+      // An app in the background is answered for by no one: its round may end without this message, or its host with it.
+      if isAlive, published?.phase != AppPhase.State.bgRefresh.name {
         run.noteHeld(by: published?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
         self.post(.appRunning, run)
       } else {

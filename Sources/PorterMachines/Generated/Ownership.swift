@@ -33,8 +33,8 @@ package enum Ownership: Machine {
   package enum Event: UInt8, MachineCode {
     /// Work on the connection is to begin.
     case want
-    /// It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, and for an app
-    /// any extension.
+    /// It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, an app at work
+    /// in the background, and for an app any extension.
     case ownerYields
     /// A running app owns it, and this process is an extension.
     case ownerPrevails
@@ -179,7 +179,7 @@ package enum Ownership: Machine {
     case .ownerYields:
       MachineStep(.claiming, .stayed, .takeEpoch)
     case .ownerPrevails:
-      // A running app fetches for itself.
+      // A running app fetches for itself, and its user sees it.
       MachineStep(.free, .moved, .skipWork)
     case .granted:
       MachineStep(.held, .moved, .beginWork)

@@ -478,7 +478,7 @@ package enum Push: Machine {
     case .appRunning, .appStopped, .appWoke, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
     case .appInactive:
-      // A suspending app is no reason to wait: claims keep the two apart (INC-07).
+      // An app that suspends or is at work in the background is no reason to wait: claims keep the two apart (INC-07).
       MachineStep(.openingStore, .moved, .openStore)
     }
   }

@@ -75,11 +75,11 @@ extension Controller {
 
   /// What the push names is not known then.
   func answerWithoutEngine(_ push: PendingPush, _ reason: String) {
-    let content = content(without: push.payload)
-    let text = PushRun.unanswered("expired", reason, content)
-    push.answerWithoutEngine(text)
     // The engine may have staged something, or answered meanwhile.
-    if !content.isEmpty, push.answer.wait(atMost: .zero) == text { NoticeMark(configuration).set() }
+    let givesNotice = push.answerWithoutEngine(content(without: push.payload)) { notice in
+      .init(text: PushRun.unanswered("expired", reason, notice), givesNotice: !notice.isEmpty)
+    }
+    if givesNotice { NoticeMark(configuration).set() }
   }
 
   /// What is shown for a payload that the engine has not looked into.

@@ -37,16 +37,27 @@ package final class PendingPush: Sendable {
   /// Nil if nothing is to be done about it.
   func expire() -> Urgency? { post(.expire).urgency }
 
-  /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it. The text is made
-  /// only if the caller is answered with it.
-  func stage(_ text: @escaping @Sendable () -> String) -> Bool { post(.stage, text).isTaken }
+  /// An answer that the engine does not give itself.
+  struct Substitute {
+    let text: String
+    /// It has the notice that it was made with.
+    let givesNotice: Bool
+  }
+
+  typealias MakeSubstitute = @Sendable (_ notice: PushContent) -> Substitute
+
+  /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it. The answer is made
+  /// only if the caller is given it.
+  func stage(_ make: @escaping MakeSubstitute) -> Bool { post(.stage, make).isTaken }
 
   /// The engine's answer. The first one counts (INC-31).
-  func finish(_ text: String) { post(.finish) { text } }
+  func finish(_ text: String) { post(.finish) { _ in .init(text: text, givesNotice: false) } }
 
-  /// Answers for the engine, with what is staged or with `text`. From here on nothing can be staged, and nothing is recorded
-  /// as shown.
-  func answerWithoutEngine(_ text: String) { post(.overdue) { text } }
+  /// Answers for the engine, with what is staged or with what `make` makes of the notice. From here on nothing can be staged, and
+  /// nothing is recorded as shown. True if the user is shown the notice.
+  func answerWithoutEngine(_ notice: PushContent, _ make: @escaping MakeSubstitute) -> Bool {
+    post(.overdue, make, notice).givesNotice
+  }
 
   /// Time is up, and nothing is staged yet.
   var isExpired: Bool {
@@ -63,7 +74,8 @@ package final class PendingPush: Sendable {
 
   @discardableResult
   private func post(
-    _ event: PushAnswer.Event, _ text: @escaping @Sendable () -> String = { "" }
+    _ event: PushAnswer.Event, _ make: @escaping MakeSubstitute = { _ in .init(text: "", givesNotice: false) },
+    _ notice: PushContent = PushContent()
   ) -> AnswerWork {
     let (before, step, work) = life.withLock { life in
       let before = life.machine.state
@@ -73,7 +85,7 @@ package final class PendingPush: Sendable {
           PushAnswer.name, runner: life.runner, event: event.name, from: before.name, to: step.next.name,
           answer: step.answer.name)
       }
-      let work = AnswerWork(isTaken: step.answer == .moved, text: text, staged: life.staged, answer)
+      let work = AnswerWork(isTaken: step.answer == .moved, make, staged: life.staged, notice, answer)
       for effect in step.effects { PushAnswer.perform(effect, by: work, ()) }
       life.staged = work.staged
       return (before, step, work)
@@ -85,32 +97,41 @@ package final class PendingPush: Sendable {
   private struct Life {
     let runner: Int
     var machine = MachineRunner<PushAnswer>()
-    var staged: (@Sendable () -> String)?
+    var staged: MakeSubstitute?
   }
 }
 
 /// Carries out the effects of one step of `push_answer`.
 private final class AnswerWork: PushAnswerEffects {
   let isTaken: Bool
-  private var text: @Sendable () -> String
-  private(set) var staged: (@Sendable () -> String)?
+  private var make: PendingPush.MakeSubstitute
+  private(set) var staged: PendingPush.MakeSubstitute?
+  private let notice: PushContent
+  private(set) var givesNotice = false
   private(set) var urgency: PendingPush.Urgency?
   private let promise: Promise<String>
 
   init(
-    isTaken: Bool, text: @escaping @Sendable () -> String, staged: (@Sendable () -> String)?, _ promise: Promise<String>
+    isTaken: Bool, _ make: @escaping PendingPush.MakeSubstitute, staged: PendingPush.MakeSubstitute?,
+    _ notice: PushContent, _ promise: Promise<String>
   ) {
     self.isTaken = isTaken
-    self.text = text
+    self.make = make
     self.staged = staged
+    self.notice = notice
     self.promise = promise
   }
 
   func hurry(_ argument: Void) { urgency = .interrupts }
   func withdraw(_ argument: Void) { urgency = .waitsForATurn }
-  func keep(_ argument: Void) { staged = text }
-  func useStaged(_ argument: Void) { text = staged ?? text }
-  func answer(_ argument: Void) { promise.fulfil(text()) }
+  func keep(_ argument: Void) { staged = make }
+  func useStaged(_ argument: Void) { make = staged ?? make }
+
+  func answer(_ argument: Void) {
+    let answer = make(notice)
+    givesNotice = answer.givesNotice
+    promise.fulfil(answer.text)
+  }
 }
 
 /// The pushes of a controller that have no answer yet, in the order in which they came. From any thread; waits for nothing.

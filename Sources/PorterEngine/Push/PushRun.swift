@@ -210,11 +210,16 @@ final class PushRun {
     var content = content
     content.isRecorded = false
     let isPresented = state == .presenting && isPresenting
-    let isTaken = pending.stage { [content, holders, nextRefresh, trace] in
-      Self.json(
+    // What is taken away says nothing of what came.
+    let needsNotice = owesNotice && content.saysNothing
+    let isTaken = pending.stage { [content, holders, nextRefresh, trace] notice in
+      var content = content
+      if needsNotice { content.notifications = notice.notifications }
+      let text = Self.json(
         outcome: isPresented ? Push.State.presented.name : Push.State.expired.name,
         reason: "time was up before the store was closed", work: .partial, holders: holders, content: content,
         quiescent: false, nextRefresh: nextRefresh, trace: trace)
+      return .init(text: text, givesNotice: needsNotice && !notice.isEmpty)
     }
     hasStagedAnswer = isTaken
     return isTaken

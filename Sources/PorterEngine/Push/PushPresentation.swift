@@ -45,10 +45,8 @@ struct PushPresentation {
     let due =
       try store.entriesToPresent(limit: 1, asOf: overview).count + store.withdrawals(limit: 1, asOf: overview).count
     let announced = run.expecting.isEmpty ? 0 : try placeholders.due(run, policy(store), store).count
-    guard due + announced > 0 else {
-      try fill(run, store)
-      return
-    }
+    // What another process commits between the two reads is recorded as shown.
+    if due + announced == 0, try fill(run, store).recordsNothing { return }
     do throws(StoreError) {
       try store.lightTransaction { () throws(StoreError) in
         let filled = try fill(run, store)
@@ -104,6 +102,10 @@ struct PushPresentation {
     var handed: [StoredApplicationPush] = []
     var bursts: BurstComposition?
     var placeholders: [PushPlaceholders.Placeholder] = []
+
+    var recordsNothing: Bool {
+      shown.isEmpty && silenced.isEmpty && left.isEmpty && removals.isEmpty && handed.isEmpty && placeholders.isEmpty
+    }
   }
 
   /// Oldest first. Calls have room beside the limit: a call's mailbox is looked into first, so that all else is newer.

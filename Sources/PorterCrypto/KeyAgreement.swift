@@ -87,6 +87,14 @@ package enum KeyAgreement {
       associatedData: invitation.publicKeys + joinerKeys)
   }
 
+  /// False for keys with which every agreement would be refused: they are of small order, so that its secret would be known.
+  package static func isUsable(_ publicKeys: [UInt8]) -> Bool {
+    guard let (first, second) = split(publicKeys),
+      let any = BoxSecretKey(stored: [UInt8](repeating: 8, count: BoxSecretKey.count))
+    else { return false }
+    return (try? any.diffieHellman(with: first)) != nil && (try? any.diffieHellman(with: second)) != nil
+  }
+
   private static func split(_ keys: [UInt8]) -> (BoxPublicKey, BoxPublicKey)? {
     guard keys.count == publicKeysCount, let first = BoxPublicKey(bytes: keys.prefix(BoxPublicKey.count)),
       let second = BoxPublicKey(bytes: keys.suffix(BoxPublicKey.count))

@@ -96,23 +96,23 @@ extension Store {
       "WHERE user_id = ? AND state = ? ORDER BY request_id", [.integer(userID), .text(state)])
   }
 
-  package func contactRequests(in state: String) throws(StoreError) -> [StoredContactRequest] {
-    try contactRequests("WHERE state = ? ORDER BY request_id", [.text(state)])
+  /// In order, beginning with number `first`.
+  package func contactRequests(
+    in state: String, from first: Int64, atMost limit: Int
+  ) throws(StoreError) -> [StoredContactRequest] {
+    try contactRequests(
+      "WHERE state = ? AND request_id >= ? ORDER BY request_id LIMIT ?",
+      [.text(state), .integer(first), .integer(Int64(limit))])
   }
 
   package func contactRequests(addressID: Int64) throws(StoreError) -> [StoredContactRequest] {
     try contactRequests("WHERE address_id = ? ORDER BY request_id", [.integer(addressID)])
   }
 
-  package func countContactRequests(addressID: Int64, in states: [String]) throws(StoreError) -> Int64 {
-    var count: Int64 = 0
-    for state in states {
-      count +=
-        try integer(
-          "SELECT count(*) FROM contact_requests WHERE address_id = ? AND state = ?",
-          [.integer(addressID), .text(state)]) ?? 0
-    }
-    return count
+  package func countContactRequests(addressID: Int64, in state: String) throws(StoreError) -> Int64 {
+    try integer(
+      "SELECT count(*) FROM contact_requests WHERE address_id = ? AND state = ?", [.integer(addressID), .text(state)])
+      ?? 0
   }
 
   // All of these are part of the caller's transaction.

@@ -39,6 +39,34 @@ final class ManyRequestsTests: XCTestCase {
       of: meeting.alice)
   }
 
+  /// As an extension leaves them to the app: a number of them are joined at a time, and those that cannot be joined end.
+  func testManyThatWereAcceptedWithoutTheAppAreJoined() throws {
+    let meeting = try AddressMeeting()
+    let crowd = try Crowd(meeting)
+    defer { crowd.end() }
+    func change(_ sql: String) throws {
+      meeting.alice.send("/_app suspend 0").assert("cmdOk")
+      let store = try Database(path: meeting.alice.prefix + "_chat.db")
+      try store.execute(sql)
+      try store.close()
+      meeting.alice.send("/_app activate").assert("cmdOk")
+    }
+    let unusable = 2 * Int64(RequestLimits.joining)
+    try change(
+      """
+      WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < \(unusable))
+      INSERT INTO contact_requests (user_id, address_id, person, state, display_name, full_name, mailbox, created_at,
+        updated_at)
+      SELECT 1, 1, randomblob(24), 'accepting', 'crowd', '', x'00', 0, 0 FROM numbers
+      """)
+    func count(_ state: String) -> String { "SELECT count(*) FROM contact_requests WHERE state = '\(state)'" }
+    try meeting.awaitCount(0, count("accepting"), of: meeting.alice)
+    for number in 1...150 { try crowd.leave(try crowd.asker("asker \(number)")) }
+    try meeting.awaitCount(150, count("received"), of: meeting.alice)
+    try change("UPDATE contact_requests SET state = 'accepting' WHERE state = 'received'")
+    try meeting.awaitCount(150, count("accepted"), of: meeting.alice)
+  }
+
   /// Of persons who were rejected long ago nothing is kept but that they were.
   func testARejectedPersonStaysRejected() throws {
     let meeting = try AddressMeeting()

@@ -46,6 +46,27 @@ final class RequestFloodTests: XCTestCase {
     }
   }
 
+  /// What waits for a decision is bounded; an address that accepts by itself takes all of these. They have one invitation, so one of them is
+  /// joined, and the others end.
+  func testRequestsThatAnAddressAcceptsByItselfAreTakenAndEnd() throws {
+    _ = try SimulatedHouse.run(seed: 9) { house in
+      let alice = try house.host("alice", store: "alice", .app, logs: false)
+      try alice.send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
+      try alice.send(#"/_network {"relay":"\#(house.relayPath)"}"#, "cmdOk")
+      try alice.send("/_start", "chatStarted")
+      let created = try alice.send("/_address 1", "userContactLinkCreated")
+      let settings = #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#
+      try alice.send("/_address_settings 1 \(settings)", "userContactLinkUpdated")
+      let flood = try Flood(link: created["connLinkContact"]?["connFullLink"]?.stringValue ?? "", alice, house)
+      let count = RequestLimits.waiting + Int64(RequestLimits.joining)
+      try flood.fill(count)
+      XCTAssertEqual(try flood.count("TRUE"), count)
+      let isOver = house.world.run(atMost: .seconds(120)) { (try? flood.count("state = 'accepting'")) == 0 }
+      XCTAssertTrue(isOver)
+      alice.end()
+    }
+  }
+
   private final class Flood {
     private let link: AddressLink
     private let alice: SimulatedHost
@@ -90,7 +111,7 @@ final class RequestFloodTests: XCTestCase {
     }
 
     /// As many as may wait.
-    func fill() throws { try commit(try (0..<RequestLimits.waiting).map { _ in try seal() }) }
+    func fill(_ count: Int64 = RequestLimits.waiting) throws { try commit(try (0..<count).map { _ in try seal() }) }
 
     func send(_ count: Int) throws {
       let end = sent + count
@@ -116,9 +137,11 @@ final class RequestFloodTests: XCTestCase {
       XCTAssertEqual(committed, requests.count)
     }
 
-    func waiting() throws -> Int64? {
+    func waiting() throws -> Int64? { try count("state = 'received'") }
+
+    func count(_ condition: String) throws -> Int64? {
       alice.controller.call { engine in
-        try? engine.context.store?.database.integer("SELECT count(*) FROM contact_requests WHERE state = 'received'")
+        try? engine.context.store?.database.integer("SELECT count(*) FROM contact_requests WHERE \(condition)")
       }.flatMap { $0 }
     }
 

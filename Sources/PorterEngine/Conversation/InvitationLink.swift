@@ -32,7 +32,7 @@ struct InvitationLink: Equatable, Sendable {
     guard version == Self.version else { throw .unsupportedVersion }
     guard parts.count == 4,
       let senderID = TextEncoding.base64URLDecoded(parts[1]), senderID.count == 24,
-      let publicKeys = TextEncoding.base64URLDecoded(parts[2]), publicKeys.count == KeyAgreement.publicKeysCount,
+      let publicKeys = TextEncoding.base64URLDecoded(parts[2]), KeyAgreement.isUsable(publicKeys),
       let peerKey = TextEncoding.base64URLDecoded(parts[3]).flatMap({ SigningPublicKey(bytes: $0) })
     else { throw .notAnInvitation }
     self.init(senderID: senderID, publicKeys: publicKeys, peerKey: peerKey)

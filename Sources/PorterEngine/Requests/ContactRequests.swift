@@ -33,6 +33,8 @@ final class ContactRequests {
 
   /// Requests whose mailbox is being asked for.
   private var underWay = UnderWay<Int64>()
+  /// The first of the accepted requests that are joined when others have ended; nil when there are none.
+  private var left: Int64?
   /// By request: the commands that wait for its contact.
   private var waiting: [Int64: [Completion]] = [:]
 
@@ -112,12 +114,14 @@ final class ContactRequests {
       let isTooOften = known.repeats >= RequestLimits.repeats
       return ContactRequestChange(isTooOften ? .repeatTooMany : .repeatAgain, known, store, new: new)
     }
-    let states = [RequestMachine.State.received, .accepting].map(\.name)
-    guard try store.countContactRequests(addressID: address.id, in: states) < RequestLimits.waiting else {
+    let settings = AddressSettings(stored: address.settings)
+    let (state, most): (RequestMachine.State, Int64) =
+      settings?.acceptsIncognito == nil ? (.received, RequestLimits.waiting) : (.accepting, RequestLimits.accepting)
+    guard try store.countContactRequests(addressID: address.id, in: state.name) < most else {
       context.log(.warning, "a contact request was dropped, since too many wait", ["address": String(address.id)])
       return ContactRequestChange(.arriveTooMany, new: new, to: address, store)
     }
-    guard let acceptsIncognito = AddressSettings(stored: address.settings)?.acceptsIncognito else {
+    guard let acceptsIncognito = settings?.acceptsIncognito else {
       return ContactRequestChange(.arriveUndecided, new: new, to: address, store)
     }
     var new = new
@@ -252,12 +256,24 @@ final class ContactRequests {
 
   /// Continues what was accepted and has no contact yet: by an extension, by a process that has ended, or without a relay.
   func takeUpWork() {
-    guard lifecycle.maySend, context.role == .app,
-      let accepted = context.retries.read(
-        orLater: TimerName.requests, { [weak self] in self?.takeUpWork() },
-        { (store) throws(StoreError) in try store.contactRequests(in: RequestMachine.State.accepting.name) })
-    else { return }
-    for request in accepted { join(request) }
+    left = 0
+    joinLeft()
+  }
+
+  /// A number of them at a time: thousands may have come while the app did not run.
+  private func joinLeft() {
+    while let first = left, underWay.count <= RequestLimits.joining / 2 {
+      guard lifecycle.maySend, context.role == .app,
+        let accepted = context.retries.read(
+          orLater: TimerName.requests, { [weak self] in self?.takeUpWork() },
+          { (store) throws(StoreError) in
+            try store.contactRequests(
+              in: RequestMachine.State.accepting.name, from: first, atMost: RequestLimits.joining)
+          })
+      else { return left = nil }
+      left = accepted.count < RequestLimits.joining ? nil : accepted.last.map { $0.id + 1 }
+      for request in accepted { join(request) }
+    }
   }
 
   private func join(_ request: StoredContactRequest) {
@@ -266,7 +282,7 @@ final class ContactRequests {
       guard let link = request.invitation.flatMap({ try? InvitationLink(parsing: $0) }),
         let joining = try joiner.reserve(
           link, userID: request.userID, incognito: request.incognito)
-      else { return settle(request.id, .stale(.store(.contactRequestNotFound(request.id)))) }
+      else { return endUnusable(request.id) }
       let ticket = underWay.begin(request.id)
       let recording = Joiner.ContactRecording(
         contact: { [unowned self] (store) throws(StoreError) in try recordContact(request.id, store) },
@@ -279,11 +295,28 @@ final class ContactRequests {
       joiner.join(joining, recording) { [weak self] outcome in
         self?.underWay.end(ticket)
         self?.joined(request.id, outcome)
+        self?.joinLeft()
       }
     } catch {
       settle(request.id, .pending(error, isTemporary: true))
       retryLater()
     }
+  }
+
+  /// Its invitation was used otherwise, or is none.
+  private func endUnusable(_ id: Int64) {
+    do throws(StoreError) {
+      try context.store?.transaction { () throws(StoreError) in
+        guard let store = self.context.store else { return }
+        let request = try store.contactRequest(id)
+        // Its contact may have been made meanwhile, and stays.
+        guard try Self.state(of: request) == .accepting else { return }
+        _ = try self.take(ContactRequestChange(.mailboxGone, request, store))
+      }
+    } catch {
+      context.log(.warning, "a request that cannot be accepted stays", ["error": error.description])
+    }
+    settle(id, .stale(.store(.contactRequestNotFound(id))))
   }
 
   /// The contact of a request that still waits for it. Part of the transaction that records its connection.
@@ -306,6 +339,8 @@ final class ContactRequests {
       }
     case .refused: settle(id, .stale(.store(.contactRequestNotFound(id))))
     case .failed(let error, let isTemporary):
+      // By an earlier version it may have been begun.
+      if error == .error(.invalidConnReq) { return endUnusable(id) }
       if error == ChatError(.notFound(.request)) {
         return settle(id, .stale(.store(.contactRequestNotFound(id))))
       }
@@ -314,7 +349,11 @@ final class ContactRequests {
     }
   }
 
-  private func retryLater() { context.retries.retry(TimerName.requests) { [weak self] in self?.takeUpWork() } }
+  /// What is left is tried then, too.
+  private func retryLater() {
+    left = nil
+    context.retries.retry(TimerName.requests) { [weak self] in self?.takeUpWork() }
+  }
 
   /// Answers the commands that wait.
   private func settle(_ id: Int64, _ result: RequestAcceptance) {
@@ -333,6 +372,8 @@ extension ContactRequests: ContactRequestEffects {
         .pending(
           lifecycle.isInBackground ? .nightporter(.networkStopped) : ChatError(.closed, relay: ""), isTemporary: true))
     }
+    // A command does not wait for what the address accepts by itself.
+    if underWay.count >= RequestLimits.joining, waiting[id] == nil { return left = min(left ?? id, id) }
     do throws(StoreError) { join(try store.contactRequest(id)) } catch {
       settle(id, .pending(ChatError(error), isTemporary: true))
     }

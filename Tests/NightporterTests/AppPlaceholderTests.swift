@@ -135,6 +135,22 @@ final class AppPlaceholderTests: XCTestCase {
     launched.transport.hang(false)
   }
 
+  /// INC-44. The connection that the push names is damaged, so that it is not known what it is about.
+  func testAPushForADamagedConnectionHasANoticeUnlessOnScreen() throws {
+    for isOnScreen in [false, true] {
+      let launched = try launch()
+      let database = try Database(path: launched.app.prefix + "_chat.db")
+      try database.execute("UPDATE connections SET recipient_key = x'00' WHERE contact_id = 1")
+      try database.close()
+      if isOnScreen { launched.app.send("/_start").assert("chatStarted") }
+      let answer = launched.app.push(launched.push)
+      XCTAssertEqual(answer.identifiers, isOnScreen ? [] : ["np:notice"], answer.description)
+      XCTAssertEqual(
+        FileManager.default.fileExists(atPath: launched.app.prefix + "_notice"), !isOnScreen, "to be withdrawn")
+      launched.app.free()
+    }
+  }
+
   /// The store is closed under the push because the app is suspended: nothing is wrong with it.
   func testAnAppThatIsSuspendedInTheMiddleOfAPushHasNoDatabaseError() throws {
     for isOnScreen in [false, true] {

@@ -1,4 +1,5 @@
 import CNightporter
+import PorterStore
 import XCTest
 
 /// A burst of messages, through real pushes: one sound, one summary, and nothing lost.
@@ -63,6 +64,38 @@ final class BurstTests: XCTestCase {
     XCTAssertEqual(none["withdrawals"].count, 1 + 7 + 1)
     XCTAssertEqual(station.pair.texts(station.alice).count, 0, "closed")
     XCTAssertEqual(items.count, 25, "nothing is lost")
+  }
+
+  /// INC-44. A tap leads to the chat by its number then.
+  func testASummaryIsShownAnewThoughItsConnectionIsDamaged() throws {
+    let station = try Station()
+    let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+    station.suspend()
+    send((1...9).map { "text \($0)" }, from: station.bob)
+    let whole = try station.present(wake)
+    XCTAssertEqual(whole.bodies, ["9 new messages"])
+    XCTAssertTrue(whole["notifications"][0]["userInfo"]["agentConnId"].exists, whole.description)
+    open(station) {
+      let items = station.alice.send("/_get chat @1 count=3")["result"]["chat"]["chatItems"].elements
+      let numbers = items.map { String($0["meta"]["itemId"].number) }.joined(separator: ",")
+      station.alice.send("/_read chat items @1 \(numbers)")
+    }
+    let database = try Database(path: station.alice.prefix + "_chat.db")
+    try database.execute("UPDATE connections SET recipient_key = x'00' WHERE contact_id = 1")
+    try database.close()
+    let less = try station.present(wake)
+    XCTAssertEqual([less.identifiers, less.bodies], [["np:many:1:@1"], ["6 new messages"]], less.description)
+    XCTAssertEqual(less["notifications"][0]["targetContentIdentifier"].text, "@1")
+    XCTAssertFalse(less["notifications"][0]["userInfo"]["agentConnId"].exists)
+    for (action, outcome, chat) in [(nil, "applied", "@1"), ("NTF_ACT_MARK_READ", "stale", "")] {
+      let tap = station.alice.respond(to: less["notifications"][0], action)["result"]
+      XCTAssertEqual(tap["outcome"].text, "waiting", tap.description)
+      station.alice.dropEvents()
+      station.alice.send("/_app activate").assert("cmdOk")
+      let event = station.alice.event("ntfResponse")?["result"]
+      XCTAssertEqual([event?["outcome"].text, event?["chatId"].text], [outcome, chat], event?.description ?? "none")
+      station.suspend()
+    }
   }
 
   /// A summary keeps its identifier: a doubled response is a repeat, and a tap on the summary of more or fewer messages is not.

@@ -7,7 +7,8 @@ import PorterStore
 enum ResponseTarget {
   /// The app as a whole, such as for a summary of many messages.
   case app(user: StoredUser?)
-  case contact(StoredUser, StoredContact, StoredConnection)
+  /// Without a connection whose record is damaged.
+  case contact(StoredUser, StoredContact, StoredConnection?)
   case request(StoredUser, id: Int64)
   case gone(ResponseReport.Reason)
 
@@ -32,15 +33,23 @@ enum ResponseTarget {
   private static func contact(
     _ id: Int64, _ user: StoredUser, _ response: StoredResponse, _ store: Store
   ) throws(StoreError) -> ResponseTarget {
-    guard let contact = try unlessMissing({ () throws(StoreError) in try store.contact(id) }),
-      let connection = try unlessMissing({ () throws(StoreError) in try store.connection(contactID: id) })
-    else { return .gone(.noSuchChat) }
+    guard let contact = try unlessMissing({ () throws(StoreError) in try store.contact(id) }) else {
+      return .gone(.noSuchChat)
+    }
+    let connection: StoredConnection?
+    do throws(StoreError) {
+      connection = try store.connection(contactID: id)
+    } catch .notFound {
+      return .gone(.noSuchChat)
+    } catch .damaged {
+      connection = nil
+    }
     guard contact.userID == user.id else {
       let owner = try store.user(contact.userID)
       return .gone(owner.isOutOfSight ? .noSuchChat : .otherUser)
     }
     // Numbers are used again by a store that came back from a backup; the agent's names never are.
-    if let named = response.connection, named != TextEncoding.base64URL(connection.agentID) {
+    if let named = response.connection, let connection, named != TextEncoding.base64URL(connection.agentID) {
       return .gone(.otherStore)
     }
     return .contact(user, contact, connection)

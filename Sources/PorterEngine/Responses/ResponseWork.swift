@@ -42,7 +42,12 @@ struct ResponseWork {
       guard action == .open else { return .stale(.noSuchChat) }
       try activate(user, store)
       return ResponseEnding(userID: user.id, chatID: response.chatID)
-    case .contact(let user, let contact, let connection):
+    case .contact(let user, let contact, nil):
+      // The chat can be seen all the same (INC-44).
+      guard action == .open else { return .stale(.refused) }
+      try activate(user, store)
+      return ResponseEnding(userID: user.id, chatID: "@\(contact.id)")
+    case .contact(let user, let contact, let connection?):
       return try carryOut(action, response, user, contact, connection, store)
     }
   }
@@ -63,7 +68,7 @@ struct ResponseWork {
       // The notification of an answered message is no news any more.
       _ = try markRead(response, contact, connection, store)
     case .acceptCall, .rejectCall:
-      guard let item = try item(of: response, connection, store),
+      guard let item = try Self.item(of: response, connection, store),
         try host.answerCall(accepts: action == .acceptCall, itemID: item, connection, store)
       else { return .stale(.noSuchCall) }
       if action == .acceptCall { try activate(user, store) }
@@ -80,7 +85,7 @@ struct ResponseWork {
   private func markRead(
     _ response: StoredResponse, _ contact: StoredContact, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool {
-    guard let item = try item(of: response, connection, store) else { return false }
+    guard let item = try Self.item(of: response, connection, store) else { return false }
     let unread = try store.unreadItems(contactID: contact.id, through: item)
     try store.recordRead(contactID: contact.id, only: unread, at: context.clock.wall()) {
       context.disappearance(after: $0)
@@ -90,7 +95,7 @@ struct ResponseWork {
   }
 
   /// What the notification was about; nil when the ledger does not know its message.
-  private func item(
+  static func item(
     of response: StoredResponse, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Int64? {
     guard let message = response.identifier.flatMap({ NotificationIdentifier.message(in: $0) }),

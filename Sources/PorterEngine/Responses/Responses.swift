@@ -314,8 +314,17 @@ extension Responses: NotificationResponseEffects {
       }
     } catch {
       context.log(.warning, "a response could not be carried out", ["error": error.description])
-      postpone(id)
+      switch error {
+      // It will not be better later (INC-44).
+      case .damaged, .notFound: finishRefused(id)
+      default: postpone(id)
+      }
     }
+  }
+
+  private func finishRefused(_ id: Int64) {
+    guard let response = try? context.store?.response(id) else { return }
+    finish(response, .stale(.refused))
   }
 
   func emitEvent(_ id: Int64) { emitEvents() }

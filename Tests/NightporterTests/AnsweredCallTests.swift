@@ -1,4 +1,5 @@
 import Foundation
+import PorterPlatform
 import PorterStore
 import XCTest
 
@@ -56,6 +57,27 @@ final class AnsweredCallTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM call_events", station.alice), 0)
   }
 
+  /// The user has rejected it in time, and does not come back to the app before it is over.
+  func testACallThatWasRejectedFromItsNotificationIsNotMissed() throws {
+    for isSeenByAnExtension in [false, true] {
+      let (station, service, notification) = try shownCall()
+      XCTAssertEqual(
+        service.respond(to: notification, "NTF_ACT_REJECT_CALL")["result"]["outcome"].text, "waiting")
+      try execute("UPDATE calls SET deadline = 0", station.alice)
+      if isSeenByAnExtension {
+        let later = try station.present(station.push(for: "later"))
+        XCTAssertEqual(later.bodies, ["later"], later.description)
+        XCTAssertEqual(later["badge"].number, 1, "the call is not unread: \(later)")
+      }
+      station.alice.dropEvents()
+      station.alice.send("/_app activate").assert("cmdOk")
+      let response = station.alice.event("ntfResponse")?["result"]
+      XCTAssertEqual(response?["outcome"].text, "applied", response?.description ?? "none")
+      XCTAssertEqual(try count("SELECT count(*) FROM calls WHERE state = 'rejected'", station.alice), 1)
+      XCTAssertEqual(station.alice.state["unread"].number, isSeenByAnExtension ? 1 : 0)
+    }
+  }
+
   /// The host makes the offer when it hears of the acceptance, and has no reason to ring.
   func testACallThatWasAcceptedFromItsNotificationIsListedAndDoesNotRingInTheApp() throws {
     let (station, service, notification) = try shownCall()
@@ -66,6 +88,27 @@ final class AnsweredCallTests: XCTestCase {
     let waiting = station.alice.send("/_call get")["result"]["callInvitations"]
     XCTAssertEqual(waiting.elements.map { $0["contact"]["contactId"].number }, [1])
     XCTAssertEqual(try count("SELECT count(*) FROM call_events", station.alice), 0)
+  }
+
+  /// Another process writes to the store when the app comes back: until the response can be carried out, nothing rings either.
+  func testACallThatWasAnsweredFromItsNotificationDoesNotRingWhileTheStoreIsBusy() throws {
+    for action in ["NTF_ACT_REJECT_CALL", "NTF_ACT_ACCEPT_CALL"] {
+      let (station, service, notification) = try shownCall()
+      XCTAssertEqual(service.respond(to: notification, action)["result"]["outcome"].text, "waiting")
+      let writer = try Database(path: station.alice.prefix + "_chat.db")
+      defer { try? writer.close() }
+      try writer.execute("BEGIN IMMEDIATE")
+      let activation = station.alice.inBackground { $0.send("/_app activate")["result"]["type"].text }
+      // What the extension has committed, and nothing of the call.
+      station.alice.event("newChatItems")
+      XCTAssertNil(station.alice.event(within: 1.5), action)
+      let listed = station.alice.send("/_call get")["result"]["callInvitations"]
+      XCTAssertEqual(listed.count, action == "NTF_ACT_REJECT_CALL" ? 0 : 1, listed.description)
+      try writer.execute("ROLLBACK")
+      XCTAssertEqual(activation.wait(atMost: .seconds(20)), "cmdOk")
+      XCTAssertEqual(station.alice.event("ntfResponse")?["result"]["outcome"].text, "applied", action)
+      XCTAssertEqual(try events(station.alice, until: station.bob), [], action)
+    }
   }
 
   /// Bob's call has run out of time by then, which is reported: that brings up no event about carol's.

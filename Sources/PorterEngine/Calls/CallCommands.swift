@@ -109,18 +109,20 @@ extension Calls {
   }
 
   /// The user has answered the call of this item from its notification. Part of the caller's transaction. False when it
-  /// rings no more.
+  /// rings no more; one that has run out of time since the user rejected it is rejected already.
   func respond(
     accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool {
-    guard let call = try store.call(itemID: itemID), call.contactID == connection.contactID,
-      call.state == .ringing, !isOver(call)
-    else { return false }
+    guard let call = try store.call(itemID: itemID), call.contactID == connection.contactID else { return false }
+    if call.state == .rejected, !accepts { return true }
+    // Before it is over: then it would count as missed.
+    guard call.state == .ringing, !accepts || !isOver(call) else { return false }
     try take(CallChange(accepts ? .accepted : .rejected, store, connection, call, maySend: false))
     return true
   }
 
-  /// Calls that wait for our user, but for those of a hidden profile that is not active: its event waits as well.
+  /// Calls that wait for our user, but for those of a hidden profile that is not active, whose event waits as well, and those that the
+  /// user has rejected from a notification.
   func invitations() throws(ChatError) -> [CallInvitation] {
     let store = try lifecycle.requireStore()
     return try lifecycle.mapStoreErrors { () throws(StoreError) in
@@ -128,6 +130,11 @@ extension Calls {
       for call in try store.calls(in: [.ringing, .accepted]) where !isOver(call) {
         do throws(StoreError) {
           guard try !store.user(try store.contact(call.contactID).userID).isOutOfSight else { continue }
+          if let connection = try store.currentConnection(contactID: call.contactID),
+            try isRejected(call, connection, store)
+          {
+            continue
+          }
           invitations.append(try CallInvitation(call, store))
         } catch .damaged(let entity) {
           // Others can be answered.

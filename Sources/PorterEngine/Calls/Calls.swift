@@ -104,9 +104,20 @@ final class Calls {
       // As they are now: another process may have ended one.
       for call in try store.calls(in: Self.pending) where due.contains(call.id) && self.isOver(call) {
         let connection = try store.connection(contactID: call.contactID)
-        try self.take(CallChange(.expired, store, connection, call, maySend: false))
+        // Else a call that the user rejected in time would count as missed.
+        let cause: CallChange.Cause = try self.isRejected(call, connection, store) ? .rejected : .expired
+        try self.take(CallChange(cause, store, connection, call, maySend: false))
       }
     }
+  }
+
+  /// It rings, and the user has rejected it from its notification, which is not carried out yet.
+  func isRejected(_ call: StoredCall, _ connection: StoredConnection, _ store: Store) throws(StoreError) -> Bool {
+    guard call.state == .ringing else { return false }
+    for response in try store.openResponses() where response.action == NotificationAction.rejectCall.rawValue {
+      if try ResponseWork.item(of: response, connection, store) == call.itemID { return true }
+    }
+    return false
   }
 
   private func expireOneByOne(_ due: [Int64], _ store: Store) throws(StoreError) {

@@ -25,6 +25,14 @@ extension Store {
       """, [.integer(contactID)])
   }
 
+  /// Contacts that have placeholders on screen.
+  package func announcedContacts() throws(StoreError) -> Set<Int64> {
+    let contacts = try rows("SELECT contact_id FROM ledger WHERE state = 'announced' AND contact_id IS NOT NULL") {
+      $0.integer(0)
+    }
+    return Set(contacts)
+  }
+
   // MARK: Quarantine
 
   /// A message that did not open, as it came.

@@ -62,10 +62,12 @@ extension Store {
   package func edit(_ item: StoredItem, _ edit: ItemEdit, at time: WallTime) throws(StoreError) {
     try run(
       """
-      UPDATE items SET content = ?, edited = 1, live = ?, mentions_user = ?, updated_at = ? WHERE item_id = ?
+      UPDATE items SET content = ?, edited = max(coalesce(edited, 0), ?), live = ?, mentions_user = ?, updated_at = ? WHERE item_id = ?
       """,
       [
-        .text(edit.content), .flag(edit.isLive), .flag(edit.mentionsUser), .integer(time.milliseconds),
+        // One that is live grows, and is not said otherwise later.
+        .text(edit.content), .flag(!item.isLive), .flag(edit.isLive), .flag(edit.mentionsUser),
+        .integer(time.milliseconds),
         .integer(item.id),
       ])
     guard !item.isSent else { return }

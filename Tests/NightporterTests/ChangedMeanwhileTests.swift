@@ -101,6 +101,16 @@ final class ChangedMeanwhileTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM outbox", alice), 0)
   }
 
+  /// Its contact has deleted it, and it stays in the chat, marked: its text does not go out again.
+  func testAMessageThatIsBeingMarkedAsDeletedIsNotQuoted() throws {
+    let (_, alice, item) = try meet()
+    let message = #"{"quotedItemId":\#(item),"msgContent":{"type":"text","text":"and you"},"mentions":{}}"#
+    let answer = try answer(to: "/_send @1 json [\(message)]", of: alice, while: Self.markDeleted)
+    XCTAssertEqual(answer.errorTag, "invalidQuote", answer.description)
+    XCTAssertEqual(try count("SELECT count(*) FROM items", alice), 1)
+    XCTAssertEqual(try count("SELECT count(*) FROM outbox", alice), 0)
+  }
+
   func testAnEditAndADeletionForBothOfAMessageThatIsBeingDeletedAreRefused() throws {
     let (pair, alice, _) = try meet()
     let own = alice.send("/_send @1 text mine", arrives: false)["result"]["chatItems"][0]["chatItem"]["meta"]["itemId"]

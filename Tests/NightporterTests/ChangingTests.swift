@@ -346,5 +346,10 @@ final class ChangingTests: XCTestCase {
     let last = try XCTUnwrap(pair.alice.event("chatItemUpdated", within: 20))["result"]["chatItem"]["chatItem"]
     XCTAssertFalse(last["meta"]["itemLive"].exists, last.description)
     XCTAssertEqual(last["content"]["msgContent"]["text"].text, "hello")
+    XCTAssertFalse(last["meta"]["itemEdited"].flag, "it has grown")
+    let corrected = pair.bob.send(edit(item, "hello!"))["result"]["chatItem"]["chatItem"]
+    XCTAssertTrue(corrected["meta"]["itemEdited"].flag, corrected.description)
+    let changed = try XCTUnwrap(pair.alice.event("chatItemUpdated", within: 20))["result"]["chatItem"]["chatItem"]
+    XCTAssertTrue(changed["meta"]["itemEdited"].flag, changed.description)
   }
 }

@@ -43,6 +43,19 @@ final class PlaceholderTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
+  /// What is unread counts, though what the placeholder is about does not yet.
+  func testINC61APlaceholderKeepsTheBadge() throws {
+    let station = try Station()
+    station.suspend()
+    for (text, badge) in [("one", 1), ("two", 2)] {
+      XCTAssertEqual(try station.present(station.push(for: text))["badge"].number, badge)
+    }
+    let early = try offline(station, try station.push(for: "three"))
+    XCTAssertEqual(early.placeholders, ["message received"], early.description)
+    XCTAssertEqual(early["badge"].number, 2, early.description)
+    XCTAssertEqual(early["notifications"][0]["badge"].number, 2, early.description)
+  }
+
   /// What is muted stays so: when its message comes, nothing is shown of it, and the placeholder goes.
   func testThePlaceholderOfAChatThatIsMutedSinceIsWithdrawn() throws {
     let station = try Station()
@@ -74,14 +87,17 @@ final class PlaceholderTests: XCTestCase {
   }
 
   /// A chat that is read as a whole takes its placeholders along; the message itself comes all the same.
-  func testReadingAChatWithdrawsItsPlaceholders() throws {
+  func testReadingAChatWithdrawsItsPlaceholders() throws { try placeholdersGo(by: "/_read chat @1") }
+  func testReadingAllChatsWithdrawsTheirPlaceholders() throws { try placeholdersGo(by: "/_read user 1") }
+
+  private func placeholdersGo(by command: String) throws {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "hello")
     let early = try offline(station, push)
     let reader = try station.makeExtension()
     reader.send("/_start main=off snd_files=off").assert("chatStarted")
-    reader.send("/_read chat @1").assert("cmdOk")
+    reader.send(command).assert("cmdOk")
     reader.send("/_app suspend 0").assert("cmdOk")
     let service = try station.makeExtension()
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))

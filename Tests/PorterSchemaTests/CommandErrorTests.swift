@@ -85,7 +85,8 @@ final class CommandErrorTests: XCTestCase {
       "/_group 1 {}", "/_members #1", "/_db export {}", "/_get item info @1 2",
       "/_set receipts groups 1 on", "/freceive 1",
       #"/_send @1 json [{"fileSource":{"filePath":"x"},"msgContent":{"type":"file","text":""}}]"#,
-      "/_accept member #1 2 member", "/_set prefs #1 {}", "/_set custom #1 {}",
+      "/_accept member #1 2 member", "/_create member contact #1 2", "/_invite member contact @1 text hello",
+      "/_set prefs #1 {}", "/_set custom #1 {}",
     ] {
       XCTAssertThrowsError(try Command(parsing: text), text) { error in
         guard case .nightporter(.notSupported) = error as? ChatError else { return XCTFail("\(text): \(error)") }

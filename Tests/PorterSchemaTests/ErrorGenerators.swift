@@ -54,7 +54,7 @@ enum EveryCase {
       .contactRequestNotFound(number), .groupNotFound(number), .groupNotFoundByName(words),
       .noteFolderNotFound(number), .connectionNotFound(agentID: words), .connectionNotFoundById(number),
       .pendingConnectionNotFound(number), .profileNotFound(number), .chatItemNotFound(number), .badChatItem(number),
-      .uniqueID, .largeMessage, .internalError(words), .databaseException(words), .databaseBusy(words),
+      .invalidQuote, .uniqueID, .largeMessage, .internalError(words), .databaseException(words), .databaseBusy(words),
     ]
   }
 

@@ -173,8 +173,10 @@ extension Engine {
     for message in messages {
       var quote: (Quote, itemID: Int64)?
       if let id = message.quotedItemID {
-        quote = try self.quote(id, contactID, store)
-        guard quote != nil else { return .failure(.store(.chatItemNotFound(id))) }
+        switch try self.quote(id, contactID, store) {
+        case .success(let found): quote = found
+        case .failure(let error): return .failure(error)
+        }
       }
       let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
       guard bytes <= Envelope.largestContent else {
@@ -185,14 +187,17 @@ extension Engine {
     return .success(drafts)
   }
 
-  /// The item that a message answers, as the other side knows it; nil if there is none.
+  /// The item that a message answers, as the other side knows it. What one side has deleted is not said again by the other.
   private func quote(
     _ itemID: Int64, _ contactID: Int64, _ store: Store
-  ) throws(StoreError) -> (Quote, itemID: Int64)? {
-    guard let item = try Self.item(itemID, of: contactID, store), let sharedID = item.sharedID else { return nil }
-    return (
-      Quote(sharedID: sharedID, sentAt: item.itemAt, isOwn: item.isSent, content: ChatItemRecord(item).content), itemID
-    )
+  ) throws(StoreError) -> Result<(Quote, itemID: Int64), ChatError> {
+    guard let item = try Self.item(itemID, of: contactID, store), let sharedID = item.sharedID else {
+      return .failure(.store(.chatItemNotFound(itemID)))
+    }
+    guard item.deletedAt == nil else { return .failure(.store(.invalidQuote)) }
+    let quote = Quote(
+      sharedID: sharedID, sentAt: item.itemAt, isOwn: item.isSent, content: ChatItemRecord(item).content)
+    return .success((quote, itemID))
   }
 
   struct Draft {
@@ -250,8 +255,9 @@ extension Engine {
   func readUser(_ id: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
     let user = try stored { () throws(StoreError) in try store.visibleUser(id) }
+    let announced = try stored { () throws(StoreError) in try store.announcedContacts() }
     for contact in try stored({ () throws(StoreError) in try store.contacts(userID: id) }) {
-      guard contact.unread > 0 || contact.isMarkedUnread else { continue }
+      guard contact.unread > 0 || contact.isMarkedUnread || announced.contains(contact.id) else { continue }
       _ = try readChat(contactID: contact.id, items: nil)
     }
     return .cmdOk(UserRecord(user))

@@ -77,6 +77,6 @@ extension Command {
   private static let groupCommands = [
     "/_group", "/_group_profile", "/_public group", "/_get relays", "/_get link", "/_add relays", "/_add",
     "/_relay allow", "/_join", "/_member", "/_members", "/_block", "/_remove", "/_leave", "/_create link",
-    "/_set link role",
+    "/_set link role", "/_create member contact", "/_invite member contact",
   ]
 }

@@ -20,6 +20,7 @@ package enum ChatStoreError: Hashable, Sendable {
   case profileNotFound(Int64)
   case chatItemNotFound(Int64)
   case badChatItem(Int64)
+  case invalidQuote
   case uniqueID
   case largeMessage
   case internalError(String)
@@ -48,6 +49,7 @@ package enum ChatStoreError: Hashable, Sendable {
     case .profileNotFound(let id): .tagged("profileNotFound", ["profileId": .integer(id)])
     case .chatItemNotFound(let id): .tagged("chatItemNotFound", ["itemId": .integer(id)])
     case .badChatItem(let id): .tagged("badChatItem", ["itemId": .integer(id)])
+    case .invalidQuote: .tagged("invalidQuote")
     case .uniqueID: .tagged("uniqueID")
     case .largeMessage: .tagged("largeMsg")
     case .internalError(let message): .tagged("internalError", ["message": .string(message)])

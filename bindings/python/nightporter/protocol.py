@@ -462,6 +462,10 @@ class StoreError_badChatItem(TypedDict):
     itemId: int
 
 
+class StoreError_invalidQuote(TypedDict):
+    type: Literal["invalidQuote"]
+
+
 class StoreError_uniqueID(TypedDict):
     type: Literal["uniqueID"]
 
@@ -2270,6 +2274,7 @@ StoreError: TypeAlias = Union[
     "StoreError_profileNotFound",
     "StoreError_chatItemNotFound",
     "StoreError_badChatItem",
+    "StoreError_invalidQuote",
     "StoreError_uniqueID",
     "StoreError_largeMsg",
     "StoreError_internalError",

@@ -49,6 +49,19 @@ final class ShareTests: XCTestCase {
     pair.bob.event("newChatItems")
   }
 
+  /// The app watches the time of what another process has sent.
+  func testADisappearingMessageOfAShareExtensionGoesInTheApp() throws {
+    let pair = try Pair()
+    let share = try share(pair.alice)
+    share.send("/_app phase active").assert("cmdOk")
+    share.send("/_send @1 ttl=1 text soon gone").assert("newChatItems")
+    pair.bob.event("newChatItems")
+    pair.alice.event("newChatItems")
+    XCTAssertNotNil(pair.alice.event("chatItemsDeleted"))
+    XCTAssertEqual(pair.texts(pair.alice), [])
+    share.send("/_app suspend 0").assert("cmdOk")
+  }
+
   /// INC-18: the app names the share extension that is in its way.
   func testINC18AnAppNamesTheShareExtensionThatHoldsTheStore() throws {
     let pair = try Pair()

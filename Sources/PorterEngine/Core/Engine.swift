@@ -223,7 +223,10 @@ extension Engine: PeerLinkHost {
     claims.suspectAll()
     changes.report()
     takeUpCalls()
-    if isMain { requests.takeUpWork() }
+    if isMain {
+      requests.takeUpWork()
+      disappearing.takeUp()
+    }
     sender.flush()
   }
 }

@@ -45,5 +45,5 @@ bool scenario_dozing(struct device *device) {
               stage_shows(device, "bob", "three") && stage_badge(device, 3);
   device_end(device, &device->extension);
   device->extension = (struct process){.input = -1, .output = -1};
-  return good && stage_wake(device) && stage_has_once(device, "three");
+  return good && stage_wake(device) && stage_has_once(device, "three") && stage_shown_once(device, 3);
 }

@@ -336,6 +336,12 @@ bool stage_shows_nothing(struct device *device) {
   return held;
 }
 
+bool stage_shown_once(struct device *device, unsigned count) {
+  const struct screen *screen = &device->screen;
+  return stage_check(device, screen->shown == count && screen->replaced == 0, "each message is shown once",
+                     "%u notifications of %u, and %u again", screen->shown, count, screen->replaced);
+}
+
 bool stage_badge(struct device *device, long long badge) {
   struct text statement = {0};
   text_format(&statement, "the badge is %lld", badge);

@@ -96,6 +96,9 @@ bool stage_shows(struct device *device, const char *title, const char *body);
 bool stage_shows_nothing(struct device *device);
 bool stage_badge(struct device *device, long long badge);
 
+/* So many notifications have been shown, and none of them a second time. */
+bool stage_shown_once(struct device *device, unsigned count);
+
 /* Alice's chat has this text, received, exactly once; the same of another app's. */
 bool stage_has_once(struct device *device, const char *text);
 bool stage_host_has_once(struct device *device, struct host *host, const char *text);

@@ -6,6 +6,19 @@ import XCTest
 
 /// An app that has left the screen: its network comes to rest and stays so, its store is read and written, until it is suspended.
 final class BackgroundTests: XCTestCase {
+  /// S58: a host sets it when it leaves the screen.
+  func testTheBadgeIsThereInTheBackground() throws {
+    let pair = try Pair()
+    for text in ["one", "two"] {
+      pair.send(text, from: pair.bob)
+      pair.alice.event("newChatItems")
+    }
+    pair.alice.send("/_app phase background").assert("cmdOk")
+    XCTAssertEqual(pair.alice.state["unread"].number, 2)
+    pair.alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(pair.alice.state["unread"].number, 0)
+  }
+
   func testInTheBackgroundTheStoreIsReadAndWrittenAndNothingLeaves() throws {
     let meeting = try Meeting()
     let alice = meeting.alice

@@ -61,6 +61,8 @@ final class DeletingTests: XCTestCase {
     station.bob.send("/_delete @1 full").assert("contactDeleted")
     let answer = try station.present(push)
     XCTAssertEqual(answer.bodies, ["good bye"], answer.description)
+    XCTAssertEqual(
+      try count("SELECT count(*) FROM ledger WHERE kind = 'left'", in: station.alice.prefix + "_chat.db"), 1)
     station.alice.send("/_app activate").assert("cmdOk")
     station.alice.event("contactDeletedByContact", within: 20)
     try wait("forgotten by the server") { try count("SELECT count(*) FROM subscription", in: server) == 0 }

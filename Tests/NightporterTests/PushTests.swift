@@ -1,6 +1,7 @@
 import CNightporter
 import Foundation
 import PorterPlatform
+import PorterStore
 import PropertyTesting
 import XCTest
 
@@ -30,6 +31,34 @@ final class PushTests: XCTestCase {
     XCTAssertEqual(second.bodies, [])
     XCTAssertEqual(second["badge"].number, 1)
     station.wake(expecting: ["hello"])
+  }
+
+  /// A host that is running gets each push as it came, too.
+  func testAnAppThatHasTheMessageGetsItsPushAsWell() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.wake(expecting: ["hello"])
+    let answer = station.alice.push(push)
+    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertEqual([answer["notifications"].count, answer["withdrawals"].count], [0, 0], answer.description)
+    XCTAssertEqual(station.pair.texts(station.alice), ["hello"])
+    XCTAssertEqual(try station.present(push)["outcome"].text, "yielded")
+  }
+
+  /// A reaction has no notification.
+  func testWhatIsSilentIsTakenInBeforeTheMessageBehindIt() throws {
+    let station = try Station()
+    station.pair.send("question", from: station.alice)
+    let asked = try XCTUnwrap(station.bob.event("newChatItems"))["result"]["chatItems"][0]["chatItem"]
+    station.suspend()
+    let item = asked["meta"]["itemId"].number
+    station.bob.send(#"/_reaction @1 \#(item) on {"type":"emoji","emoji":"👍"}"#).assert("chatItemReaction")
+    let answer = try station.present(station.push(for: "answer"))
+    XCTAssertEqual(answer.bodies, ["answer"], answer.description)
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    defer { try? store.close() }
+    XCTAssertEqual(try store.integer("SELECT count(*) FROM reactions"), 1)
   }
 
   /// INC-36: the same for one extension process that the platform keeps for both.

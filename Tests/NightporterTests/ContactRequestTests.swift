@@ -313,7 +313,8 @@ final class ContactRequestTests: XCTestCase {
       try leave(body)
     }
     try leave(try request("\u{202e}\u{7}\n", SystemRandomness().bytes(24)))
-    try meeting.awaitCount(6, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.alice)
+    try leave(try crowd.unusableRequest("nothing can be agreed"))
+    try meeting.awaitCount(7, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.alice)
     // One person, however often; then more persons than may wait.
     let insistent = SystemRandomness().bytes(24)
     for _ in 0..<12 { try leave(try request("insistent", insistent)) }

@@ -56,6 +56,12 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(plan(bob)["type"].text, "known")
     XCTAssertEqual(plan(bob)["contact"]["profile"]["displayName"].text, "alice")
     XCTAssertEqual(bob.send("/_connect plan 1 nonsense").errorTag, "invalidConnReq")
+    // Its keys are of small order: nothing can be agreed with them.
+    var parts = link.split(separator: ".").map(String.init)
+    parts[2] = String(repeating: "A", count: parts[2].count)
+    for command in ["/_connect plan 1", "/connect"] {
+      XCTAssertEqual(bob.send("\(command) \(parts.joined(separator: "."))").errorTag, "invalidConnReq", command)
+    }
   }
 
   /// The plan says what `/connect` answers for an invitation that this store has used up: for another profile, and for a contact

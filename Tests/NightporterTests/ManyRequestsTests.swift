@@ -147,11 +147,19 @@ final class Crowd {
       name, SystemRandomness().bytes(24), mailbox.sender.bytes, try .generate(randomness: SystemRandomness()))
   }
 
+  /// With keys of small order, with which nothing can be agreed.
+  func unusableRequest(_ name: String) throws -> [UInt8] {
+    try request(
+      name, SystemRandomness().bytes(24), SystemRandomness().bytes(24), .generate(randomness: SystemRandomness()),
+      publicKeys: [UInt8](repeating: 0, count: KeyAgreement.publicKeysCount))
+  }
+
   private func request(
-    _ name: String, _ person: [UInt8], _ senderID: [UInt8], _ key: SigningKeyPair
+    _ name: String, _ person: [UInt8], _ senderID: [UInt8], _ key: SigningKeyPair, publicKeys: [UInt8]? = nil
   ) throws -> [UInt8] {
     let secret = try InvitationSecret.create(randomness: SystemRandomness())
-    let invitation = InvitationLink(senderID: senderID, publicKeys: secret.publicKeys, peerKey: key.publicKey)
+    let invitation = InvitationLink(
+      senderID: senderID, publicKeys: publicKeys ?? secret.publicKeys, peerKey: key.publicKey)
     return try RequestMessage.contact(.init(displayName: name), person: person, invitation: invitation)
       .sealed(for: link.key, randomness: SystemRandomness()).bytes
   }

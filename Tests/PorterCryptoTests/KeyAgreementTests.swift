@@ -72,10 +72,13 @@ final class KeyAgreementTests: XCTestCase {
       }
       assertThrows(.malformed(.joinerKeys)) { _ = try KeyAgreement.accept(invitation, joinerKeys: keys) }
       XCTAssertNil(InvitationSecret(stored: keys))
+      XCTAssertFalse(KeyAgreement.isUsable(keys))
     }
     let zeros = [UInt8](repeating: 0, count: 32)
     let other = try BoxKeyPair.generate(randomness: randomness).publicKey.bytes
+    XCTAssertTrue(KeyAgreement.isUsable(invitation.publicKeys))
     for keys in [zeros + other, other + zeros] {
+      XCTAssertFalse(KeyAgreement.isUsable(keys))
       assertThrows(.publicKeyRefused) { _ = try KeyAgreement.join(invitationKeys: keys, randomness: randomness) }
       assertThrows(.publicKeyRefused) { _ = try KeyAgreement.accept(invitation, joinerKeys: keys) }
     }

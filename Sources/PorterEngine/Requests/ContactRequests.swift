@@ -262,18 +262,19 @@ final class ContactRequests {
 
   /// A number of them at a time: thousands may have come while the app did not run.
   private func joinLeft() {
-    while let first = left, underWay.count <= RequestLimits.joining / 2 {
-      guard lifecycle.maySend, context.role == .app,
-        let accepted = context.retries.read(
-          orLater: TimerName.requests, { [weak self] in self?.takeUpWork() },
-          { (store) throws(StoreError) in
-            try store.contactRequests(
-              in: RequestMachine.State.accepting.name, from: first, atMost: RequestLimits.joining)
-          })
-      else { return left = nil }
-      left = accepted.count < RequestLimits.joining ? nil : accepted.last.map { $0.id + 1 }
-      for request in accepted { join(request) }
-    }
+    guard let first = left, underWay.count <= RequestLimits.joining / 2 else { return }
+    let room = RequestLimits.joining - underWay.count
+    guard lifecycle.maySend, context.role == .app,
+      let accepted = context.retries.read(
+        orLater: TimerName.requests, { [weak self] in self?.takeUpWork() },
+        { (store) throws(StoreError) in
+          try store.contactRequests(in: RequestMachine.State.accepting.name, from: first, atMost: room)
+        })
+    else { return left = nil }
+    left = accepted.count < room ? nil : accepted.last.map { $0.id + 1 }
+    for request in accepted { join(request) }
+    // Those that cannot be joined have made room, and have taken their time of this turn.
+    if left != nil { context.later { [weak self] in self?.joinLeft() } }
   }
 
   private func join(_ request: StoredContactRequest) {
@@ -298,8 +299,10 @@ final class ContactRequests {
         self?.joinLeft()
       }
     } catch {
-      settle(request.id, .pending(error, isTemporary: true))
-      retryLater()
+      // A damaged record will not be better later, and keeps no other request from being joined (INC-44).
+      let isTemporary = error != .nightporter(.storeDamaged)
+      settle(request.id, .pending(error, isTemporary: isTemporary))
+      if isTemporary { retryLater() }
     }
   }
 
@@ -339,8 +342,6 @@ final class ContactRequests {
       }
     case .refused: settle(id, .stale(.store(.contactRequestNotFound(id))))
     case .failed(let error, let isTemporary):
-      // By an earlier version it may have been begun.
-      if error == .error(.invalidConnReq) { return endUnusable(id) }
       if error == ChatError(.notFound(.request)) {
         return settle(id, .stale(.store(.contactRequestNotFound(id))))
       }

@@ -5,10 +5,10 @@ enum RequestLimits {
   /// Requests of one address that are accepted and have no contact yet, such as while the app does not run; what an address
   /// that accepts by itself receives beyond is dropped.
   static let accepting: Int64 = 4_096
-  /// Accepted requests for whose contacts the relay is asked at the same time.
+  /// Accepted requests for whose contacts the relay is asked at the same time, beside those that commands accept.
   static let joining = 64
   /// Times that one person's request is refreshed by asking again; what comes beyond is dropped. A person is known by a name that the
-  /// sender chooses, since senders are anonymous: one who draws a new name each time is held back by `waiting` alone.
+  /// sender chooses, since senders are anonymous: one who draws a new name each time is held back by `waiting` or `accepting` alone.
   static let repeats: Int64 = 8
   /// Requests that are over (of those rejected, whole), and messages of an address that showed nothing, by which a repeat is recognised.
   static let kept: Int64 = 128

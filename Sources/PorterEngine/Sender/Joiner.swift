@@ -56,7 +56,9 @@ final class Joiner {
       user: userID, link: link, incognito: incognito, recipientKey: try context.newSigningKey(),
       peerKey: try context.newSigningKey())
     return try reserve(link.senderID, material) { (reserved, store) throws(StoreError) in
-      guard let changed = Joining(reserved)?.material(asking: userID, incognito) else { return reserved }
+      // What an earlier version reserved for an invitation that cannot be used keeps no other use of the mailbox back.
+      guard let known = Joining(reserved) else { return try store.revise(reserved, material: material) }
+      guard let changed = known.material(asking: userID, incognito) else { return reserved }
       return try store.revise(reserved, material: changed)
     }
   }
@@ -159,7 +161,10 @@ final class Joiner {
     do throws(CryptoError) {
       joined = try KeyAgreement.join(invitationKeys: link.publicKeys, randomness: context.randomness)
     } catch {
-      throw .error(.invalidConnReq)
+      switch error {
+      case .publicKeyRefused, .malformed: throw .error(.invalidConnReq)
+      default: throw .internal(error.description)
+      }
     }
     var new = NewConnection(
       userID: user.id, contactID: nil, agentID: context.randomness.bytes(24),

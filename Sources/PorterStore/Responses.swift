@@ -40,18 +40,20 @@ package struct StoredResponse: Sendable {
   package var requestID: Int64?
   package var connection: String?
   package var reason: String?
+  package var createdAt: WallTime
 }
 
 extension Store {
   private static let responseColumns =
-    "response_id, state, action, identifier, text, user_id, chat_id, request_id, connection, reason"
+    "response_id, state, action, identifier, text, user_id, chat_id, request_id, connection, reason, created_at"
 
   private static func response(_ row: borrowing Row) throws(StoreError) -> StoredResponse {
     guard let state = NotificationResponse.State(name: row.text(1)) else { throw .damaged(.response) }
     return StoredResponse(
       id: row.integer(0), state: state, action: row.text(2), identifier: row.optionalText(3),
       text: row.optionalText(4), userID: row.optionalInteger(5), chatID: row.optionalText(6),
-      requestID: row.optionalInteger(7), connection: row.optionalText(8), reason: row.optionalText(9))
+      requestID: row.optionalInteger(7), connection: row.optionalText(8), reason: row.optionalText(9),
+      createdAt: WallTime(milliseconds: row.integer(10)))
   }
 
   package func response(_ id: Int64) throws(StoreError) -> StoredResponse {

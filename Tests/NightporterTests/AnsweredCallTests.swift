@@ -78,6 +78,17 @@ final class AnsweredCallTests: XCTestCase {
     }
   }
 
+  /// Its notification stayed on screen, as no process was at work: who rejects it then has missed it.
+  func testACallThatIsRejectedAfterItsTimeIsMissed() throws {
+    let (station, service, notification) = try shownCall()
+    XCTAssertEqual(service.respond(to: notification, "NTF_ACT_REJECT_CALL")["result"]["outcome"].text, "waiting")
+    try execute("UPDATE calls SET deadline = 0, called_at = called_at - 181000", station.alice)
+    station.alice.send("/_app activate").assert("cmdOk")
+    let response = station.alice.event("ntfResponse")?["result"]
+    XCTAssertEqual(response?["outcome"].text, "stale", response?.description ?? "none")
+    XCTAssertEqual(try count("SELECT count(*) FROM calls WHERE state = 'missed'", station.alice), 1)
+  }
+
   /// The host makes the offer when it hears of the acceptance, and has no reason to ring.
   func testACallThatWasAcceptedFromItsNotificationIsListedAndDoesNotRingInTheApp() throws {
     let (station, service, notification) = try shownCall()

@@ -114,8 +114,11 @@ final class Calls {
   /// It rings, and the user has rejected it from its notification, which is not carried out yet.
   func isRejected(_ call: StoredCall, _ connection: StoredConnection, _ store: Store) throws(StoreError) -> Bool {
     guard call.state == .ringing else { return false }
+    let end = call.calledAt.milliseconds + Durations.callInvitation.milliseconds
     for response in try store.openResponses() where response.action == NotificationAction.rejectCall.rawValue {
-      if try ResponseWork.item(of: response, connection, store) == call.itemID { return true }
+      if response.createdAt.milliseconds <= end, try ResponseWork.item(of: response, connection, store) == call.itemID {
+        return true
+      }
     }
     return false
   }

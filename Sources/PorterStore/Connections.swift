@@ -54,6 +54,11 @@ extension Store {
     return found
   }
 
+  /// Also of one whose record is damaged otherwise.
+  package func agentID(contactID: Int64) throws(StoreError) -> [UInt8]? {
+    try rows("SELECT agent_id FROM connections WHERE contact_id = ?", [.integer(contactID)]) { $0.blob(0) }.first
+  }
+
   /// Nil for a contact of which only the conversation is kept.
   package func currentConnection(contactID: Int64) throws(StoreError) -> StoredConnection? {
     try connections("WHERE contact_id = ?", [.integer(contactID)]).first

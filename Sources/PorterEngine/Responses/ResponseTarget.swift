@@ -36,20 +36,22 @@ enum ResponseTarget {
     guard let contact = try unlessMissing({ () throws(StoreError) in try store.contact(id) }) else {
       return .gone(.noSuchChat)
     }
-    let connection: StoredConnection?
+    var connection: StoredConnection?
+    let agentID: [UInt8]?
     do throws(StoreError) {
-      connection = try store.connection(contactID: id)
+      let found = try store.connection(contactID: id)
+      (connection, agentID) = (found, found.agentID)
     } catch .notFound {
       return .gone(.noSuchChat)
     } catch .damaged {
-      connection = nil
+      agentID = try store.agentID(contactID: id)
     }
     guard contact.userID == user.id else {
       let owner = try store.user(contact.userID)
       return .gone(owner.isOutOfSight ? .noSuchChat : .otherUser)
     }
     // Numbers are used again by a store that came back from a backup; the agent's names never are.
-    if let named = response.connection, let connection, named != TextEncoding.base64URL(connection.agentID) {
+    if let named = response.connection, named != agentID.map({ TextEncoding.base64URL($0) }) {
       return .gone(.otherStore)
     }
     return .contact(user, contact, connection)

@@ -168,7 +168,7 @@ extension ClusteredRelay {
   }
 
   /// A body that is not there any more was lost by the cluster, or has come to its end before its record: its clock is ahead of this
-  /// relay's. The relay that has stored it lately still has it; a message of which none has it is passed over.
+  /// relay's. The relay that has accepted the message within two minutes still has it; one of which none has it is passed over.
   private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
     let (now, key) = (wall, mailbox.key)
     var lost: [MailboxRecord.Entry] = []
@@ -183,7 +183,7 @@ extension ClusteredRelay {
       }
       lost.append(entry)
     }
-    if !lost.isEmpty, let kept = await firstKept(of: lost, key) { oldest = kept }
+    if let kept = try await firstKept(of: lost, key) { oldest = kept }
     return oldest.map { (entry, bytes) in
       RelayMessage(
         identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify,

@@ -70,19 +70,32 @@ final class AcceptedBodies: Sendable {
 extension ClusteredRelay {
   /// Of one exchange, which has to end in time.
   private static let mostAsked = 8
+  /// In milliseconds, of relays' clocks, which are kept in step.
+  private static let clockDifference: Int64 = 10_000
 
-  /// The first of these messages, whose bodies the cluster has not, of which a relay still has the body.
+  /// The first of these messages, whose bodies the cluster has not, of which a relay still has the body: of those that were accepted
+  /// lately, the first eight are asked for.
   func firstKept(
     of lost: [MailboxRecord.Entry], _ key: String
-  ) async -> (entry: MailboxRecord.Entry, bytes: [UInt8])? {
-    let asked = Array(lost.prefix(Self.mostAsked))
+  ) async throws(ExchangeFailure) -> (entry: MailboxRecord.Entry, bytes: [UInt8])? {
+    let oldest = wall - AcceptedBodies.span.milliseconds - Self.clockDifference
+    let asked = Array(lost.filter { $0.sentAt >= oldest }.prefix(Self.mostAsked))
+    guard !asked.isEmpty else { return nil }
     let found = await withTaskGroup(of: (Int, [UInt8]?).self) { [store] group in
       for (index, entry) in asked.enumerated() {
-        group.addTask { (index, await store.keptBody(key, entry.message.bytes)) }
+        let own = accepted.body(of: entry.message.bytes, key, now: ports.clock.now())
+        group.addTask {
+          if let own { return (index, own) }
+          return (index, await store.keptBody(key, entry.message.bytes))
+        }
       }
       return await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
     }
-    return found.min { $0.key < $1.key }.map { (asked[$0.key], $0.value) }
+    let kept = found.filter { index, bytes in bytes.starts(with: asked[index].message.bytes) }
+    guard let first = kept.min(by: { $0.key < $1.key }) else { return nil }
+    // Its body may be missing since it was acknowledged meanwhile.
+    guard try await readSettled(key)?.record.entry(asked[first.key].message) != nil else { return nil }
+    return (asked[first.key], first.value)
   }
 
   /// Looks whether the cluster still has the bodies of the messages that this relay has accepted lately and that wait, and stores those that it has

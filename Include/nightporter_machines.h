@@ -1324,9 +1324,9 @@ enum np_push_event {
   NP_PUSH_EVENT_PAYLOAD_WAKE = 2,
   /* It has no known form; it may be garbage. */
   NP_PUSH_EVENT_PAYLOAD_UNKNOWN = 3,
-  /* The app is running: it fetches for itself. */
+  /* The app is on screen, or about to be: it fetches for itself. */
   NP_PUSH_EVENT_APP_RUNNING = 4,
-  /* The app is suspended or suspending, or its process has ended (INC-12, INC-13). */
+  /* The app is suspended, suspending or at work in the background, or its process has ended (INC-12, INC-13). */
   NP_PUSH_EVENT_APP_INACTIVE = 5,
   /* The user stopped the chat. */
   NP_PUSH_EVENT_APP_STOPPED = 6,

@@ -12,7 +12,7 @@ extension PushRunner {
       return post(.storeFailed, run)
     }
     guard let left else { return sendCode(run) }
-    // The app was cut off. Asked again under this process's name, so that what the app still does with the earlier answer
+    // The app was cut off, or asks in the background. Asked again under this process's name, so that what the app still does with the earlier answer
     // is refused (INC-09).
     engine.tokens.finish(left) { [weak self] in
       switch left.attempt {

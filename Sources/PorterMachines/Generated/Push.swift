@@ -102,9 +102,9 @@ package enum Push: Machine {
     case payloadWake
     /// It has no known form; it may be garbage.
     case payloadUnknown
-    /// The app is running: it fetches for itself.
+    /// The app is on screen, or about to be: it fetches for itself.
     case appRunning
-    /// The app is suspended or suspending, or its process has ended (INC-12, INC-13).
+    /// The app is suspended, suspending or at work in the background, or its process has ended (INC-12, INC-13).
     case appInactive
     /// The user stopped the chat.
     case appStopped

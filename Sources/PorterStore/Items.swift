@@ -182,7 +182,7 @@ extension Store {
       INSERT INTO items (item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote,
         live, ttl, mentions_user, overtook, edited)
       VALUES ((SELECT max(items, coalesce((SELECT max(item_id) FROM items), 0)) + 1 FROM store),
-        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
+        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12 > ?9)
       """,
       [
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : Self.unreadStatus),

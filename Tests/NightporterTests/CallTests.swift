@@ -303,7 +303,7 @@ final class CallTests: XCTestCase {
   func testWaitingEventsComeAgainAfterARestart() throws {
     let pair = try Pair()
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
-    for _ in 0..<500 where pair.alice.state["unread"].number < 1 { usleep(10_000) }
+    awaitThat("the call is unread") { pair.alice.state["unread"].number >= 1 }
     pair.alice.free()
     let second = try XCTUnwrap(Host.open(pair.alice.prefix).host)
     second.send("/_start").assert("chatStarted")
@@ -319,7 +319,7 @@ final class CallTests: XCTestCase {
   func testAnEventThatIsTakenWhileSuspendedDoesNotComeAgain() throws {
     let pair = try Pair()
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
-    for _ in 0..<500 where pair.alice.state["unread"].number < 1 { usleep(10_000) }
+    awaitThat("the call is unread") { pair.alice.state["unread"].number >= 1 }
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.alice.event("callInvitation")
     pair.alice.free()

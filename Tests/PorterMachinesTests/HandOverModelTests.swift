@@ -64,9 +64,13 @@ final class HandOverModelTests: XCTestCase {
   private static let safetyBounds =
     [
       HandOverBounds(messages: 2, troubles: 1, launches: 1), HandOverBounds(messages: 1, troubles: 1, launches: 2),
+      HandOverBounds(messages: 2, troubles: 1, launches: 1, hasRounds: true),
     ] + (isThorough ? [HandOverBounds(messages: 1, troubles: 2, launches: 2)] : [])
   private static let livenessBounds =
-    [HandOverBounds(messages: 1, troubles: 1, launches: 2)]
+    [
+      HandOverBounds(messages: 1, troubles: 1, launches: 2),
+      HandOverBounds(messages: 1, troubles: 1, launches: 2, hasRounds: true),
+    ]
     + (isThorough
       ? [
         HandOverBounds(messages: 2, troubles: 1, launches: 1), HandOverBounds(messages: 1, troubles: 2, launches: 1),
@@ -85,7 +89,9 @@ final class HandOverModelTests: XCTestCase {
       ]
       let made = try runProgram(
         try program("spin"),
-        definitions + (isLive ? ["-DLIVENESS"] : []) + ["-a", models.appendingPathComponent("hand_over.pml").path],
+        definitions + (bounds.hasRounds ? ["-DBACKGROUND"] : []) + (isLive ? ["-DLIVENESS"] : []) + [
+          "-a", models.appendingPathComponent("hand_over.pml").path,
+        ],
         directory: directory)
       guard made.status == 0 else { throw Missing(what: made.output + made.errors) }
       // Clang compiles these thousands of small branches three times faster than gcc. The search in an edited model ends at

@@ -38,6 +38,13 @@ struct HandOverMutant {
       ]
     ),
     HandOverMutant(
+      "an app in the background counts what it takes in as shown", foundBy: .safety,
+      .init(messages: 1, troubles: 1, launches: 1, hasRounds: true),
+      [
+        Edit(.steps, ":: me == APP && onScreen ->", ":: me == APP ->")
+      ]
+    ),
+    HandOverMutant(
       "a claim takes no new epoch", foundBy: .safety, .init(messages: 1, troubles: 1, launches: 1),
       [
         Edit(.steps, "    current[0] = false; current[1] = false;\n", "")
@@ -206,7 +213,7 @@ struct HandOverMutant {
       .init(messages: 1, troubles: 1, launches: 1),
       [
         Edit(
-          .extension, "owner == APP && atWork[APP] && presence != presence_state_silent,",
+          .extension, "owner == APP && atWork[APP] && onScreen && presence != presence_state_silent,",
           "owner == APP || owner == GONE,")
       ]
     ),
@@ -222,7 +229,7 @@ struct HandOverMutant {
       .init(messages: 1, troubles: 1, launches: 1),
       [
         Edit(
-          .extension, "owner == APP && atWork[APP] && presence != presence_state_silent,",
+          .extension, "owner == APP && atWork[APP] && onScreen && presence != presence_state_silent,",
           "owner == APP && atWork[APP],")
       ]
     ),
@@ -230,7 +237,7 @@ struct HandOverMutant {
       "an extension yields to no app", foundBy: .safety, .init(messages: 1, troubles: 1, launches: 1),
       [
         Edit(
-          .extension, "claim(EXTENSION, owner == APP && atWork[APP] && presence != presence_state_silent,",
+          .extension, "claim(EXTENSION, owner == APP && atWork[APP] && onScreen && presence != presence_state_silent,",
           "claim(EXTENSION, false,")
       ]
     ),
@@ -270,9 +277,16 @@ struct HandOverMutant {
       ]
     ),
     HandOverMutant(
+      "a round in the background claims again what was taken from it", foundBy: .liveness,
+      .init(messages: 1, troubles: 1, launches: 2, hasRounds: true),
+      [
+        Edit(.app, "retryDue = hasFailed && onScreen", "retryDue = hasFailed")
+      ]
+    ),
+    HandOverMutant(
       "a claim that failed is not repeated", foundBy: .liveness, .init(messages: 1, troubles: 2, launches: 1),
       [
-        Edit(.app, "atomic { !frozen[APP] -> retryDue = true; goto idle }", "goto idle")
+        Edit(.app, "atomic { !frozen[APP] -> retryDue = onScreen; goto idle }", "goto idle")
       ]
     ),
     HandOverMutant(
@@ -308,7 +322,7 @@ struct HandOverMutant {
         Edit(.extension, "     content = content | (1 << which)\n", "     skip\n"),
         Edit(
           .extension, "proctype ext",
-          "inline notifyEarly(which) { if :: ledger[which] == ledger_entry_state_committed -> shown(which) :: else fi }\n\nproctype ext"
+          "inline notifyEarly(which) { if :: ledger[which] == ledger_entry_state_committed -> shown(EXTENSION, which) :: else fi }\n\nproctype ext"
         ),
       ]
     ),
@@ -331,8 +345,8 @@ struct HandOverMutant {
       [
         Edit(.app, "busy[APP] = true; listens = true;", "busy[APP] = true; atWork[APP] = true;"),
         Edit(
-          .app, "atWork[APP] = true; yieldAsked = busy[EXTENSION]; reload",
-          "listens = true; yieldAsked = busy[EXTENSION]; reload"),
+          .app, "atWork[APP] = true; yieldAsked = busy[EXTENSION] && onScreen; reload",
+          "listens = true; yieldAsked = busy[EXTENSION] && onScreen; reload"),
       ]
     ),
     HandOverMutant(
@@ -357,4 +371,6 @@ struct HandOverBounds {
   let troubles: Int
   /// How often the user opens the app.
   let launches: Int
+  /// Or the system launches it for a round in the background.
+  var hasRounds = false
 }

@@ -7,11 +7,13 @@
  *   safety    A message is stored once, together with its ratchet step (INC-08, INC-10), and shown once (INC-34). The relay drops
  *             only what is stored. Only the connection's owner commits (INC-04). A process that has suspended or answered its push
  *             holds no lock (INC-01, INC-48). A push that left nothing undone has stored everything that was sent before it
- *             (INC-38). An extension does not displace an app that has been at work since it claimed. Every request to the relay
- *             has a deadline (INC-39). Nothing comes to a standstill (invalid end states).
+ *             (INC-38). An extension does not displace an app that has been on screen since it claimed. Every request to the
+ *             relay has a deadline (INC-39). Nothing comes to a standstill (invalid end states).
  *   liveness  In the end every message is stored, acknowledged, and known to the user.
  *
- * These are separate runs. A never claim ends the search where it is decided, so a run with a claim checks no assertion beyond
+ * `-DBACKGROUND` has the system launch the app for rounds in the background as well, beside which the extension acts.
+ *
+ * Safety and liveness are separate runs. A never claim ends the search where it is decided, so a run with a claim checks no assertion beyond
  * that point. `-DLIVENESS` adds the claim and lets the user stay in the app for good.
  *
  * HandOverModelTests runs both, and removes the rules one at a time by editing the text (HandOverMutants). One of the runs has to

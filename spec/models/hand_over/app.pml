@@ -20,14 +20,17 @@ inline stepFetch() {
 }
 
 /* Engine.reloadChanges: reports what other processes stored, up to `last`. An entry that no notification has shown counts as
- * shown from then on, since the app shows it. */
+ * shown from then on, since an app on screen shows it. */
 inline reload(last) {
   if
   :: d_step {
        told < last && lock == NOBODY ->
        do
        :: told < last ->
-          if :: ledger[told] == ledger_entry_state_committed -> stepEntry(told, ledger_entry_on_present); shown(told) :: else fi;
+          if
+          :: onScreen && ledger[told] == ledger_entry_state_committed -> stepEntry(told, ledger_entry_on_present); shown(APP, told)
+          :: else
+          fi;
           told++
        :: else -> break
        od;
@@ -71,11 +74,14 @@ asleep:
          launches < LAUNCHES && !over ->
          /* The channel is open before the lock is taken: a process that holds the lock can be asked. */
          launches++; busy[APP] = true; listens = true;
+#ifdef BACKGROUND
+         if :: onScreen = true :: onScreen = false fi;
+#endif
          /* A new process reads everything; one that was suspended continues from what it knew (beginWatchingChanges). */
          if :: isFresh -> told = ratchet; isFresh = false :: else fi
        }
     fi;
-    atomic { !frozen[APP] -> atWork[APP] = true; yieldAsked = busy[EXTENSION]; reload(ratchet) };
+    atomic { !frozen[APP] -> atWork[APP] = true; yieldAsked = busy[EXTENSION] && onScreen; reload(ratchet) };
 
 look: /* Engine.subscribe: the relay answers whether something waits, and wakes from now on. */
     if
@@ -108,7 +114,8 @@ next: /* Engine.fetchNext */
     fi;
 
 denied:
-    atomic { !frozen[APP] -> retryDue = true; goto idle };
+    /* A round in the background looks once: what another process has claimed meanwhile is left to that one. */
+    atomic { !frozen[APP] -> retryDue = onScreen; goto idle };
 
 granted:
     atomic { !frozen[APP] -> event = mailbox_fetch_on_get; stepFetch() };
@@ -166,7 +173,7 @@ granted:
          work = 0; message = NONE;
          if
          :: !isDone && !hasFailed -> goto next
-         :: else -> endClaim(APP); retryDue = hasFailed; isDone = false; hasFailed = false; goto idle
+         :: else -> endClaim(APP); retryDue = hasFailed && onScreen; isDone = false; hasFailed = false; goto idle
          fi
        }
     :: work == 0 -> assert(false) /* no effect left, and the fetch has not ended */

@@ -23,7 +23,7 @@ inline presentEntry(which) {
 
 inline notify(which) {
   if
-  :: (content >> which) & 1 -> shown(which)
+  :: (content >> which) & 1 -> shown(EXTENSION, which)
   :: else
   fi
 }
@@ -76,13 +76,19 @@ asleep:
          fi;
          stepPresence()
        }
-    :: atomic { !frozen[EXTENSION] && questions == 1 << presence_do_reportAlive -> questions = 0; promised = 0; goto answered }
+    :: atomic {
+         !frozen[EXTENSION] && questions == 1 << presence_do_reportAlive && onScreen ->
+         questions = 0; promised = 0; goto answered
+       }
+#ifdef BACKGROUND
+    :: atomic { !frozen[EXTENSION] && questions == 1 << presence_do_reportAlive && !onScreen -> questions = 0; break }
+#endif
     :: atomic { !frozen[EXTENSION] && questions == 1 << presence_do_reportGone -> questions = 0; break }
     :: questions == 0 && !hasPatience -> assert(false)
     od;
 
     /* Engine.claimNext; prevails */
-    claim(EXTENSION, owner == APP && atWork[APP] && presence != presence_state_silent, presence == presence_state_silent);
+    claim(EXTENSION, owner == APP && atWork[APP] && onScreen && presence != presence_state_silent, presence == presence_state_silent);
 
 denied:
     atomic { !frozen[EXTENSION] -> promised = 0; goto present };

@@ -50,7 +50,7 @@ inline take(me, isSilent) {
     current[0] = false; current[1] = false;
     unchanged[0] = false; unchanged[1] = false;
     current[me] = true; owner = me;
-    steady = (me == APP && atWork[APP])
+    steady = (me == APP && atWork[APP] && onScreen)
   }
 }
 
@@ -89,7 +89,7 @@ inline write(me) {
        stored[message]++;
        assert(stored[message] == 1);
        stepEntry(message, ledger_entry_on_commit);
-       if :: me == APP -> stepEntry(message, ledger_entry_on_present); shown(message) :: else fi;
+       if :: me == APP && onScreen -> stepEntry(message, ledger_entry_on_present); shown(me, message) :: else fi;
        ratchet = chain + 1
     fi;
     lock = NOBODY; inside[me] = false; chain = 0
@@ -101,7 +101,8 @@ inline acknowledge() {
   atomic { if :: dropped == message -> assert(isStored(dropped)); dropped++ :: else fi }
 }
 
-inline shown(which) { notified[which]++; assert(notified[which] == 1) }
+/* An app in the background shows nothing by itself. */
+inline shown(me, which) { notified[which]++; assert(notified[which] == 1 && (me != APP || onScreen)) }
 
 inline stepEntry(which, what) {
   event = what;

@@ -21,6 +21,7 @@ byte ledger[MESSAGES] = ledger_entry_initial;
 bool atWork[2] = false;
 bool busy[2] = false;      /* not suspended: the system may kill or freeze it */
 bool listens = false;      /* the app's end of the channel is open */
+bool onScreen = true;      /* an app that is at work is on screen, or makes a round in the background (-DBACKGROUND) */
 bool draining = false;     /* the app suspends: it finishes what has begun, until the deadline */
 /* Epochs are compared for equality only, so that two bits are enough: the stored epoch is the one that this process was
  * granted; it is the one that this process has read. */
@@ -43,12 +44,12 @@ byte launches = 0;
 byte told = 0;             /* ledger entries that the app's host knows: Engine.knownEntry */
 byte stored[MESSAGES] = 0;
 byte notified[MESSAGES] = 0;
-bool steady = false;       /* the app claimed while at work, and has been at work, unfrozen, ever since */
+bool steady = false;       /* the app claimed while on screen, and has been there, unfrozen, ever since */
 
 bool over = false;         /* everything has arrived; the processes come to their ends */
 
 #define isStored(m) (ledger[m] != ledger_entry_state_seen)
-#define isKnown(m) (ledger[m] == ledger_entry_state_presented || (atWork[APP] && told > m))
+#define isKnown(m) (ledger[m] == ledger_entry_state_presented || (atWork[APP] && onScreen && told > m))
 #if MESSAGES == 1
 #define forEach(what) what(0)
 #define arrived (dropped == MESSAGES && ratchet == MESSAGES && isKnown(0))
@@ -64,7 +65,7 @@ bool over = false;         /* everything has arrived; the processes come to thei
 
 /* The system kills and freezes a process at any moment, TROUBLES times in all. A process that is frozen inside a transaction
  * continues or is killed (0xdead10cc); frozen anywhere else it may stay frozen until everything has arrived without it. A push
- * thaws the extension unless the app is at work and can receive. */
+ * thaws the extension unless the app is on screen and can receive. */
 inline kill(victim) {
   killed[victim] = true;
   frozen[victim] = false; lasting[victim] = false; inside[victim] = false;
@@ -99,14 +100,14 @@ proctype system() {
      }
   :: d_step { frozen[APP] && (!lasting[APP] || over) -> frozen[APP] = false; lasting[APP] = false }
   :: d_step {
-       frozen[EXTENSION] && (!lasting[EXTENSION] || over || !atWork[APP] || frozen[APP]) ->
+       frozen[EXTENSION] && (!lasting[EXTENSION] || over || !atWork[APP] || !onScreen || frozen[APP]) ->
        frozen[EXTENSION] = false; lasting[EXTENSION] = false
      }
   :: over && !frozen[APP] && !frozen[EXTENSION] -> break
   od
 }
 
-/* The user leaves the app, or stays. The phase lock is released first (app_phase, background). */
+/* The user leaves the app, or stays; a round in the background comes to its end. The phase lock is released first (app_phase, background). */
 proctype user() {
   do
   :: d_step {
@@ -114,7 +115,7 @@ proctype user() {
        draining = true; atWork[APP] = false; steady = false
      }
 #ifdef LIVENESS
-  :: atWork[APP] -> skip
+  :: atWork[APP] && onScreen -> skip
 #endif
   :: over -> break
   od

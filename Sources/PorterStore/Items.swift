@@ -148,7 +148,8 @@ extension Store {
     let id = try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time, traits)
     return StoredItem(
       id: id, contactID: contactID, isSent: false, content: content, quote: quote, status: Self.unreadStatus,
-      sharedID: sharedID, itemAt: itemAt, createdAt: time, updatedAt: time, isEdited: traits.hasOvertaken,
+      sharedID: sharedID, itemAt: itemAt, createdAt: time, updatedAt: time,
+      isEdited: traits.hasOvertaken && !traits.isLive,
       isLive: traits.isLive, secondsToLive: traits.secondsToLive, mentionsUser: traits.mentionsUser,
       hasOvertaken: traits.hasOvertaken, reactions: [])
   }

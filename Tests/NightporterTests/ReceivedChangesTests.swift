@@ -116,6 +116,19 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
+  /// It has grown, and nothing was said otherwise: the last text is one of a message that is live no more.
+  func testAGrowthThatOvertakesItsLiveMessageIsNoEdit() throws {
+    try withChat { chat in
+      for (text, isLive, isEdited) in [("hel", true, false), ("hello", false, false), ("hello!", false, true)] {
+        var edit = chat.edit(text, 7)
+        edit.traits.isLive = isLive
+        try chat.receive { (changes) throws(StoreError) in try changes.edit(edit) }
+        XCTAssertEqual(try chat.texts(), [text])
+        XCTAssertEqual(try chat.items().map(\.isEdited), [isEdited], text)
+      }
+    }
+  }
+
   func testADeletionThatOvertakesItsMessageLeavesNothing() throws {
     try withChat { chat in
       try chat.receive { (changes) throws(StoreError) in try changes.remove([7]) }

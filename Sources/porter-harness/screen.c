@@ -71,6 +71,7 @@ static void show(struct screen *screen, const struct timeline *timeline, const s
   struct shown *old = take(screen, shown->identifier);
   if (old == NULL) screen->shown++;
   else screen->replaced++;
+  if (old != NULL && strcmp(old->title, shown->title) == 0 && strcmp(old->body, shown->body) == 0) screen->repeated++;
   if (shown->sound) screen->sounds++;
   report(timeline, old == NULL ? "notification" : "replaced", shown, screen->badge);
   if (old != NULL) shown_free(old);

@@ -22,6 +22,7 @@ struct screen {
   struct shown *first; /* the newest */
   unsigned shown;      /* notifications that took a new place */
   unsigned replaced;   /* notifications that took the place of one with their identifier */
+  unsigned repeated;   /* of these, those that said the same */
   unsigned withdrawn;
   unsigned sounds;
   long long badge; /* -1 while unknown */

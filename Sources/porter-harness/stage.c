@@ -338,8 +338,8 @@ bool stage_shows_nothing(struct device *device) {
 
 bool stage_shown_once(struct device *device, unsigned count) {
   const struct screen *screen = &device->screen;
-  return stage_check(device, screen->shown == count && screen->replaced == 0, "each message is shown once",
-                     "%u notifications of %u, and %u again", screen->shown, count, screen->replaced);
+  return stage_check(device, screen->shown == count && screen->repeated == 0, "each message is shown once",
+                     "%u notifications of %u, and %u again", screen->shown, count, screen->repeated);
 }
 
 bool stage_badge(struct device *device, long long badge) {

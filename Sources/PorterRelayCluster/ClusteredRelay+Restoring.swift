@@ -73,8 +73,8 @@ extension ClusteredRelay {
   /// In milliseconds, of relays' clocks, which are kept in step.
   private static let clockDifference: Int64 = 10_000
 
-  /// The first of these messages, whose bodies the cluster has not, of which a relay still has the body: of those that were accepted
-  /// lately, the first eight are asked for.
+  /// Of these messages, whose bodies the cluster has lost, the first of which a relay still has the body. The first eight of those that were
+  /// accepted lately are asked for.
   func firstKept(
     of lost: [MailboxRecord.Entry], _ key: String
   ) async throws(ExchangeFailure) -> (entry: MailboxRecord.Entry, bytes: [UInt8])? {

@@ -65,7 +65,7 @@ extension Store {
       UPDATE items SET content = ?, edited = max(coalesce(edited, 0), ?), live = ?, mentions_user = ?, updated_at = ? WHERE item_id = ?
       """,
       [
-        // One that is live grows, and is not said otherwise later.
+        // A live message grows, which is no edit.
         .text(edit.content), .flag(!item.isLive), .flag(edit.isLive), .flag(edit.mentionsUser),
         .integer(time.milliseconds),
         .integer(item.id),

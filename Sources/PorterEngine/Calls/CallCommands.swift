@@ -115,7 +115,7 @@ extension Calls {
   ) throws(StoreError) -> Bool {
     guard let call = try store.call(itemID: itemID), call.contactID == connection.contactID else { return false }
     if call.state == .rejected, !accepts { return true }
-    // Calls that were over were ended before, each as what it was.
+    // A call that is over has been ended before this, as rejected or as missed.
     guard call.state == .ringing, !accepts || !isOver(call) else { return false }
     try take(CallChange(accepts ? .accepted : .rejected, store, connection, call, maySend: false))
     return true

@@ -222,7 +222,7 @@ extension PushRunner: PushEffects {
     engine.peers.askPresence { [weak self] isAlive in
       guard let self else { return }
       let published = self.engine.peers.peerFile.published()
-      // An app in the background is answered for by no one: its round may end without this message, or its host with it.
+      // A round in the background may end without this message, or its host with it, and then nothing would be shown.
       if isAlive, published?.phase != AppPhase.State.bgRefresh.name {
         run.noteHeld(by: published?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
         self.post(.appRunning, run)

@@ -273,7 +273,7 @@ final class ContactRequests {
     else { return left = nil }
     left = accepted.count < room ? nil : accepted.last.map { $0.id + 1 }
     for request in accepted { join(request) }
-    // Those that cannot be joined have made room, and have taken their time of this turn.
+    // Requests that cannot be joined have left room; the next are begun in a turn of their own.
     if left != nil { context.later { [weak self] in self?.joinLeft() } }
   }
 
@@ -306,7 +306,7 @@ final class ContactRequests {
     }
   }
 
-  /// Its invitation was used otherwise, or is none.
+  /// Ends a request whose invitation was used otherwise or cannot be used.
   private func endUnusable(_ id: Int64) {
     do throws(StoreError) {
       try context.store?.transaction { () throws(StoreError) in

@@ -56,7 +56,7 @@ final class Joiner {
       user: userID, link: link, incognito: incognito, recipientKey: try context.newSigningKey(),
       peerKey: try context.newSigningKey())
     return try reserve(link.senderID, material) { (reserved, store) throws(StoreError) in
-      // What an earlier version reserved for an invitation that cannot be used keeps no other use of the mailbox back.
+      // An earlier version may have reserved the mailbox for an invitation that cannot be used.
       guard let known = Joining(reserved) else { return try store.revise(reserved, material: material) }
       guard let changed = known.material(asking: userID, incognito) else { return reserved }
       return try store.revise(reserved, material: changed)

@@ -11,6 +11,11 @@ package final class PhaseFile {
   package struct Published: Equatable, Sendable {
     package var phase: String
     package var instance: Instance?
+
+    package init(phase: String, instance: Instance?) {
+      self.phase = phase
+      self.instance = instance
+    }
   }
 
   package let path: String

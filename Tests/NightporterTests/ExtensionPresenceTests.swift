@@ -1,5 +1,6 @@
 import Foundation
 import PorterInbox
+import PorterMachines
 import PorterPlatform
 import PorterStore
 import Synchronization
@@ -32,6 +33,19 @@ final class ExtensionPresenceTests: XCTestCase {
     _ = controller.reopenStore()
     XCTAssertTrue(controller.call(.none, yield) ?? false)
     XCTAssertTrue(JSON(controller.state())["quiescent"].flag, controller.state())
+  }
+
+  /// Only an app on screen, or about to be, is left what arrives; one of another version may publish a phase that is unknown here.
+  func testAnAppOnScreenAloneShowsWhatArrives() {
+    let onScreen: Set<AppPhase.State> = [.active, .activating]
+    for state in AppPhase.State.allCases {
+      let published = PhaseFile.Published(phase: state.name, instance: nil)
+      XCTAssertEqual(published.showsWhatArrives, onScreen.contains(state), state.name)
+      XCTAssertEqual(published.isStopped, state == .stopped, state.name)
+    }
+    let unknown = PhaseFile.Published(phase: "dreaming", instance: nil)
+    XCTAssertTrue(unknown.showsWhatArrives)
+    XCTAssertFalse(unknown.isStopped)
   }
 
   /// A phase file that cannot be locked hides the extension from the app. It does its work all the same, and says so.

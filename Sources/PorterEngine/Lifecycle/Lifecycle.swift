@@ -176,7 +176,7 @@ final class Lifecycle {
   }
 
   /// As an extension reads it in the app's phase file.
-  private var isStoppedByUser: Bool { peers.peerFile.published()?.phase == AppPhase.State.stopped.name }
+  private var isStoppedByUser: Bool { peers.peerFile.published()?.isStopped ?? false }
 
   private func enter(_ activation: Activation) throws(ChatError) {
     // The user's stop holds for all processes, as while the store is copied.

@@ -90,10 +90,9 @@ final class AppProcessPhase: ProcessPhase {
   init(_ surroundings: PhaseSurroundings) {
     self.surroundings = surroundings
     // The user's decision outlives the process that received it.
-    let stopped = AppPhase.State.stopped
-    let isStopped = surroundings.file.published()?.phase == stopped.name
+    let isStopped = surroundings.file.published()?.isStopped ?? false
     let performer = AppPhaseWork(surroundings)
-    driver = MachineDriver(surroundings.context.machines, state: isStopped ? stopped : AppPhase.initial) {
+    driver = MachineDriver(surroundings.context.machines, state: isStopped ? .stopped : AppPhase.initial) {
       AppPhase.perform($0, by: performer, $1)
     }
     performer.driver = driver

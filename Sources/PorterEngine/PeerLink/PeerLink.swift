@@ -82,7 +82,7 @@ final class PeerLink {
     guard app.isHeldElsewhere(), let published = app.published(), published.instance == owner.instance else {
       return false
     }
-    return published.phase != AppPhase.State.bgRefresh.name
+    return published.showsWhatArrives
   }
 
   /// An authentic message of the other role. An answer counts if it is to the question that was asked last; what was said

@@ -222,12 +222,11 @@ extension PushRunner: PushEffects {
     engine.peers.askPresence { [weak self] isAlive in
       guard let self else { return }
       let published = self.engine.peers.peerFile.published()
-      // A round in the background may end without this message, or its host with it, and then nothing would be shown.
-      if isAlive, published?.phase != AppPhase.State.bgRefresh.name {
+      if isAlive, published?.showsWhatArrives ?? true {
         run.noteHeld(by: published?.instance.map { Owner(role: Role.app.rawValue, instance: $0) })
         self.post(.appRunning, run)
       } else {
-        self.post(published?.phase == AppPhase.State.stopped.name ? .appStopped : .appInactive, run)
+        self.post(published?.isStopped == true ? .appStopped : .appInactive, run)
       }
     }
   }

@@ -73,6 +73,7 @@ extension TorturedProcess {
   // MARK: Responses
 
   func respond(_ response: ResponseBook.Response, _ receiver: String) throws {
+    torture.responses.noteGiven(response)
     guard let result = try request("np_notification_response $c \(JSONValue(response.json.text).text)", allowing: [])
     else { return }
     torture.tally.count("responses to \(receiver)")

@@ -24,6 +24,8 @@ final class ResponseBook: Sendable {
     var responses: [Response] = []
     var unanswered: Set<Int> = []
     var uses: [String: Int] = [:]
+    /// Openings that were given to a process, less those that one has answered: each may be stored.
+    var unansweredOpenings = 0
     var endings: [Int64: String] = [:]
   }
 
@@ -98,6 +100,11 @@ final class ResponseBook: Sendable {
     return response
   }
 
+  /// It is about to be given to a process, which may be killed before it answers.
+  func noteGiven(_ response: Response) {
+    if response.action == "open" { pages.withLock { $0.unansweredOpenings += 1 } }
+  }
+
   /// A process answers that the response is stored.
   func note(_ result: JSONValue, of response: Response) {
     guard let id = result["responseId"]?.integerValue, let outcome = result["outcome"]?.stringValue else {
@@ -106,6 +113,7 @@ final class ResponseBook: Sendable {
     let isFirst = result["repeated"] != true
     let (earlier, wasTaken) = pages.withLock { pages in
       pages.unanswered.remove(response.number)
+      if response.action == "open" { pages.unansweredOpenings -= 1 }
       var known = pages.responses[response.number]
       defer { pages.responses[response.number] = known }
       // The opening of what is shown anew, as after an edit, is another one. The verdict finds the earlier one without an identifier.
@@ -153,5 +161,6 @@ final class ResponseBook: Sendable {
 
   var responses: [Response] { pages.withLock { $0.responses } }
   var endings: [Int64: String] { pages.withLock { $0.endings } }
+  var unansweredOpenings: Int { pages.withLock { $0.unansweredOpenings } }
   var unanswered: [Response] { pages.withLock { pages in pages.unanswered.sorted().map { pages.responses[$0] } } }
 }

@@ -100,7 +100,16 @@ struct Talk {
     if try act(process, ("calls answered", "answer @\(contact) \(Self.session)")) { return }
     let invite = ("calls made", "invite @\(contact) \(Self.type)")
     let others = [("calls ended", "end @\(contact)"), ("calls connected", "status @\(contact) connected")]
-    try act(process, dice.element(of: [invite, invite] + others))
+    let chosen = dice.element(of: [invite, invite] + others)
+    if try act(process, chosen), chosen == invite, dice.chance(50) { try awaitOffer(process, contact) }
+  }
+
+  /// Stays at a call that was made, as a person does. Otherwise the next thing is hardly ever to answer an offer.
+  private func awaitOffer(_ process: TorturedProcess, _ contact: Int64) throws {
+    for _ in 0..<8 {
+      usleep(200_000)
+      if try act(process, ("calls answered", "answer @\(contact) \(Self.session)")) { return }
+    }
   }
 
   @discardableResult

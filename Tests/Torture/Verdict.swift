@@ -91,6 +91,7 @@ struct Verdict {
   /// A host reports again what it had no answer to.
   private func reportUnanswered(_ app: ScriptedHost) throws {
     for response in torture.responses.unanswered {
+      torture.responses.noteGiven(response)
       let answer = try app.call("np_notification_response $c \(JSONValue(response.json.text).text)")
       guard let result = answer["result"] else {
         torture.tally.problem("a response was refused in the end: \(answer.text.prefix(200))")

@@ -24,12 +24,9 @@ final class RequestFloodTests: XCTestCase {
 
   func testAMillionRequestsCostAndLeaveNoMoreThanTheFirst() throws {
     _ = try SimulatedHouse.run(seed: 8) { house in
-      let alice = try house.host("alice", store: "alice", .app, logs: false)
-      try alice.send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
-      try alice.send(#"/_network {"relay":"\#(house.relayPath)"}"#, "cmdOk")
-      try alice.send("/_start", "chatStarted")
-      let created = try alice.send("/_address 1", "userContactLinkCreated")
-      let flood = try Flood(link: created["connLinkContact"]?["connFullLink"]?.stringValue ?? "", alice, house)
+      let alice = try startedAlice(house)
+      let link = try createAddress(alice)
+      let flood = try Flood(link: link, alice, house)
       // Fills what may wait, and what is kept of messages that showed nothing.
       try flood.fill()
       try flood.send(Int(2 * RequestLimits.kept))
@@ -50,14 +47,11 @@ final class RequestFloodTests: XCTestCase {
   /// joined, and the others end.
   func testRequestsThatAnAddressAcceptsByItselfAreTakenAndEnd() throws {
     _ = try SimulatedHouse.run(seed: 9) { house in
-      let alice = try house.host("alice", store: "alice", .app, logs: false)
-      try alice.send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
-      try alice.send(#"/_network {"relay":"\#(house.relayPath)"}"#, "cmdOk")
-      try alice.send("/_start", "chatStarted")
-      let created = try alice.send("/_address 1", "userContactLinkCreated")
+      let alice = try startedAlice(house)
+      let link = try createAddress(alice)
       let settings = #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#
       try alice.send("/_address_settings 1 \(settings)", "userContactLinkUpdated")
-      let flood = try Flood(link: created["connLinkContact"]?["connFullLink"]?.stringValue ?? "", alice, house)
+      let flood = try Flood(link: link, alice, house)
       let count = RequestLimits.waiting + Int64(RequestLimits.joining)
       try flood.fill(count)
       XCTAssertEqual(try flood.count("TRUE"), count)
@@ -65,6 +59,19 @@ final class RequestFloodTests: XCTestCase {
       XCTAssertTrue(isOver)
       alice.end()
     }
+  }
+
+  private func startedAlice(_ house: SimulatedHouse) throws -> SimulatedHost {
+    let alice = try house.host("alice", store: "alice", .app, logs: false)
+    try alice.send(#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "activeUser")
+    try alice.send(#"/_network {"relay":"\#(house.relayPath)"}"#, "cmdOk")
+    try alice.send("/_start", "chatStarted")
+    return alice
+  }
+
+  private func createAddress(_ alice: SimulatedHost) throws -> String {
+    let created = try alice.send("/_address 1", "userContactLinkCreated")
+    return try XCTUnwrap(created["connLinkContact"]?["connFullLink"]?.stringValue)
   }
 
   private final class Flood {

@@ -15,17 +15,28 @@ final class HostileChannelTests: XCTestCase {
     try FileManager.default.contentsOfDirectory(atPath: directory(night))
   }
 
-  /// This process knows only the names and the format.
-  private func post(_ bytes: [UInt8], to path: String, through descriptor: Int32) {
+  private func withAddress<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result? {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return XCTFail("\(path) is too long") }
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      XCTFail("\(path) is too long")
+      return nil
+    }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    withUnsafePointer(to: &address) { pointer in
+    return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
+  }
+
+  /// This process knows only the names and the format.
+  private func post(_ bytes: [UInt8], to path: String, through descriptor: Int32) {
+    _ = withAddress(path) { sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), $0, $1) }
+  }
+
+  private func listen(_ descriptor: Int32, as name: String, _ night: Night) {
+    XCTAssertEqual(withAddress(directory(night) + "/" + name) { bind(descriptor, $0, $1) }, 0)
   }
 
   private func makeSocket() -> Int32 {
@@ -99,6 +110,10 @@ final class HostileChannelTests: XCTestCase {
     defer { night.end() }
     try night.suspendAlice()
     XCTAssertEqual(try names(night), [], "who is suspended has no end of the channel")
+    // Somewhere to say that it is at work, so that the extension opens an end of its own.
+    let listener = makeSocket()
+    defer { close(listener) }
+    listen(listener, as: "a00000000000000ff", night)
     try night.bobSends("hello")
     let working = try night.startExtension(try night.nextPush(), environment: ["PORTER_STOP_AT": "afterFetch"])
     try working.waitUntilStopped()
@@ -126,16 +141,7 @@ final class HostileChannelTests: XCTestCase {
     let name = "a00000000000000ff"
     let impostor = makeSocket()
     defer { close(impostor) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let path = directory(night) + "/" + name
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let bound = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(impostor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    XCTAssertEqual(bound, 0)
+    listen(impostor, as: name, night)
     try night.bobSends("hello")
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content.bodies, ["hello"], "no app is running, whatever is listening: \(content.text)")

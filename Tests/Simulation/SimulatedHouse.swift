@@ -335,6 +335,9 @@ final class SimulatedHouse {
     return pushes.removeFirst()
   }
 
+  /// Sockets of the channel, by all processes so far.
+  var socketsOpened: Int { sockets.opened }
+
   /// Whether every push was taken.
   var hasNoPush: Bool { pushes.isEmpty }
 

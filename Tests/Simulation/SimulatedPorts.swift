@@ -81,9 +81,11 @@ final class SeededRandomness: Randomness {
 
 /// The datagram sockets of a device, in memory.
 final class SimulatedSockets: Datagrams {
+  /// Above the numbers that the system assigns.
+  private static let first = Int32(1_000_000)
+
   private struct State {
-    /// Above the numbers that the system assigns.
-    var next = Int32(1_000_000)
+    var next = first
     var addresses: [DatagramAddress: (end: Int32, made: Int64)] = [:]
     var waiting: [Int32: [[UInt8]]] = [:]
   }
@@ -138,6 +140,9 @@ final class SimulatedSockets: Datagrams {
   }
 
   func isReadable(_ descriptor: Int32) -> Bool { state.withLock { $0.waiting[descriptor]?.isEmpty == false } }
+
+  /// Ends so far.
+  var opened: Int { state.withLock { Int($0.next - Self.first) } }
 
   /// No end is open, and no address taken.
   var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.addresses.isEmpty } }

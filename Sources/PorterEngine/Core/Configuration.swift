@@ -94,6 +94,8 @@ enum Durations {
   static let pushMargin = Span.milliseconds(150)
   /// What has to be left of a push's or a suspension's time for a long log to be written back: many times what that takes.
   static let cuttingLog = Span.milliseconds(250)
+  /// After this time an extension that began to work beside no app can be asked to yield: many times what a push takes that waits for nothing.
+  static let quietWork = Span.milliseconds(20)
   /// For other processes' locks, all waits together, in a process that releases everything now.
   static let releaseBudget = Span.milliseconds(50)
 }

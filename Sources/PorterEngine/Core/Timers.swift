@@ -90,6 +90,8 @@ enum TimerName {
   static let disappearing = "disappearing"
   static let calls = "calls"
   static let callsAgain = "calls again"
+  /// Ends with the channel, not with the chat's work.
+  static let listening = "listening"
 
   static let work = [
     outbox, subscribe, reload, announce, subscriptions, allSubscriptions, releases, lostRequests, unstored, poll,

@@ -57,7 +57,8 @@ struct PhaseSurroundings {
   let appPhaseChanged: (AppPhase.State) -> Void
 
   func publishWorking(_ phase: String) {
-    // Before the lock: a process that is frozen in between would hold it, and could not be asked whether it is awake.
+    // Before the lock: a process that is frozen in between would hold it, and could not be asked whether it is awake. Only an app waits for
+    // that answer from none, so that an extension may follow later.
     peers.listen()
     // Several extension processes may be at work, and each holds the lock: it shows the app that one is.
     guard file.hold() else {

@@ -30,8 +30,15 @@ final class PeerLink {
   private var waiters: [(Bool) -> Void] = []
   /// The counter of the question that was asked last.
   private var lastQuestion: UInt64?
-  /// Open while this process works.
-  private(set) var channel: Channel?
+  private var end = End.closed
+  /// This process's end of the channel, while it works.
+  private enum End {
+    case closed
+    /// No app was running when this extension began to work. The end is opened when one is, or after a moment.
+    case deferred
+    case open(Channel)
+  }
+
   /// Read whenever the store is opened.
   private var key: AuthenticationKey?
 
@@ -96,36 +103,78 @@ final class PeerLink {
   /// Set from the engine's thread as it waits in poll(2).
   var descriptor: Int32? { channel?.descriptor }
 
-  /// Opens this process's end, so that it can be asked.
-  func listen() { _ = openChannel() }
+  var channel: Channel? {
+    switch end {
+    case .closed, .deferred: nil
+    case .open(let channel): channel
+    }
+  }
+
+  /// Opens this process's end, so that it can be asked. A socket costs more than looking for an app, and most pushes are over
+  /// before one could start: an extension beside which none runs opens its end `Durations.quietWork` later.
+  func listen() {
+    guard case .closed = end else { return }
+    guard context.role == .extension, presence.state == .gone || !peerFile.isHeldElsewhere() else {
+      _ = openChannel()
+      return
+    }
+    end = .deferred
+    context.timers.set(TimerName.listening, after: Durations.quietWork) { [unowned self] in listenAtLast() }
+  }
+
+  /// An app that has started meanwhile found no end to ask, so its phase file says what it wants.
+  private func listenAtLast() {
+    _ = openChannel()
+    guard let app = peerFile.published(), app.showsWhatArrives, let instance = app.instance else { return }
+    yield(to: Owner(role: role.rawValue, instance: instance))
+  }
 
   /// This process's end, opened if need be; nil when it cannot have one.
   private func openChannel() -> Channel? {
     if let channel { return channel }
     guard let key else { return nil }
     do throws(ChannelError) {
-      channel = try Channel(
+      let channel = try Channel(
         prefix: context.configuration.prefix, role: context.role.channelRole, instance: context.instance, key: key,
         ports: context.configuration.ports)
+      end = .open(channel)
+      return channel
     } catch {
       context.log(.warning, "this process cannot be asked for anything", ["error": "\(error)"])
+      return nil
     }
-    return channel
+  }
+
+  /// The end to say something through; nil also when no process of the other role would hear it. One that holds no lock may: an app in the
+  /// background.
+  private func speakingChannel() -> Channel? {
+    switch end {
+    case .open(let channel): channel
+    case .deferred:
+      Channel.isHeard(
+        by: role.channelRole, prefix: context.configuration.prefix, ports: context.configuration.ports)
+        ? openChannel() : nil
+    case .closed: nil
+    }
   }
 
   /// Afterwards no socket is open, and none of its name is left.
   func close() {
+    context.timers.cancel(TimerName.listening)
     channel?.close()
-    channel = nil
+    end = .closed
     // No answer can come any more.
     presence.post(.deaf, ())
   }
 
   /// Says that this process is at work now.
-  func announcePresence() { openChannel()?.send(.here, toAll: role.channelRole) }
+  func announcePresence() {
+    listen()
+    speakingChannel()?.send(.here, toAll: role.channelRole)
+  }
 
-  /// Says that something was committed, to every process that listens.
-  func announceChange() { channel?.send(.changed, toAll: role.channelRole) }
+  /// Says that something was committed, to every process of the other role that listens.
+  func announceChange() { speakingChannel()?.send(.changed, toAll: role.channelRole) }
 
   func askExtensionToYield() {
     guard context.role == .app else { return }

@@ -63,6 +63,11 @@ package final class Channel {
     SocketDirectory(path: prefix + "_chat.channel", ports: ports) { ChannelAddress(name: $0) != nil }
   }
 
+  /// Whether a process of this role may be listening.
+  package static func isHeard(by role: ChannelAddress.Role, prefix: String, ports: Ports) -> Bool {
+    directory(prefix: prefix, ports: ports).names().contains { ChannelAddress(name: $0)?.role == role }
+  }
+
   package init(
     prefix: String, role: ChannelAddress.Role, instance: Instance, key: AuthenticationKey, ports: Ports
   ) throws(ChannelError) {

@@ -1,7 +1,6 @@
 #include "extension.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +12,7 @@
 #include "keychain.h"
 #include "net_relay.h"
 #include "nightporter.h"
-#include "sqlite_memory.h"
-
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
+#include "process_memory.h"
 
 const char extension_usage[] =
     "porter-harness extension --store PREFIX [--key KEY | --key-file FILE] [--deadline MS] [--expire-after MS]\n"
@@ -165,26 +160,13 @@ static bool use_relay(chat_ctrl controller, const char *name) {
   return is_used;
 }
 
-/* What a host may do with its own process, and a library may not. The threads of a push work in turn, so that one arena
- * serves them all. Its memory is asked for in one piece, and kept until the next push. SQLite's count of its memory
- * takes a lock with each allocation, and nothing asks for it. */
-static void prepare_process(void) {
-#ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_TOP_PAD, 512 << 10);
-  mallopt(M_TRIM_THRESHOLD, 2 << 20);
-#endif
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-  sqlite_memory_use();
-}
-
 int extension_main(int argument_count, char **arguments) {
   struct options options;
   if (!read_options(argument_count, arguments, &options)) {
     fputs(extension_usage, stderr);
     return 2;
   }
-  prepare_process();
+  process_memory_prepare();
   if (options.log) np_set_log(host_log_sink("error"), NULL, 0);
   chat_ctrl controller = NULL;
   char key[KEYCHAIN_TEXT_BYTES] = "";

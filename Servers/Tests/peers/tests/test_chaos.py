@@ -27,7 +27,7 @@ class ChaosTests(ClusterTestCase):
     program = nats.LATER
 
     def test_every_accepted_message_is_there_once_and_no_push_is_lost(self):
-        seconds = float(os.environ.get("PORTER_CHAOS_SECONDS", "20"))
+        seconds = float(os.environ.get("PORTER_CHAOS_SECONDS", "60"))
         seed = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
         night = Night(self.cluster, self.start, seed)
         try:

@@ -104,13 +104,18 @@ extension Store {
     try run("DELETE FROM items WHERE item_id = ?", [.integer(item.id)])
   }
 
-  /// Marks an item as deleted, and keeps it. Notifications are withdrawn, and it counts as unread no more.
-  package func markDeleted(_ item: StoredItem, at time: WallTime) throws(StoreError) {
+  /// Marks an item as deleted, and keeps it. Notifications are withdrawn, and it counts as unread no more. The time of one
+  /// that disappears begins now, unless it runs already: the item is neither read nor completed any more. `end` says when it is over.
+  package func markDeleted(
+    _ item: StoredItem, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
+  ) throws(StoreError) {
     try withdraw(item)
     try run(
       "UPDATE items SET deleted_at = ?1, live = 0, updated_at = ?1 WHERE item_id = ?2",
       [.integer(time.milliseconds), .integer(item.id)])
     if item.status == "rcvNew" { try setItemStatus(item.id, "rcvRead", at: time) }
+    guard item.disappearsAt == nil, let end = item.secondsToLive.flatMap(end) else { return }
+    try startDisappearing(item.id, end)
   }
 
   private func withdraw(_ item: StoredItem) throws(StoreError) {

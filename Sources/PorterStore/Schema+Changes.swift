@@ -48,4 +48,11 @@ extension Schema {
     -- Notifications on screen whose message was edited.
     CREATE INDEX ledger_outdated ON ledger (entry_id) WHERE state = 'outdated';
     """
+
+  /// What was marked as deleted before its time began was kept. The time begins with the mark; `continueDisappearing` takes it for one of an
+  /// earlier boot, and computes the moment at which it ends.
+  static let markedDisappearing = """
+    UPDATE items SET delete_at = deleted_at + ttl * 1000, delete_boot = '', delete_moment = 0
+    WHERE deleted_at IS NOT NULL AND ttl IS NOT NULL AND delete_at IS NULL;
+    """
 }

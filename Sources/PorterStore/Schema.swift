@@ -35,6 +35,7 @@ enum Schema {
     Migration(name: "20261122_fewer_indexes", sql: fewerIndexes),
     Migration(name: "20261123_kept_conversations", sql: keptConversations),
     Migration(name: "20261123_subscription_repairs", sql: subscriptionRepairs),
+    Migration(name: "20261125_marked_disappearing", sql: markedDisappearing),
   ]
 
   /// "NPst": identifies a store among SQLite files.

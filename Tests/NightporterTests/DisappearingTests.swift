@@ -68,4 +68,47 @@ final class DisappearingTests: XCTestCase {
     XCTAssertTrue(try XCTUnwrap(again.event("chatItemsDeleted", within: 20))["result"]["timed"].flag)
     XCTAssertEqual(station.pair.texts(again), ["two"])
   }
+
+  // MARK: Marked as deleted before their time runs
+
+  private func item(of event: JSON) -> Int { event["result"]["chatItems"][0]["chatItem"]["meta"]["itemId"].number }
+
+  /// Waits until a message that is marked has disappeared by its time.
+  private func assertMarkedDisappears(
+    _ host: Host, _ pair: Pair, file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    let gone = try XCTUnwrap(host.event("chatItemsDeleted", file: file, line: line), file: file, line: line)["result"]
+    XCTAssertTrue(gone["timed"].flag, gone.description, file: file, line: line)
+    XCTAssertEqual(pair.texts(host), [], file: file, line: line)
+  }
+
+  func testAMessageThatItsSenderDeletesUnreadDisappears() throws {
+    let pair = try Pair()
+    let sent = pair.bob.send("/_send @1 ttl=2 text soon gone", arrives: false)
+    pair.bob.send("/_delete item @1 \(item(of: sent)) broadcast").assert("chatItemsDeleted")
+    let marked = try XCTUnwrap(pair.alice.event("chatItemsDeleted"))["result"]
+    XCTAssertFalse(marked["timed"].flag, marked.description)
+    XCTAssertTrue(
+      marked["chatItemDeletions"][0]["toChatItem"]["chatItem"]["meta"]["itemTimed"]["deleteAt"].exists,
+      marked.description)
+    pair.alice.send("/_read chat @1").assert("cmdOk")
+    for host in [pair.alice, pair.bob] { try assertMarkedDisappears(host, pair) }
+  }
+
+  func testAMessageThatItsReceiverMarksUnreadDisappears() throws {
+    let pair = try Pair()
+    pair.bob.send("/_send @1 ttl=1 text soon gone").assert("newChatItems")
+    let received = item(of: try XCTUnwrap(pair.alice.event("newChatItems")))
+    pair.alice.send("/_delete item @1 \(received) internalMark").assert("chatItemsDeleted")
+    try assertMarkedDisappears(pair.alice, pair)
+  }
+
+  func testALiveMessageThatIsDeletedUnfinishedDisappears() throws {
+    let pair = try Pair()
+    let sent = pair.bob.send("/_send @1 live=on ttl=1 text hel")
+    pair.alice.event("newChatItems")
+    pair.bob.send("/_delete item @1 \(item(of: sent)) broadcast").assert("chatItemsDeleted")
+    pair.alice.event("chatItemsDeleted")
+    for host in [pair.bob, pair.alice] { try assertMarkedDisappears(host, pair) }
+  }
 }

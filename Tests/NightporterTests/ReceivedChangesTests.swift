@@ -51,7 +51,8 @@ final class ReceivedChangesTests: XCTestCase {
       let time = WallTime(milliseconds: start.milliseconds + number * 1_000 + hours * 3_600_000)
       let received = ReceivedChanges(
         store: store, contactID: contactID, userID: userID, contact: nil, user: nil, incognito: nil, relayedAt: time,
-        now: time, log: .silent)
+        now: time, log: .silent
+      ) { [store] (item) throws(StoreError) in try store.markDeleted(item, at: time) { _ in nil } }
       return try store.transaction { () throws(StoreError) in
         let content = try change(received)
         switch content {

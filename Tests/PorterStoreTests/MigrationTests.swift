@@ -127,6 +127,34 @@ final class MigrationTests: XCTestCase {
     try store.close(checkpoint: true)
   }
 
+  /// A message that was marked as deleted before its time ran was kept for good. It has its time, from the mark or from now.
+  func testWhatWasMarkedAsDeletedBeforeItsTimeRanDisappears() throws {
+    let contents = """
+      INSERT INTO users (user_id, display_name, full_name, created_at) VALUES (1, 'alice', '', 0);
+      INSERT INTO contacts (contact_id, user_id, local_name, display_name, full_name, created_at, updated_at)
+        VALUES (1, 1, 'bob', 'bob', '', 0, 0);
+      INSERT INTO items (item_id, contact_id, sent, content, status, item_at, created_at, updated_at, deleted_at, ttl, delete_at,
+        delete_boot, delete_moment) VALUES
+        (1, 1, 0, 'marked', 'rcvRead', 1, 1, 1, 10000, 30, NULL, NULL, NULL),
+        (2, 1, 1, 'marked, was live', 'sndSent', 1, 1, 1, 20000, 60, NULL, NULL, NULL),
+        (3, 1, 0, 'unread', 'rcvNew', 1, 1, 1, NULL, 30, NULL, NULL, NULL),
+        (4, 1, 0, 'to stay', 'rcvRead', 1, 1, 1, 10000, NULL, NULL, NULL, NULL),
+        (5, 1, 0, 'runs already', 'rcvRead', 1, 1, 1, 10000, 30, 31000, 'boot', 500000000000);
+      """
+    try makeStore(of: 19, contents)
+    let store = try open()
+    try store.continueDisappearing(
+      boot: "boot", now: Moment(nanoseconds: 100_000_000_000), wall: WallTime(milliseconds: 50_000))
+    func gone(bySecond second: Int64) throws -> [Int64] {
+      try store.disappeared(by: Moment(nanoseconds: second * 1_000_000_000), limit: 9).map(\.id)
+    }
+    XCTAssertEqual(try gone(bySecond: 100), [1])
+    XCTAssertEqual(try gone(bySecond: 129), [1])
+    XCTAssertEqual(try gone(bySecond: 130), [1, 2])
+    XCTAssertEqual(try gone(bySecond: 10_000), [1, 2, 5])
+    try store.close(checkpoint: true)
+  }
+
   private func present(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     try store.run("UPDATE ledger SET state = 'presented' WHERE entry_id = ?", [.integer(entry.id)])
   }

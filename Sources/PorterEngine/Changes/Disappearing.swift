@@ -31,6 +31,14 @@ final class Disappearing {
     }
   }
 
+  /// Marks a message as deleted, whose time begins with that unless it runs already. Part of the caller's transaction.
+  func markDeleted(_ item: StoredItem, at time: WallTime, _ store: Store) throws(StoreError) {
+    try store.markDeleted(item, at: time) { context.disappearance(after: $0) }
+    guard item.secondsToLive != nil else { return }
+    // Not immediately: the transaction may be that of a message, whose event comes before those about what is due.
+    store.afterCommit { [weak self] in self?.context.later { self?.takeUp() } }
+  }
+
   private func wait(_ left: Span) {
     context.timers.set(TimerName.disappearing, after: left) { [weak self] in self?.takeUp() }
   }

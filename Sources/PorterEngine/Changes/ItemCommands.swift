@@ -139,7 +139,7 @@ extension Engine {
         if let refusal = try deleteForBoth(subject, isKept: isKept) { return .failure(refusal) }
       case .internal, .internalMark:
         isKept = mode == .internalMark
-        for item in subject.items { try Self.delete(item, isKept: isKept, subject) }
+        for item in subject.items { try self.delete(item, isKept: isKept, subject) }
       case .history: return .failure(.error(.invalidChatItemDelete))
       }
       var deletions: [ChatItemDeletion] = []
@@ -160,12 +160,13 @@ extension Engine {
       messages.append(.removal(sharedID: sharedID))
     }
     return try send(messages, subject) { () throws(StoreError) in
-      for item in subject.items { try Self.delete(item, isKept: isKept, subject) }
+      for item in subject.items { try self.delete(item, isKept: isKept, subject) }
     }
   }
 
-  private static func delete(_ item: StoredItem, isKept: Bool, _ subject: Subject) throws(StoreError) {
-    if isKept { try subject.store.markDeleted(item, at: subject.now) } else { try subject.store.remove(item) }
+  private func delete(_ item: StoredItem, isKept: Bool, _ subject: Subject) throws(StoreError) {
+    guard isKept else { return try subject.store.remove(item) }
+    try disappearing.markDeleted(item, at: subject.now, subject.store)
   }
 
   // MARK: Reactions

@@ -20,6 +20,8 @@ struct ReceivedChanges {
   let relayedAt: WallTime
   let now: WallTime
   let log: Log
+  /// Marks a message as deleted, and begins its time if it disappears.
+  let markDeleted: (StoredItem) throws(StoreError) -> Void
 
   // MARK: Messages
 
@@ -105,7 +107,7 @@ struct ReceivedChanges {
     let isKept = try !features().allow(.fullDelete, .contact)
     let verdict = ItemRules.contactDeletes(subject(item), inFull: !isKept)
     return try carryOut(verdict, "deletion") { () throws(StoreError) in
-      if isKept { try store.markDeleted(item, at: now) } else { try store.remove(item) }
+      if isKept { try markDeleted(item) } else { try store.remove(item) }
       return .changed(.removed(ItemChange.RemovedItem(item), isKept: isKept), contactID: contactID)
     }
   }

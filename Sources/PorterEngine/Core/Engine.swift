@@ -39,7 +39,7 @@ package final class Engine {
     configuration.makeSource?(self)
     ?? MailboxSource(
       context, relay: relayLink, connections: connections, sender: sender, requests: requests, calls: calls,
-      scopes: scopes, isNamedByPush: { [unowned self] in pushes.name($0) })
+      scopes: scopes, disappearing: disappearing, isNamedByPush: { [unowned self] in pushes.name($0) })
   private(set) lazy var claims = ConnectionClaims(context, peers: peers, source: source, changes: changes)
   private(set) lazy var mailboxWatch = MailboxWatch(context, claims)
   private(set) lazy var committer = MessageCommitter(

@@ -13,15 +13,18 @@ struct MailboxOpening {
   private let requests: ContactRequests
   private let calls: Calls
   private let scopes: Scopes
+  private let disappearing: Disappearing
 
   init(
-    _ context: EngineContext, connections: Connections, requests: ContactRequests, calls: Calls, scopes: Scopes
+    _ context: EngineContext, connections: Connections, requests: ContactRequests, calls: Calls, scopes: Scopes,
+    disappearing: Disappearing
   ) {
     self.context = context
     self.connections = connections
     self.requests = requests
     self.calls = calls
     self.scopes = scopes
+    self.disappearing = disappearing
   }
 
   func open(
@@ -241,11 +244,12 @@ struct MailboxOpening {
   private func changes(
     _ message: SourceMessage, _ connection: StoredConnection, _ contactID: Int64, _ store: Store
   ) -> ReceivedChanges {
-    let reading = connection.reading
+    let (reading, now) = (connection.reading, context.clock.wall())
     return ReceivedChanges(
       store: store, contactID: contactID, userID: connection.userID,
       contact: reading?.contact?.id == contactID ? reading?.contact : nil, user: reading?.user,
-      incognito: connection.incognito, relayedAt: message.timestamp, now: context.clock.wall(), log: context.log)
+      incognito: connection.incognito, relayedAt: message.timestamp, now: now, log: context.log
+    ) { [disappearing] (item) throws(StoreError) in try disappearing.markDeleted(item, at: now, store) }
   }
 
   /// What overtakes the hello has no contact yet, and is not given again: the contact gets its name from the hello.

@@ -17,14 +17,15 @@ final class MailboxSource: Source {
 
   init(
     _ context: EngineContext, relay: RelayLink, connections: Connections, sender: Sender, requests: ContactRequests,
-    calls: Calls, scopes: Scopes, isNamedByPush: @escaping (Int64) -> Bool
+    calls: Calls, scopes: Scopes, disappearing: Disappearing, isNamedByPush: @escaping (Int64) -> Bool
   ) {
     self.context = context
     self.relay = relay
     self.sender = sender
     self.isNamedByPush = isNamedByPush
     listening = MailboxListening(context, relay: relay)
-    opening = MailboxOpening(context, connections: connections, requests: requests, calls: calls, scopes: scopes)
+    opening = MailboxOpening(
+      context, connections: connections, requests: requests, calls: calls, scopes: scopes, disappearing: disappearing)
   }
 
   // MARK: Hints

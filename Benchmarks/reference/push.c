@@ -216,9 +216,9 @@ static void insert_item(struct push *push, struct database *store) {
   bind(item, "itbii", connection->contact, content, message->shared_id, (int)message->shared_id_length, at, now);
   run(item);
   int64_t item_id = sqlite3_last_insert_rowid(store->handle);
-  sqlite3_stmt *contact = prepare(store, "UPDATE connections SET unread = coalesce(unread, 0) + 1, chat_at = ?2"
-                                         " WHERE contact_id = ?1");
-  bind(contact, "ii", connection->contact, at);
+  sqlite3_stmt *contact = prepare(store, "UPDATE connections SET unread = coalesce(unread, 0) + 1,"
+                                         " chat_at = max(coalesce(chat_at, 0), ?2) WHERE contact_id = ?1");
+  bind(contact, "ii", connection->contact, received->timestamp);
   run(contact);
   sqlite3_stmt *user = prepare(store, "UPDATE users SET unread = unread + 1 WHERE user_id = ?1");
   bind(user, "i", connection->user);

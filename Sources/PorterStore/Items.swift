@@ -156,19 +156,20 @@ extension Store {
 
   private static let unreadStatus = "rcvNew"
 
-  /// Counts a received item as unread in its chat, and in the badge as the chat's setting has it. Returns the contact as it is
-  /// afterwards.
+  /// Counts a received item as unread in its chat, and in the badge as the chat's setting has it. Its chat moves up by when the relay
+  /// took it: its sender's clock may be far behind. Returns the contact as it is afterwards.
   func countUnread(
-    _ before: StoredContact, itemAt: WallTime, mentionsUser: Bool
+    _ before: StoredContact, messageAt: WallTime, mentionsUser: Bool
   ) throws(StoreError) -> StoredContact {
     var after = before
-    after.chatAt = itemAt
+    after.chatAt = max(before.chatAt, messageAt)
     after.unread += 1
     if mentionsUser { after.unreadMentions += 1 }
     try run(
       "UPDATE connections SET unread = ?, unread_mentions = ?, chat_at = ? WHERE contact_id = ?",
       [
-        .integer(after.unread), .integer(after.unreadMentions), .integer(itemAt.milliseconds), .integer(before.id),
+        .integer(after.unread), .integer(after.unreadMentions), .integer(after.chatAt.milliseconds),
+        .integer(before.id),
       ])
     try addUnread(after.countedUnread - before.countedUnread, userID: before.userID)
     return after

@@ -38,20 +38,19 @@ extension Store {
     }
   }
 
-  /// Enters a message that was committed, after `events`. `itemAt` is when the message was sent that the entry is about;
-  /// `earlier` is the entry that it takes the place of, of a message that was announced or did not open. The new one is the
-  /// ledger's newest all the same, so that it is news to those who know the earlier one. Part of the transaction that commits
-  /// what the message says; `contact` is the contact's record, if the same transaction has read it and has not counted since.
-  /// Returns the contact as counting left it.
+  /// Enters a message that was committed, after `events`. `earlier` is the entry that it takes the place of, of a message that was
+  /// announced or did not open. The new one is the ledger's newest all the same, so that it is news to those who know the earlier
+  /// one. Part of the transaction that commits what the message says; `contact` is the contact's record, if the same transaction
+  /// has read it and has not counted since. Returns the contact as counting left it.
   @discardableResult
   package func enter(
     _ new: NewLedgerEntry, inPlaceOf earlier: StoredLedgerEntry? = nil,
-    after events: [PorterMachines.LedgerEntry.Event], itemAt: WallTime? = nil,
-    mentionsUser: Bool = false, contact: StoredContact? = nil, at time: WallTime
+    after events: [PorterMachines.LedgerEntry.Event], mentionsUser: Bool = false, contact: StoredContact? = nil,
+    at time: WallTime
   ) throws(StoreError) -> StoredContact? {
     var state = try Self.state(of: earlier)
     var change = LedgerChange(
-      new.kind, contactID: new.contactID, itemAt: itemAt, mentionsUser: mentionsUser,
+      new.kind, contactID: new.contactID, messageAt: new.messageAt, mentionsUser: mentionsUser,
       contact: contact?.id == new.contactID ? contact : nil)
     for event in [.commit] + events {
       let step = PorterMachines.LedgerEntry.storedStep(

@@ -6,8 +6,8 @@ import PorterPlatform
 package struct LedgerChange {
   fileprivate let kind: StoredLedgerEntry.Kind
   fileprivate let contactID: Int64?
-  /// When the message was sent that is counted.
-  fileprivate let itemAt: WallTime?
+  /// When the relay took the message that is counted.
+  fileprivate let messageAt: WallTime?
   fileprivate let mentionsUser: Bool
   fileprivate let quarantineReason: String?
   /// As the transaction has read it.
@@ -30,12 +30,12 @@ package struct LedgerChange {
   fileprivate(set) var isKept = false
 
   init(
-    _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, itemAt: WallTime? = nil, mentionsUser: Bool = false,
+    _ kind: StoredLedgerEntry.Kind, contactID: Int64? = nil, messageAt: WallTime? = nil, mentionsUser: Bool = false,
     quarantineReason: String? = nil, contact: StoredContact? = nil
   ) {
     self.kind = kind
     self.contactID = contactID
-    self.itemAt = itemAt
+    self.messageAt = messageAt
     self.mentionsUser = mentionsUser
     self.quarantineReason = quarantineReason
     self.contact = contact
@@ -50,9 +50,9 @@ struct LedgerRecorder: LedgerEntryRecord {
 
   /// A message counts in its chat, and in the badge unless the chat is muted. Nothing else counts.
   func countUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
-    guard change.kind.counts, let contactID = change.contactID, let itemAt = change.itemAt else { return }
+    guard change.kind.counts, let contactID = change.contactID, let messageAt = change.messageAt else { return }
     let contact = try change.contact.or { () throws(StoreError) in try store.contact(contactID) }
-    change.countedContact = try store.countUnread(contact, itemAt: itemAt, mentionsUser: change.mentionsUser)
+    change.countedContact = try store.countUnread(contact, messageAt: messageAt, mentionsUser: change.mentionsUser)
   }
 
   func uncountUnread(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isUncounted = true }

@@ -100,7 +100,7 @@ final class KilledHandoverTests: XCTestCase {
         try store.enter(
           NewLedgerEntry(
             connectionID: connection.id, messageID: Array(text.utf8), messageAt: now, kind: .message,
-            contactID: contact, itemID: item.id), after: [], itemAt: now, at: now)
+            contactID: contact, itemID: item.id), after: [], at: now)
       }
     }
     try store.close(checkpoint: false)

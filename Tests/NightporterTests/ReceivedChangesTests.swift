@@ -63,7 +63,7 @@ final class ReceivedChangesTests: XCTestCase {
             NewLedgerEntry(
               connectionID: connectionID, messageID: Array("\(number)".utf8), messageAt: time, kind: .message,
               contactID: contactID,
-              itemID: item.id), after: [], itemAt: item.itemAt, mentionsUser: item.mentionsUser, at: time)
+              itemID: item.id), after: [], mentionsUser: item.mentionsUser, at: time)
         case .changed(let change, let contactID):
           try store.enter(
             NewLedgerEntry(
@@ -80,11 +80,11 @@ final class ReceivedChangesTests: XCTestCase {
     func texts() throws -> [String] { try items().map { ChatItemRecord($0).content.text } }
     var unread: Int64 { get throws { try store.user(userID).unread } }
 
-    func message(_ text: String, _ id: UInt8, mentions: [String] = [], secondsToLive: Int64? = nil)
-      -> ChatMessage.Content
-    {
+    func message(
+      _ text: String, _ id: UInt8, sentAt: WallTime? = nil, mentions: [String] = [], secondsToLive: Int64? = nil
+    ) -> ChatMessage.Content {
       ChatMessage.Content(
-        content: .text(text), sharedID: [id], sentAt: start, quote: nil,
+        content: .text(text), sharedID: [id], sentAt: sentAt ?? start, quote: nil,
         traits: MessageTraits(secondsToLive: secondsToLive, mentions: mentions))
     }
     func edit(_ text: String, _ id: UInt8) -> ChatMessage.Edit {
@@ -247,6 +247,35 @@ final class ReceivedChangesTests: XCTestCase {
       let late = try chat.receive(hours: 79) { (changes) throws(StoreError) in try changes.remove([7]) }
       XCTAssertEqual(reason(late), "deletion: tooOld")
       XCTAssertEqual(try chat.texts(), ["old"])
+    }
+  }
+
+  /// The sender's clock is a year behind, or a year ahead: the age of its message is counted by the relay.
+  func testADeletionIsInTimeWhateverTheSendersClockSays() throws {
+    for days in [-365, 365] as [Int64] {
+      try withChat { chat in
+        let wrong = WallTime(milliseconds: chat.start.milliseconds + days * 86_400_000)
+        let messages = [chat.message("one", 7, sentAt: wrong), chat.message("two", 8, sentAt: wrong)]
+        for message in messages { try chat.receive { (changes) throws(StoreError) in try changes.insert(message) } }
+        let soon = try chat.receive(hours: 77) { (changes) throws(StoreError) in try changes.remove([7]) }
+        XCTAssertNil(reason(soon), "\(days) days off")
+        let late = try chat.receive(hours: 78) { (changes) throws(StoreError) in try changes.remove([8]) }
+        XCTAssertEqual(reason(late), "deletion: tooOld", "\(days) days off")
+        XCTAssertEqual(try chat.items().map { $0.deletedAt != nil }, [true, false], "\(days) days off")
+      }
+    }
+  }
+
+  func testANewMessageMovesItsChatUpWhateverTheSendersClockSays() throws {
+    try withChat { chat in
+      let first = chat.message("one", 7)
+      try chat.receive { (changes) throws(StoreError) in try changes.insert(first) }
+      let before = try chat.store.contact(chat.contactID).chatAt
+      let behind = WallTime(milliseconds: chat.start.milliseconds - 365 * 86_400_000)
+      let second = chat.message("two", 8, sentAt: behind)
+      try chat.receive(hours: 1) { (changes) throws(StoreError) in try changes.insert(second) }
+      XCTAssertGreaterThan(try chat.store.contact(chat.contactID).chatAt, before)
+      XCTAssertEqual(try chat.items().last?.itemAt, behind, "its own time is shown as it was sent")
     }
   }
 

@@ -168,7 +168,7 @@ final class MigrationTests: XCTestCase {
       try store.enter(
         NewLedgerEntry(
           connectionID: 1, messageID: [number], messageAt: now, kind: .message, contactID: 1, itemID: item),
-        after: [], itemAt: now, at: now)
+        after: [], at: now)
       return item
     }
   }

@@ -148,7 +148,7 @@ final class StoreFaultTests: XCTestCase {
       try store.enter(
         NewLedgerEntry(
           connectionID: 1, messageID: [UInt8(number)], messageAt: now, kind: .message, contactID: 1, itemID: item),
-        after: [], itemAt: now, at: now)
+        after: [], at: now)
     }
   }
 

@@ -10,7 +10,6 @@ extension Calls {
   /// A call to be entered into the ledger.
   struct Received {
     let itemID: Int64
-    let calledAt: WallTime
     let rings: Bool
   }
 
@@ -60,7 +59,7 @@ extension Calls {
     // What is over takes no call's place: it was missed, and the other one continues.
     change.isBesideAnother = live != nil && left <= .zero
     let entered = try take(change).call
-    return entered.itemID.map { Received(itemID: $0, calledAt: calledAt, rings: left > .zero) }
+    return entered.itemID.map { Received(itemID: $0, rings: left > .zero) }
   }
 
   /// The contact has deleted the connection: it neither calls nor answers any more. Part of the caller's transaction.

@@ -105,7 +105,10 @@ struct ReceivedChanges {
       return ignored(.unknownMessage, "deletion")
     }
     let isKept = try !features().allow(.fullDelete, .contact)
-    let verdict = ItemRules.contactDeletes(subject(item), inFull: !isKept)
+    // The sender's clock may be wrong, so that the age is taken from when the relay took the message.
+    let sentAt = try store.ledgerEntries(itemID: item.id).first?.messageAt ?? item.createdAt
+    let verdict = ItemRules.contactDeletes(
+      ItemRules.Subject(item, sentAt: sentAt, at: relayedAt), inFull: !isKept)
     return try carryOut(verdict, "deletion") { () throws(StoreError) in
       if isKept { try markDeleted(item) } else { try store.remove(item) }
       return .changed(.removed(ItemChange.RemovedItem(item), isKept: isKept), contactID: contactID)
@@ -173,9 +176,10 @@ struct ReceivedChanges {
 }
 
 extension ItemRules.Subject {
-  init(_ item: StoredItem, at time: WallTime) {
+  /// `sentAt`: by the clock that `time` is read from, if that is not the sender's.
+  init(_ item: StoredItem, sentAt: WallTime? = nil, at time: WallTime) {
+    let age = time.milliseconds - (sentAt ?? item.itemAt).milliseconds
     self.init(
-      author: item.isSent ? .user : .contact, isDeleted: item.deletedAt != nil,
-      age: .milliseconds(max(0, time.milliseconds - item.itemAt.milliseconds)))
+      author: item.isSent ? .user : .contact, isDeleted: item.deletedAt != nil, age: .milliseconds(max(0, age)))
   }
 }

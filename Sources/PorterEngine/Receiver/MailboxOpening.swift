@@ -271,7 +271,7 @@ struct MailboxOpening {
     var content = OpenedMessage.Content.nothingToShow(contactID: contactID)
     let record = { () throws(StoreError) in
       guard let call = try self.calls.receive(signal, of: message, connection, store) else { return }
-      content = .call(call.itemID, contactID: contactID, at: call.calledAt, rings: call.rings)
+      content = .call(call.itemID, contactID: contactID, rings: call.rings)
     }
     try connections.take(.arrived(record), of: connection, store)
     return OpenedMessage(content)

@@ -148,7 +148,7 @@ final class MessageCommitter {
 
   /// Whether it is a call that the user is to hear of now; so it is taken if its contact's record cannot be read.
   private static func rings(_ content: OpenedMessage.Content, _ store: Store) -> Bool {
-    guard case .call(_, let contactID, _, rings: true) = content else { return false }
+    guard case .call(_, let contactID, rings: true) = content else { return false }
     do throws(StoreError) { return try Calls.reachUser(contactID: contactID, store) } catch { return true }
   }
 
@@ -200,7 +200,7 @@ final class MessageCommitter {
     var item: StoredItem?
     switch content {
     case .item(let stored): (contactID, item) = (stored.contactID, stored)
-    case .call(let id, let contact, _, _): (contactID, item) = (contact, try store.item(id))
+    case .call(let id, let contact, _): (contactID, item) = (contact, try store.item(id))
     case .changed(let change, let contact): (contactID, item) = (contact, try change.remainingItem(store))
     case .connected, .updated, .left, .connecting:
       guard let contact = connection.contactID else { return nil }
@@ -223,7 +223,7 @@ final class MessageCommitter {
     var (contactID, itemID, requestID): (Int64?, Int64?, Int64?)
     switch content {
     case .item(let item): (kind, contactID, itemID) = (.message, item.contactID, item.id)
-    case .call(let id, let contact, _, let rings):
+    case .call(let id, let contact, let rings):
       guard rings else { return [] }
       (kind, contactID, itemID) = (.call, contact, id)
     case .connected(let contact): (kind, contactID) = (.connected, contact)
@@ -251,16 +251,16 @@ final class MessageCommitter {
     inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
   ) throws(StoreError) -> StoredContact? {
     let (kind, contactID): (StoredLedgerEntry.Kind, Int64?)
-    var (itemID, itemAt, requestID): (Int64?, WallTime?, Int64?)
+    var (itemID, requestID): (Int64?, Int64?)
     var (isMention, detail): (Bool, String?) = (false, nil)
     var isOver = false
     switch content {
     case .item(let item):
-      (kind, contactID, itemID, itemAt) = (.message, item.contactID, item.id, item.itemAt)
+      (kind, contactID, itemID) = (.message, item.contactID, item.id)
       isMention = item.mentionsUser
     case .changed(let change, let contact): (kind, contactID, detail) = (.changed, contact, change.stored)
-    case .call(let id, let contact, let time, let rings):
-      (kind, contactID, itemID, itemAt) = (.call, contact, id, time)
+    case .call(let id, let contact, let rings):
+      (kind, contactID, itemID) = (.call, contact, id)
       isOver = !rings
     case .connected(let contact): (kind, contactID) = (.connected, contact)
     case .updated(let before): (kind, contactID) = (.updated, before.id)
@@ -284,7 +284,7 @@ final class MessageCommitter {
       NewLedgerEntry(
         connectionID: connection.id, messageID: message.identifier, messageAt: message.timestamp, kind: kind,
         contactID: contactID, itemID: itemID, requestID: requestID, detail: detail), inPlaceOf: earlier, after: events,
-      itemAt: itemAt, mentionsUser: isMention, contact: connection.reading?.contact, at: context.clock.wall())
+      mentionsUser: isMention, contact: connection.reading?.contact, at: context.clock.wall())
   }
 
   /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.

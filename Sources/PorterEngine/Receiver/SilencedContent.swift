@@ -11,7 +11,7 @@ extension OpenedMessage.Content {
       return try !NotificationPolicy.showsMessage(
         to: Self.owner(of: connection, store), Self.filter(item.contactID, connection, store),
         mentionsUser: item.mentionsUser)
-    case .call(_, let contactID, _, _):
+    case .call(_, let contactID, _):
       return try !NotificationPolicy.showsCalls(
         to: Self.owner(of: connection, store), Self.filter(contactID, connection, store))
     case .connected, .request:

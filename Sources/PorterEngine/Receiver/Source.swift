@@ -155,7 +155,7 @@ struct OpenedMessage {
     /// It changed another message.
     case changed(ItemChange, contactID: Int64)
     /// A contact calls; `rings` unless its time was up when it came.
-    case call(Int64, contactID: Int64, at: WallTime, rings: Bool)
+    case call(Int64, contactID: Int64, rings: Bool)
     case connected(contactID: Int64)
     /// The contact has another profile; this is what it was.
     case updated(StoredContact)

@@ -62,6 +62,33 @@ final class ShareTests: XCTestCase {
     share.send("/_app suspend 0").assert("cmdOk")
   }
 
+  /// A live message grows in the share extension. The app's host hears of it while the app is active, and once after a restart.
+  func testAnEditOfAShareExtensionIsReportedInTheApp() throws {
+    let pair = try Pair()
+    let share = try share(pair.alice)
+    share.send("/_app phase active").assert("cmdOk")
+    let sent = share.send("/_send @1 live=on text hel")["result"]["chatItems"][0]["chatItem"]["meta"]["itemId"].number
+    pair.alice.event("newChatItems")
+    share.send("/_update item @1 \(sent) live=on text hello").assert("chatItemUpdated")
+    let grown = try XCTUnwrap(pair.alice.event("chatItemUpdated"))["result"]["chatItem"]["chatItem"]
+    XCTAssertEqual(grown["content"]["msgContent"]["text"].text, "hello")
+    XCTAssertTrue(grown["meta"]["itemLive"].flag, grown.description)
+
+    pair.alice.free()
+    share.send("/_update item @1 \(sent) text hello world").assert("chatItemUpdated")
+    let again = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    again.send(#"/_network {"relay":"\#(pair.folder.file("relay.db"))"}"#).assert("cmdOk")
+    again.send("/_start").assert("chatStarted")
+    let whole = try XCTUnwrap(again.event("chatItemUpdated"))["result"]["chatItem"]["chatItem"]
+    XCTAssertEqual(whole["content"]["msgContent"]["text"].text, "hello world")
+    XCTAssertFalse(whole["meta"]["itemLive"].exists, whole.description)
+    share.send("/_update item @1 \(sent) text hello world").assert("chatItemNotChanged")
+    share.send("/_update item @1 \(sent) text hello, world").assert("chatItemUpdated")
+    let next = try XCTUnwrap(again.event("chatItemUpdated"))["result"]["chatItem"]["chatItem"]
+    XCTAssertEqual(next["content"]["msgContent"]["text"].text, "hello, world")
+    share.send("/_app suspend 0").assert("cmdOk")
+  }
+
   /// INC-18: the app names the share extension that is in its way.
   func testINC18AnAppNamesTheShareExtensionThatHoldsTheStore() throws {
     let pair = try Pair()

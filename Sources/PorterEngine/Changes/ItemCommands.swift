@@ -89,6 +89,14 @@ extension Engine {
     return nil
   }
 
+  /// The app's host has no answer to a command of an extension's: it hears of the change from the ledger. Part of the command's
+  /// transaction.
+  private func enterForApp(_ change: ItemChange, _ subject: Subject) throws(StoreError) {
+    guard configuration.role != .app, let connection = subject.connection else { return }
+    try changes.enter(
+      .changed, connectionID: connection.id, contactID: subject.contact.id, subject.store, change)
+  }
+
   static func notSendable(_ contact: ContactRecord) -> ChatError {
     .error(contact.status == .active ? .contactNotReady(contact) : .contactNotActive(contact))
   }
@@ -121,6 +129,7 @@ extension Engine {
       let refusal = try send([.edit(edit)], subject) { () throws(StoreError) in
         try store.edit(item, ItemEdit(content: text, mentionsUser: false, isLive: remainsLive), at: subject.now)
         if let end { try store.startDisappearing(itemID, end) }
+        try self.enterForApp(.edited(itemID: itemID), subject)
       }
       if let refusal { return .failure(refusal) }
       if end != nil { store.afterCommit { [weak self] in self?.disappearing.takeUp() } }

@@ -25,8 +25,8 @@ extern char __bss_start[];
 /* Follows the variables that a push writes to, where `scripts/order` has put those first. */
 char process_memory_hot_end;
 
-/* The system hands out pages one by one as they are touched, each time by an exception; so many at a time cost a tenth of that. A kernel
- * before 5.14 refuses, and then they come one by one. */
+/* The system hands out pages one by one as they are touched, each time by an exception; so many at a time cost a tenth
+ * of that. A kernel before 5.14 refuses, and then they come one by one. */
 static void populate(const char *from, const char *to) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   uintptr_t begin = ((uintptr_t)from + page - 1) / page * page, end = (uintptr_t)to / page * page;
@@ -46,8 +46,8 @@ static void populate_memory(void) {
 static void populate_memory(void) {}
 #endif
 
-/* The threads of a push work in turn, so that one arena serves them all. Its memory is asked for in one piece, and kept until the next
- * push. SQLite's count of its memory takes a lock with each allocation, and nothing asks for it. */
+/* The threads of a push work in turn, so that one arena serves them all. Its memory is asked for in one piece, and kept
+ * until the next push. SQLite's count of its memory takes a lock with each allocation, and nothing asks for it. */
 void process_memory_prepare(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);

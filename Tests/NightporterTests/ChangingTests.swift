@@ -321,6 +321,8 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(try bodies(for: "from the pocket", station), ["from the pocket"])
     station.alice.send("/_app activate").assert("cmdOk")
     wait("confirmed") { status(2) == "sndRcvd" }
+    // What the extension took in; the next event is then the next message's.
+    station.alice.event("newChatItems")
     // The profile's setting counts where the contact has none; this clears the contact's.
     station.alice.send("/_set receipts contacts 1 off clear_overrides=on").assert("cmdOk")
     _ = deliver("unconfirmed again", station.pair)

@@ -9,16 +9,20 @@ import XCTest
 final class ScreenWithdrawalTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// What the app's event has removed. `isSettled`: nothing comes that would change the badge meanwhile.
-  private func withdrawn(_ host: Host, isSettled: Bool = true, line: UInt = #line) throws -> [String] {
+  /// The app's event that removes something. `isSettled`: nothing comes that would change the badge meanwhile.
+  private func withdrawal(_ host: Host, isSettled: Bool = true, line: UInt = #line) throws -> JSON {
     while let event = host.event(within: 20) {
       let result = event["result"]
       guard result["type"].text == "notifications", result["withdrawals"].count > 0 else { continue }
       if isSettled { XCTAssertEqual(result["badge"].number, host.state["unread"].number, line: line) }
-      return result["withdrawals"].elements.map(\.text)
+      return result
     }
     XCTFail("nothing is withdrawn", line: line)
-    return []
+    return JSON("")
+  }
+
+  private func withdrawn(_ host: Host, isSettled: Bool = true, line: UInt = #line) throws -> [String] {
+    try withdrawal(host, isSettled: isSettled, line: line)["withdrawals"].elements.map(\.text)
   }
 
   func testWhatTheUserReadsInTheAppIsWithdrawnAtOnce() throws {
@@ -80,6 +84,30 @@ final class ScreenWithdrawalTests: XCTestCase {
     }
     station.alice.send("/_read chat @1").assert("cmdOk")
     XCTAssertEqual(try withdrawn(station.alice), ["np:many:1:@1"])
+  }
+
+  /// No profile is active afterwards: what was shown of it goes all the same.
+  func testWhatTheLastProfileShowedIsWithdrawnWhenItIsDeleted() throws {
+    for leavesAHiddenOne in [false, true] {
+      let station = try Station()
+      if leavesAHiddenOne {
+        station.alice.send(#"/_create user {"profile":{"displayName":"secret"}}"#).assert("activeUser")
+        station.alice.send("/_user 1").assert("activeUser")
+        station.alice.send(#"/_hide user 2 "pw""#).assert("userPrivacy")
+      }
+      station.suspend()
+      let shown = try station.present(try station.push(for: "private words")).identifiers
+      XCTAssertEqual(shown.count, 1)
+      station.alice.send("/_app activate").assert("cmdOk")
+      awaitRest(of: station.alice)
+      station.alice.dropEvents()
+      station.alice.send("/_delete user 1 del_smp=on").assert("cmdOk")
+      XCTAssertEqual(station.alice.send("/u").errorTag, "noActiveUser")
+      let event = try withdrawal(station.alice)
+      XCTAssertEqual(
+        Set(event["withdrawals"].elements.map(\.text)), Set(shown + ["np:connected:1:1"]), event.description)
+      XCTAssertFalse(event["user"].exists, event.description)
+    }
   }
 
   /// A notice that the store could not be read goes when the app reads it.

@@ -138,7 +138,8 @@ enum Samples {
     let tokens = TokenStatus.allCases.map { Event.ntfTokenStatus($0, reason: parts.flag ? parts.words : nil) }
     return [
       .ntfMessage(parts.user, entity, message), .chatSuspended, .eventsLost(parts.number),
-      .notifications(parts.user, presented, withdrawals: parts.flag ? [parts.words] : [], badge: parts.number),
+      .notifications(
+        parts.flag ? parts.user : nil, presented, withdrawals: parts.flag ? [parts.words] : [], badge: parts.number),
     ]
       + ended.map(Event.ntfResponse) + tokens
       + EveryCase.addresses(parts).map {

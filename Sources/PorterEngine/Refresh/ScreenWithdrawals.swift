@@ -86,7 +86,7 @@ final class ScreenWithdrawals {
     let new = due.filter { !reported.contains(Self.removal($0)) }
     // The store can be read again: what was said of it does not hold any more.
     let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
-    guard !new.isEmpty || endsNotice, let user = try store.activeUser() else { return }
+    guard !new.isEmpty || endsNotice else { return }
     var bursts = try BurstComposition([], [], try presentation.policy(store), context, store)
     for summary in Set(new.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     var identifiers = new.filter { $0.summary == nil }.map {
@@ -105,7 +105,8 @@ final class ScreenWithdrawals {
       return PresentedNotification(content: summary.json(in: table), presentation: listed.names)
     }
     guard !identifiers.isEmpty || !summaries.isEmpty else { return }
-    context.events.postUnlessBehind(
-      .notifications(UserRecord(user), summaries, withdrawals: identifiers, badge: badge))
+    // What the last profile showed goes with it.
+    let user = try store.activeUser().map { UserRecord($0) }
+    context.events.postUnlessBehind(.notifications(user, summaries, withdrawals: identifiers, badge: badge))
   }
 }

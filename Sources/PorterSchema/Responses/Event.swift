@@ -17,8 +17,8 @@ package enum Event: Hashable, Sendable {
   case contactDeletedByContact(UserRecord, ContactRecord)
 
   case newChatItems(UserRecord, [ChatItemInChat])
-  /// Ours: what an app on screen shows for the events it just got. It counts as shown.
-  case notifications(UserRecord, [PresentedNotification], withdrawals: [String] = [], badge: Int64)
+  /// Ours: what an app on screen shows for the events it just got. It counts as shown. Without a user while no profile is active.
+  case notifications(UserRecord?, [PresentedNotification], withdrawals: [String] = [], badge: Int64)
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
   /// `isTimed`: they were to disappear.
@@ -74,10 +74,11 @@ package enum Event: Hashable, Sendable {
       .about(user, "contactDeletedByContact", ["contact": contact.json])
     case .newChatItems(let user, let items): .about(user, "newChatItems", ["chatItems": .array(items.map(\.json))])
     case .notifications(let user, let notifications, let withdrawals, let badge):
-      .about(
-        user, "notifications",
+      .tagged(
+        "notifications",
         [
-          "notifications": .array(notifications.map(\.json)), "withdrawals": .array(withdrawals.map { .string($0) }),
+          "user": user?.json, "notifications": .array(notifications.map(\.json)),
+          "withdrawals": .array(withdrawals.map { .string($0) }),
           "badge": .integer(badge),
         ])
     case .chatItemUpdated(let user, let item): .about(user, "chatItemUpdated", ["chatItem": item.json])

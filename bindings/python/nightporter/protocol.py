@@ -641,11 +641,12 @@ class Event_notifications_notifications(TypedDict):
 class Event_notifications(TypedDict):
     """What an app on screen shows of what the events before it are about, which counts as shown; and what it
     removes, since it was read, deleted or is over. The next answer to a push or round names that once more. The
-    profile is the active one where something is removed.
+    profile is the active one where something is removed, and left out while none is active, such as after the
+    last one was deleted.
     """
 
     type: Literal["notifications"]
-    user: "User"
+    user: NotRequired["User"]
     notifications: list["Event_notifications_notifications"]
     withdrawals: list[str]
     badge: int

@@ -522,11 +522,11 @@ char *np_state(chat_ctrl ctrl);
  * Returns NP_OK, NP_ERROR_TIMEOUT or NP_ERROR_SYSTEM. Called on the library's threads, each of which is made when it is needed
  * first and ends when the network comes to rest; it may block. Calls of one controller are made at the same time: one that
  * sends, one that receives, and one for each mailbox that a push in progress looks into, or that a command waits for, so that no
- * push, and least of all a call's, waits for a request of another one that hangs, and a request for messages which hangs delays no
- * message that is sent. Beside one that receives and has not returned within a second the next one is made, up to six, so that a
- * mailbox that hangs keeps no other one from being looked into. NP_RELAY_CALLS is the most in all, with those from before a
- * suspension that have not returned: one for each push that there can be, beside the seven without one. What comes beyond that
- * waits. A transport that lets one call wait for another takes all this away.
+ * push, and least of all a call's, waits for a request of another one that hangs, and a request for messages, or for the
+ * notification server's answers, which hangs delays no message that is sent. Beside one that receives and has not returned within
+ * a second the next one is made, up to six, so that a mailbox that hangs keeps no other one from being looked into. NP_RELAY_CALLS
+ * is the most in all, with those from before a suspension that have not returned: one for each push that there can be, beside the
+ * seven without one. What comes beyond that waits. A transport that lets one call wait for another takes all this away.
  * The only function of this library that it may call is np_relay_ready().
  */
 typedef np_error (*np_relay_exchange)(void *context, const uint8_t *request, size_t request_length, uint8_t **answer,

@@ -1,5 +1,6 @@
 import CNightporter
 import Foundation
+import PorterStore
 import XCTest
 
 @testable import PorterEngine
@@ -131,6 +132,37 @@ final class HostRelayTests: XCTestCase {
     XCTAssertGreaterThan(
       meeting.alice.state["operations"]["receiving"].number, 0, "the request for messages still hangs")
     meeting.bob.event("newChatItems", within: 10)
+  }
+
+  /// M9: the same for a request for the notification server's answers, which an app looks for whenever it is activated. Nor does it keep
+  /// messages from being received.
+  func testAHangingRequestForTheServersAnswersDelaysNothing() throws {
+    let station = try Station()
+    let (bob, prefix) = (station.bob, station.alice.prefix)
+    station.alice.free()
+    let answers = try replyMailbox(prefix)
+    let alice = try XCTUnwrap(Host.open(prefix).host)
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: alice)
+    transport.hang(mailboxes: [answers])
+    defer { transport.hang(mailboxes: []) }
+    alice.send("/_start").assert("chatStarted")
+    transport.waitUntilAsked(for: answers)
+    let message = #"[{"msgContent":{"type":"text","text":"hello"},"mentions":{}}]"#
+    alice.send("/_send @1 json \(message)").assert("newChatItems")
+    alice.send("/_connect 1").assert("invitation")
+    bob.event("newChatItems", within: 10)
+    bob.send("/_send @1 json \(message)").assert("newChatItems")
+    awaitRest(of: bob)
+    np_relay_ready(alice.handle)
+    alice.event("newChatItems", within: 10)
+    XCTAssertGreaterThan(alice.state["operations"]["notifications"].number, 0, "the request for answers still hangs")
+  }
+
+  private func replyMailbox(_ prefix: String) throws -> [UInt8] {
+    let store = try Database(path: prefix + "_chat.db")
+    defer { try? store.close() }
+    return try XCTUnwrap(store.rows("SELECT reply_recipient_id FROM token") { $0.blob(0) }.first)
   }
 
   /// Of this process.

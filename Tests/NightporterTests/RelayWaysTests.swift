@@ -75,6 +75,31 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.late(42), [], "unknown")
   }
 
+  /// A request for the notification server's answers is one for messages, delays nothing that is sent, and comes before the others.
+  func testAnswersOfTheServerAreReceivedFirst() {
+    var ways = RelayWays(count: 9, sharesSending: false)
+    XCTAssertEqual(ways.add(0, on: .replies), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .sending), starts((1, 1)))
+    XCTAssertEqual(ways.add(2, on: .receiving), [], "one at a time")
+    XCTAssertEqual(ways.add(3, on: .replies), [])
+    XCTAssertEqual(ways.hasten(3), [], "no push is about it")
+    XCTAssertEqual(ways.late(0), starts((3, 2)))
+    XCTAssertEqual(ways.late(3), starts((2, 3)))
+    XCTAssertEqual(ways.add(4, on: .replies), [])
+    XCTAssertEqual(ways.givenUp(2), starts((4, 4)))
+    XCTAssertEqual(ways.ended(4), [])
+  }
+
+  func testWithTwoWaysAnswersOfTheServerDelayNothingThatIsSent() {
+    var ways = RelayWays(count: 2, sharesSending: false)
+    XCTAssertEqual(ways.add(0, on: .replies), starts((0, 0)))
+    XCTAssertEqual(ways.add(1, on: .sending), starts((1, 1)))
+    XCTAssertEqual(ways.add(2, on: .receiving), [])
+    XCTAssertEqual(ways.add(3, on: .replies), [])
+    XCTAssertEqual(ways.ended(0), starts((3, 0)))
+    XCTAssertEqual(ways.ended(3), starts((2, 0)))
+  }
+
   /// What no push is about has ways that no push takes while it has another.
   func testPushesLeaveTheWaysOfWhatIsReceived() {
     var ways = RelayWays(count: 8, sharesSending: false)
@@ -173,9 +198,9 @@ final class RelayWaysTests: XCTestCase {
           XCTAssertTrue((0..<count).contains(start.way), "seed \(seed)")
           XCTAssertTrue(started.insert(start.request).inserted, "seed \(seed)")
           XCTAssertFalse(dropped.contains(start.request), "seed \(seed)")
-          if count > 1, lanes[start.request] == .receiving {
+          if count > 1, lanes[start.request]?.isFetching ?? false {
             XCTAssertTrue(([0] + Array(2..<7)).contains(start.way), "seed \(seed)")
-            let others = carried.values.filter { lanes[$0] == .receiving }
+            let others = carried.values.filter { lanes[$0]?.isFetching ?? false }
             XCTAssertTrue(others.allSatisfy(harmless.contains), "seed \(seed)")
           }
           carried[start.way] = start.request

@@ -107,6 +107,12 @@ package final class Engine {
     relayLink.perform(kind, work, then: then)
   }
 
+  func lookForReplies<Value: Sendable>(
+    _ work: @escaping RelayDriver.Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void
+  ) {
+    relayLink.perform(.notifications, about: .init(isForReplies: true), work, then: then)
+  }
+
   func later(_ work: @escaping () -> Void) { context.later(work) }
 
   func newSigningKey() throws(ChatError) -> SigningKeyPair { try context.newSigningKey() }

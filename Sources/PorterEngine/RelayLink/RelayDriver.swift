@@ -115,7 +115,7 @@ final class RelayDriver {
     let (turns, driver) = (turns, identifier)
     let end = { [fileIsBusy, timers, timer = timer(number)] (failure: RelayError?) in
       timers.cancel(timer)
-      if lane == .receiving { timers.cancel(Self.lateness(timer)) }
+      if lane.isFetching { timers.cancel(Self.lateness(timer)) }
       let result = failure.map { .failure($0) } ?? answer.wait(atMost: .zero) ?? .failure(.closed)
       if case .failure(let error) = result, error.isFileBusy { fileIsBusy() }
       then(result)
@@ -156,7 +156,7 @@ final class RelayDriver {
   /// What is left of a time that begins when a thread takes the request. What is sent has its time from when it was asked, since a
   /// command waits for it. Nil when nothing is left.
   private func timeLeft(_ request: Asked, of span: Span) -> Span? {
-    guard request.lane == .receiving || request.handedOver != nil else { return nil }
+    guard request.lane.isFetching || request.handedOver != nil else { return nil }
     let left = (request.handedOver ?? lastProgress) + span - clock.now()
     return left > .zero ? left : nil
   }
@@ -167,7 +167,7 @@ final class RelayDriver {
   }
 
   private func noteHandedOver(_ request: Asked) {
-    guard request.lane == .receiving else { return }
+    guard request.lane.isFetching else { return }
     let now = clock.now()
     (request.handedOver, lastProgress) = (now, now)
     let (number, turns, driver) = (request.number, turns, identifier)

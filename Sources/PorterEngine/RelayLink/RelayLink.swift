@@ -165,7 +165,7 @@ final class RelayLink {
     switch kind {
     // What an extension receives is what its pushes are about.
     case .receiving, .delivery, .database: urgency.isPushed || context.role == .extension ? .push : .receiving
-    case .notifications, .sending: .sending
+    case .notifications, .sending: urgency.isForReplies ? .replies : .sending
     }
   }
 

@@ -5,14 +5,25 @@ import PorterStore
 /// What a push is about comes first, and has a way of its own while there is one: no push waits behind a request of another one
 /// that hangs, nor behind what the process asks for by itself (INC-43). Beside that, one request for messages is carried out at a
 /// time, unless it has had no answer for long: then the next one is carried out beside it, so that one mailbox that hangs keeps no
-/// other one from being looked into (INC-39). One that sends has the way that is kept for sending: a request for messages that hangs
-/// delays nothing that is sent.
+/// other one from being looked into (INC-39). The notification server's answers are such messages too, and come first, since a command
+/// may wait for them. One that sends has the way that is kept for sending: a request for messages that hangs delays nothing that is
+/// sent.
 struct RelayWays {
   enum Lane: CaseIterable {
     /// What a push is about; in an extension everything that is received.
     case push
+    /// The notification server's answers.
+    case replies
     case receiving
     case sending
+
+    /// It looks for messages, and no push is about it.
+    var isFetching: Bool {
+      switch self {
+      case .receiving, .replies: true
+      case .push, .sending: false
+      }
+    }
   }
 
   /// What a request is about.
@@ -23,6 +34,8 @@ struct RelayWays {
     var isPushed = false
     /// One exchange about one mailbox.
     var isShort = false
+    /// It looks for the notification server's answers.
+    var isForReplies = false
   }
 
   /// To be handed over now.
@@ -38,7 +51,7 @@ struct RelayWays {
     /// It has had no answer for long.
     var isLate = false
 
-    var holdsOthersBack: Bool { lane == .receiving && isAwaited && !isLate }
+    var holdsOthersBack: Bool { lane.isFetching && isAwaited && !isLate }
   }
 
   static let sendingWay = 1
@@ -131,7 +144,8 @@ struct RelayWays {
       // What no push is about has no other ways.
       return all.dropFirst(Self.receivingWays) + receiving + (sharesSending ? [Self.sendingWay] : [])
     case .sending: return [Self.sendingWay]
-    case .receiving: return carried.values.contains(where: \.holdsOthersBack) ? [] : Array(receiving)
+    case .receiving, .replies:
+      return carried.values.contains(where: \.holdsOthersBack) ? [] : Array(receiving)
     }
   }
 }

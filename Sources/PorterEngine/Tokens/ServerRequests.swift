@@ -129,7 +129,7 @@ final class ServerRequests {
       listensTo.map({ $0 != (identifier, relay) }) ?? true
     else { return }
     listensTo = (identifier, relay)
-    host.withRelay(.notifications) { (client) throws(RelayError) in
+    host.lookForReplies { (client) throws(RelayError) in
       try client.subscribe([(recipient: identifier, key: mailbox.recipientKey)])
     } then: { [weak self] result in
       switch result {
@@ -158,7 +158,7 @@ final class ServerRequests {
     guard let token = found ?? nil, let mailbox = token.replyMailbox,
       let identifier = RelayIdentifier(bytes: mailbox.recipientID)
     else { return endTakingReplies() }
-    host.withRelay(.notifications) { (client) throws(RelayError) in
+    host.lookForReplies { (client) throws(RelayError) in
       try Self.replies(in: identifier, mailbox.recipientKey, client)
     } then: { [weak self] result in
       guard let self else { return }

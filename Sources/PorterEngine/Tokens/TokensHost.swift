@@ -18,6 +18,9 @@ protocol TokensHost: AnyObject {
   func withRelay<Value: Sendable>(
     _ kind: OperationKind, _ work: @escaping RelayDriver.Work<Value>,
     then: @escaping (Result<Value, RelayError>) -> Void)
+  /// The same for the mailbox of the notification server's answers. What is sent does not wait for this.
+  func lookForReplies<Value: Sendable>(
+    _ work: @escaping RelayDriver.Work<Value>, then: @escaping (Result<Value, RelayError>) -> Void)
   /// Does this in a later turn.
   func later(_ work: @escaping () -> Void)
   func requireStore() throws(ChatError) -> Store

@@ -35,6 +35,47 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(chats(pair.bob).count, 2)
   }
 
+  /// The confirmation is on its way with the profile as it was. The change follows it.
+  func testAProfileThatChangesWhileTheInviterIsAwayArrives() throws {
+    let folder = try TemporaryFolder()
+    let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+    let bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+    alice.begin("alice", relay: folder.file("relay.db"))
+    bob.begin("bob", relay: folder.file("relay.db"))
+    let link = invitation(bob)
+    bob.send("/_app suspend 0").assert("cmdOk")
+    alice.send("/connect \(link)").assert("sentConfirmation")
+    let change = alice.send(#"/_profile 1 {"displayName":"alice2","fullName":""}"#)
+    change.assert("userProfileUpdated")
+    XCTAssertEqual(change["result"]["updateSummary"]["changedContacts"].count, 0, "there is no contact yet")
+    bob.send("/_app activate").assert("cmdOk")
+    alice.event("contactConnected", within: 20)
+    let updated = bob.event("contactUpdated", within: 20)?["result"]
+    XCTAssertEqual(updated?["fromContact"]["profile"]["displayName"].text, "alice")
+    XCTAssertEqual(updated?["toContact"]["profile"]["displayName"].text, "alice2")
+    bob.event("contactConnected", within: 20)
+    let contact = bob.send("/_contacts 1")["result"]["contacts"][0]
+    XCTAssertEqual(contact["profile"]["displayName"].text, "alice2", contact.description)
+  }
+
+  /// The contact sees the profile that was made up for it, and learns of no other one.
+  func testAnIncognitoProfileDoesNotChangeWhileTheInviterIsAway() throws {
+    let folder = try TemporaryFolder()
+    let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
+    let bob = try XCTUnwrap(Host.open(folder.file("bob")).host)
+    alice.begin("alice", relay: folder.file("relay.db"))
+    bob.begin("bob", relay: folder.file("relay.db"))
+    let link = invitation(bob)
+    bob.send("/_app suspend 0").assert("cmdOk")
+    alice.send("/_connect 1 incognito=on \(link)").assert("sentConfirmation")
+    alice.send(#"/_profile 1 {"displayName":"alice2","fullName":""}"#).assert("userProfileUpdated")
+    bob.send("/_app activate").assert("cmdOk")
+    alice.event("contactConnected", within: 20)
+    bob.event("contactConnected", within: 20)
+    let name = bob.send("/_contacts 1")["result"]["contacts"][0]["profile"]["displayName"].text
+    XCTAssertFalse(["", "alice", "alice2"].contains(name), name)
+  }
+
   /// From the store alone, at each stage.
   func testAPlanSaysWhereAnInvitationLeads() throws {
     let folder = try TemporaryFolder()

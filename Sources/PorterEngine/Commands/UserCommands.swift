@@ -96,22 +96,22 @@ extension Engine {
     return told
   }
 
-  /// Reads all that can be damaged before it writes. Nil for a contact that cannot be told.
+  /// Reads all that can be damaged before it writes. Nil where there is no contact to report. With a ratchet the change is sent all
+  /// the same: the confirmation of an invitation that we followed has the profile as it was.
   private func tell(
     _ connection: StoredConnection, of user: StoredUser, _ store: Store
   ) throws(StoreError) -> ContactRecord? {
-    // Who is not confirmed yet takes nothing that is signed.
-    guard let contactID = connection.contactID, var ratchet = try store.ratchet(connectionID: connection.id) else {
-      return nil
-    }
-    let contact = try store.contact(contactID)
+    guard var ratchet = try store.ratchet(connectionID: connection.id) else { return nil }
+    var contact: StoredContact?
+    if let contactID = connection.contactID { contact = try store.contact(contactID) }
+    let profile = contact.map { connection.profileToSend(user, to: $0) } ?? connection.profileToSend(user)
     var told: ContactRecord?
     let enqueue = { () throws(StoreError) in
       try store.enqueue(
-        .information(connection.profileToSend(user, to: contact), replyMailbox: nil), connectionID: connection.id,
-        itemID: nil, with: &ratchet, attempt: self.context.randomness.bytes(24))
+        .information(profile, replyMailbox: nil), connectionID: connection.id, itemID: nil, with: &ratchet,
+        attempt: self.context.randomness.bytes(24))
       try store.save(ratchet, connectionID: connection.id)
-      told = ContactRecord(contact, connection: connection)
+      told = contact.map { ContactRecord($0, connection: connection) }
     }
     try connections.take(.given(enqueue), of: connection, store)
     return told

@@ -55,13 +55,13 @@ enum MessageText {
     return "\(twoDigits(seconds / 60)):\(twoDigits(seconds % 60))"
   }
 
-  /// Without control characters. Marks of direction end with the line that they are in, and close nothing outside it.
+  /// Without control characters but tabs and the ends of lines. Marks of direction end with the line that they are in, and close nothing outside it.
   private static func cleanBody(_ text: String) -> String {
     var cleaned = CleanText(limit: Limit.body.bytes)
     for scalar in text.unicodeScalars where !cleaned.isFull {
-      if isLineBreak(scalar) {
+      if let shown = lineBreak(scalar) {
         cleaned.closeIsolates()
-        cleaned.append(scalar)
+        cleaned.append(shown)
       } else if Direction.isOpening(scalar) {
         cleaned.openIsolate(scalar)
       } else if Direction.isClosing(scalar) {
@@ -74,10 +74,12 @@ enum MessageText {
     return shortened(cleaned.text, .body)
   }
 
-  private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+  /// What is shown in place of a character that ends a line or, as a tab does, a run of text. Nil for any other one.
+  private static func lineBreak(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
     switch scalar.value {
-    case 0x09...0x0d, 0x85, 0x2028, 0x2029: true
-    default: false
+    case 0x09, 0x0a, 0x0d, 0x2028, 0x2029: scalar
+    case 0x0b, 0x0c, 0x85: "\n"
+    default: nil
     }
   }
 

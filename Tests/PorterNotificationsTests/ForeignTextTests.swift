@@ -55,6 +55,14 @@ final class ForeignTextTests: XCTestCase {
     }
   }
 
+  /// A body has lines, each of which ends in the same way for every platform.
+  func testATextHasNoControlCharactersButThoseOfItsLines() {
+    XCTAssertEqual(body("a\u{b}b\u{c}c\u{85}d"), "a\nb\nc\nd")
+    XCTAssertEqual(body("a\tb\r\nc\nd"), "a\tb\r\nc\nd")
+    XCTAssertEqual(body("a\u{0}\u{7}\u{1b}[31mb\u{9f}"), "a[31mb")
+    XCTAssertEqual(body("a\u{2067}b\u{b}c\u{2069}"), "a\u{2067}b\u{2069}\nc")
+  }
+
   /// What looks invisible but shapes its neighbour stays.
   func testScriptsAndEmojiKeepTheirShapes() {
     for name in ["می‌خواهم", "क्ष", "👨‍👩‍👧‍👦", "❤️", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "한국", "é"] {

@@ -35,6 +35,14 @@ extension StringTable {
     return StringTable(language: language, own: own)
   }
 
+  /// For a table that does not parse, such as one of a version with other phrases: the wordings that ship in its language.
+  package static func shipped(insteadOf text: String) -> StringTable {
+    guard case .object(let table)? = try? JSONValue(parsing: text), let tag = try? language(table["language"]) else {
+      return .english
+    }
+    return StringTable(language: tag, own: [:])
+  }
+
   private static func language(_ value: JSONValue?) throws(ChatError) -> String {
     guard let value else { return Shipped.english.rawValue }
     guard let tag = value.stringValue, (2...35).contains(tag.utf8.count), tag.utf8.allSatisfy(isTagByte) else {

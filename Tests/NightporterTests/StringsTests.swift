@@ -1,4 +1,5 @@
 import CNightporter
+import PorterStore
 import XCTest
 
 /// The texts of notifications, from the app's choice to what its extension shows.
@@ -38,6 +39,20 @@ final class StringsTests: XCTestCase {
     set(station.alice, "{}").assert("cmdOk")
     station.suspend()
     XCTAssertEqual(try shown(station, service), ["bob:", "new message"])
+  }
+
+  /// The app stored the table, and an update has brought a version that words other phrases.
+  func testAStoredTableThatDoesNotFitIsReplacedByTheOneThatShips() throws {
+    let station = try Station()
+    station.alice.send("/_save app settings {\"notificationPreviewMode\":\"contact\"}").assert("cmdOk")
+    set(station.alice, #"{"language":"ja-JP","strings":{"new message":"新着"}}"#).assert("cmdOk")
+    station.suspend()
+    XCTAssertEqual(try shown(station), ["bob:", "新着"])
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    try store.execute(
+      "UPDATE settings SET value = replace(value, 'new message', 'a phrase of the past') WHERE name = 'ntfStrings'")
+    try store.close()
+    XCTAssertEqual(try shown(station), ["bob:", "新しいメッセージ"])
   }
 
   /// Bad input: a typed answer that names the member, and nothing changes.

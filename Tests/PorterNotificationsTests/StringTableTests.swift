@@ -60,6 +60,19 @@ final class StringTableTests: XCTestCase {
     XCTAssertNil(try StringTable.parsed("{}"))
   }
 
+  func testATableThatDoesNotParseLeavesItsLanguage() {
+    for (json, expected) in [
+      (#"{"language":"ja-JP","strings":{"a phrase of the past":"x"}}"#, "新しいメッセージ"),
+      (#"{"language":"ar","strings":{"Somebody":"%@"}}"#, "رسالة جديدة"),
+      (#"{"language":"de","strings":{"a phrase of the past":"x"}}"#, "new message"),
+      (#"{"strings":{"a phrase of the past":"x"}}"#, "new message"), (#"{"language":7}"#, "new message"),
+      ("[]", "new message"), ("nonsense", "new message"),
+    ] {
+      XCTAssertNotNil(error(json), json)
+      XCTAssertEqual(text(.newMessageBody, [], StringTable.shipped(insteadOf: json)), expected, json)
+    }
+  }
+
   func testArabicUsesAllSixForms() {
     let expected = [
       0: "لا رسائل جديدة", 1: "رسالة جديدة واحدة", 2: "رسالتان جديدتان", 3: "3 رسائل جديدة", 11: "11 رسالة جديدة",

@@ -58,6 +58,7 @@ final class NotificationStrings {
     do throws(ChatError) { table = try StringTable.parsed(text) } catch {
       // Of another version, which had other phrases.
       context.log(.warning, "the stored string table does not fit")
+      table = .shipped(insteadOf: text)
     }
     stored = (text, table)
     return table ?? .english

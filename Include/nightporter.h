@@ -435,10 +435,11 @@ char *np_categories(chat_ctrl ctrl);
  *
  * Returns {"result": {"type": "notificationResponse", "responseId", "action", "outcome", "reason", "repeated"}}. The outcome is
  * "waiting" (the app is to carry it out), "applying" (begun), "applied", or "stale": what it is about no longer exists, belongs to another
- * profile, or to another store than this; "reason" says which. The same response again changes nothing, and is answered
- * with `repeated` and the outcome of the first; but "open" is another tap once another notification was shown under the
- * identifier, such as a message in place of its placeholder. {"error": …} with the code `responseInvalid` for anything else, and
- * `responsesTooMany` when 1000 wait for the app. A store that cannot be opened now is an error too: report it again later.
+ * profile, or to another store than this; "reason" says which. The same response again, with the same identifier, action, text and
+ * userInfo.agentConnId, changes nothing, and is answered with `repeated` and the outcome of the first. "open" is another tap once
+ * another notification was shown under the identifier, such as a message in place of its placeholder, and each time on a notice
+ * ("np:notice"). {"error": …} with the code `responseInvalid` for anything else, and `responsesTooMany` when 1000 wait for the app. A store
+ * that cannot be opened now is an error too: report it again later.
  */
 char *np_notification_response(chat_ctrl ctrl, const char *response_json);
 

@@ -6,6 +6,7 @@ package struct NewResponse: Sendable {
   package var action: String
   /// The notification's; nil for one that is not ours.
   package var identifier: String?
+  /// Of the text and the connection.
   package var digest: [UInt8]
   package var text: String?
   package var userID: Int64?

@@ -152,6 +152,17 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertFalse(pair.alice.respond("{}")["result"]["repeated"].flag, "nothing tells two of these apart")
   }
 
+  /// All notices have one identifier, and the store that one is about may not be readable when the next one is shown.
+  func testEachTapOnANoticeOpensTheApp() throws {
+    let pair = try Pair()
+    for tap in 1...2 {
+      let answer = pair.alice.respond(#"{"categoryIdentifier":"NTF_CAT_CONNECTION_EVENT","identifier":"np:notice"}"#)
+      XCTAssertFalse(answer["result"]["repeated"].flag, "tap \(tap): \(answer)")
+      let event = try XCTUnwrap(pair.alice.event("ntfResponse"))["result"]
+      XCTAssertEqual(event["responseId"].number, answer["result"]["responseId"].number, "tap \(tap)")
+    }
+  }
+
   // MARK: The event
 
   func testTheEventComesAgainUntilTheHostHasTakenIt() throws {

@@ -99,6 +99,38 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(answer["outcome"].text, "applied", answer.description)
   }
 
+  /// After a restore the number is given to another person, whose notification has the identifier of the earlier one.
+  func testTheNextPersonWithARequestsNumberIsAnswered() throws {
+    for action in ["NTF_ACT_ACCEPT_CONTACT", "NTF_ACT_ACCEPT_CONTACT_INCOGNITO", "NTF_ACT_REJECT_CONTACT"] {
+      let (station, _, earlier) = try shownRequest()
+      let person = [UInt8](repeating: 7, count: 24)
+      let store = try Database(path: station.alice.prefix + "_chat.db")
+      try store.run("UPDATE contact_requests SET person = ?", [.blob(person)])
+      try store.close()
+      station.alice.send("/_app activate").assert("cmdOk")
+      let stale = station.alice.respond(to: earlier, action)["result"]
+      XCTAssertEqual(stale["reason"].text, "otherStore", stale.description)
+      station.alice.event("ntfResponse")
+
+      let later = try notification(earlier, of: Data(person).base64EncodedString())
+      let answer = station.alice.respond(to: later, action)["result"]
+      XCTAssertFalse(answer["repeated"].flag, "\(action): \(answer)")
+      let event = try XCTUnwrap(station.alice.event("ntfResponse"))["result"]
+      XCTAssertEqual(event["responseId"].number, answer["responseId"].number, "\(action): \(event)")
+      XCTAssertEqual(event["outcome"].text, "applied", "\(action): \(event)")
+      XCTAssertTrue(station.alice.respond(to: later, action)["result"]["repeated"].flag, action)
+    }
+  }
+
+  /// The same, about another connection.
+  private func notification(_ earlier: JSON, of connection: String) throws -> JSON {
+    var members = earlier.value as? [String: Any] ?? [:]
+    var userInfo = members["userInfo"] as? [String: Any] ?? [:]
+    userInfo["agentConnId"] = connection
+    members["userInfo"] = userInfo
+    return JSON(String(decoding: try JSONSerialization.data(withJSONObject: members), as: UTF8.self))
+  }
+
   /// The answer waits as long as the relay does not answer, and is given once.
   func testAcceptingIsPostponedWhileTheRelayCannotBeReached() throws {
     try acceptingIsPostponed(while: { $0.fail(.create) }, until: { $0.fail(nil) })

@@ -360,9 +360,10 @@ private struct ResponseRecorder: NotificationResponseRecord {
 
 extension NewResponse {
   fileprivate init(_ response: UserResponse) {
+    let identity = ResponseIdentity(response)
     self.init(
-      action: response.action.rawValue, identifier: response.identifier,
-      digest: Digest.sha256(Array((response.text ?? "").utf8)), text: response.text, userID: response.userID,
-      chatID: response.chatID, requestID: response.contactRequestID, connection: response.connection)
+      action: response.action.rawValue, identifier: identity.identifier, digest: identity.digest, text: response.text,
+      userID: response.userID, chatID: response.chatID, requestID: response.contactRequestID,
+      connection: response.connection)
   }
 }

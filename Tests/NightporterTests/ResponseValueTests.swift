@@ -1,0 +1,44 @@
+import PorterSchema
+import XCTest
+
+@testable import PorterEngine
+
+/// What is decided about a response without a machine.
+final class ResponseValueTests: XCTestCase {
+  // MARK: Repeats
+
+  private func identity(_ json: String) throws -> ResponseIdentity {
+    ResponseIdentity(try UserResponse(parsing: json))
+  }
+
+  private func reply(_ text: String, connection: String?, identifier: String = "np:message:a:b") -> String {
+    let connection = connection.map { ",\"agentConnId\":\"\($0)\"" } ?? ""
+    return "{\"actionIdentifier\":\"NTF_ACT_REPLY\",\"identifier\":\"\(identifier)\",\"userText\":\"\(text)\","
+      + "\"userInfo\":{\"userId\":1,\"chatId\":\"@1\"\(connection)}}"
+  }
+
+  func testWhatIsARepeat() throws {
+    let first = try identity(reply("yes", connection: "AAAA"))
+    let table: [(json: String, isRepeat: Bool)] = [
+      (reply("yes", connection: "AAAA"), true),
+      (reply("no", connection: "AAAA"), false),
+      // The number in the identifier was given again, to a notification about another connection.
+      (reply("yes", connection: "AAAB"), false),
+      (reply("yes", connection: nil), false),
+      (reply("yesAAAA", connection: nil), false),
+      (reply("yes", connection: "AAAA", identifier: "np:message:a:c"), false),
+    ]
+    for (json, isRepeat) in table { XCTAssertEqual(try identity(json) == first, isRepeat, json) }
+  }
+
+  func testWhatHasNoRepeat() throws {
+    let table: [(json: String, identifier: String?)] = [
+      ("{}", nil),
+      (#"{"identifier":"np:notice"}"#, nil),
+      (#"{"identifier":"np:many:1","userInfo":{"userId":1}}"#, "np:many:1"),
+      (#"{"identifier":"other"}"#, "other"),
+      (reply("yes", connection: nil, identifier: "np:notice"), "np:notice"),
+    ]
+    for (json, identifier) in table { XCTAssertEqual(try identity(json).identifier, identifier, json) }
+  }
+}

@@ -204,6 +204,37 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 1)
   }
 
+  /// Of a request that is over the notification may still be on screen.
+  func testATapOnARequestThatIsOverLeadsToItsContactOrNowhere() throws {
+    let meeting = try AddressMeeting()
+    let alice = meeting.alice
+    let others = try ["carol", "dave", "erin"].map { name in
+      let host = try XCTUnwrap(Host.open(meeting.folder.file(name)).host)
+      host.begin(name, relay: meeting.folder.file("relay.db"))
+      return host
+    }
+    _ = meeting.ask()
+    for other in others {
+      other.send("/connect \(meeting.link)").assert("sentInvitation")
+      alice.event("receivedContactRequest")
+    }
+    let accepted = alice.send("/_accept 1")
+    accepted.assert("acceptingContactRequest")
+    alice.send("/_reject 2").assert("contactRequestRejected")
+    others[1].send("/_delete :1").assert("contactConnectionDeleted")
+    alice.event("contactRequestWithdrawn")
+    let contact = "@\(accepted["result"]["contact"]["contactId"].number)"
+    for (number, chat) in [(1, contact), (2, ""), (3, ""), (4, "<@4")] {
+      let members =
+        "\"identifier\":\"np:request:1:\(number)\",\"targetContentIdentifier\":\"<@\(number)\",\"userInfo\":{\"userId\":1,\"contactRequestId\":\(number)}"
+      alice.respond(to: members).assert("notificationResponse")
+      let event = try XCTUnwrap(alice.event("ntfResponse"))["result"]
+      XCTAssertEqual(event["outcome"].text, chat.isEmpty ? "stale" : "applied", event.description)
+      XCTAssertEqual(event["reason"].text, chat.isEmpty ? "noSuchRequest" : "", event.description)
+      XCTAssertEqual(event["chatId"].text, chat, event.description)
+    }
+  }
+
   /// A disk that fails for a moment is no reason to give the acceptance up, of which the user has been told nothing.
   func testAcceptingIsPostponedWhileTheStoreCannotBeWritten() throws {
     let (station, carol, notification) = try shownRequest()

@@ -1,3 +1,4 @@
+import PorterMachines
 import PorterSchema
 import XCTest
 
@@ -40,5 +41,26 @@ final class ResponseValueTests: XCTestCase {
       (reply("yes", connection: nil, identifier: "np:notice"), "np:notice"),
     ]
     for (json, identifier) in table { XCTAssertEqual(try identity(json).identifier, identifier, json) }
+  }
+
+  // MARK: Contact requests
+
+  func testWhereARequestsNotificationLeads() {
+    let table: [(state: ContactRequest.State, contact: Int64?, destination: RequestDestination, chat: String?)] = [
+      (.none, nil, .nowhere, nil),
+      (.received, nil, .request(7), "<@7"),
+      (.accepting, nil, .request(7), "<@7"),
+      (.accepted, 3, .contact(3), "@3"),
+      (.accepted, nil, .nowhere, nil),
+      (.rejected, nil, .nowhere, nil),
+      (.withdrawn, nil, .nowhere, nil),
+      (.withdrawn, 3, .nowhere, nil),
+    ]
+    XCTAssertEqual(Set(table.map(\.state)), Set(ContactRequest.State.allCases))
+    for (state, contact, destination, chat) in table {
+      let found = RequestDestination(state, id: 7, contactID: contact)
+      XCTAssertEqual(found, destination, "\(state), contact \(String(describing: contact))")
+      XCTAssertEqual(found.chatID, chat, "\(state), contact \(String(describing: contact))")
+    }
   }
 }

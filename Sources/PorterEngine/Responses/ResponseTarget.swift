@@ -9,7 +9,7 @@ enum ResponseTarget {
   case app(user: StoredUser?)
   /// Without a connection whose record is damaged.
   case contact(StoredUser, StoredContact, StoredConnection?)
-  case request(StoredUser, id: Int64)
+  case request(StoredUser, StoredContactRequest)
   case gone(ResponseReport.Reason)
 
   static func find(_ response: StoredResponse, _ store: Store) throws(StoreError) -> ResponseTarget {
@@ -23,7 +23,7 @@ enum ResponseTarget {
         request.userID == user.id
       else { return .gone(.noSuchRequest) }
       if let named = response.connection, named != TextEncoding.base64URL(request.person) { return .gone(.otherStore) }
-      return .request(user, id: id)
+      return .request(user, request)
     }
     guard let chat = response.chatID else { return .app(user: user) }
     guard chat.hasPrefix("@"), let contactID = Int64(chat.dropFirst()) else { return .gone(.noSuchChat) }

@@ -37,11 +37,12 @@ struct ResponseWork {
       guard action == .open else { return .stale(.noSuchChat) }
       if let user { try activate(user, store) }
       return ResponseEnding(userID: user?.id)
-    case .request(let user, _):
-      // Accepting and rejecting are another part's; a tap leads to the list in which the request is.
+    case .request(let user, let request):
+      // Accepting and rejecting are another part's.
       guard action == .open else { return .stale(.noSuchChat) }
+      guard let chatID = try RequestDestination(request).chatID else { return .stale(.noSuchRequest) }
       try activate(user, store)
-      return ResponseEnding(userID: user.id, chatID: response.chatID)
+      return ResponseEnding(userID: user.id, chatID: chatID)
     case .contact(let user, let contact, nil):
       // The chat can be seen all the same (INC-44).
       guard action == .open else { return .stale(.refused) }

@@ -429,7 +429,9 @@ char *np_categories(chat_ctrl ctrl);
  * with the same id, when the app ends before the host has taken it.
  *
  *   tap             makes the profile of the notification the active one
- *   accept, reject  answers the contact request or the call; accepting makes the profile the active one
+ *   accept, reject  answers the contact request or the call; accepting makes the profile the active one. The acceptance of a contact
+ *                   request may wait for the relay, and its profile becomes active before: by the time of the event the user may have
+ *                   chosen another one than `userId`
  *   mark read       the notification's message and those before it
  *   reply           sends the text, and marks as read
  *

@@ -956,13 +956,15 @@ enum np_message_fetch_reason {
 which reaches an extension, or an app that is not active, waits there until the app is. It is carried out once. What it
 does to the store is one transaction with the step to `applied`, so a process that is killed before it has done nothing,
 and one that is killed after it does nothing again. What another part carries out in transactions of its own, such as
-accepting a contact request, recognises a repeat by itself. */
+accepting a contact request, recognises a repeat by itself. Such an acceptance may wait for the relay, so its profile
+becomes active when it is begun, in the transaction that begins it, and not again when it is carried out. */
 enum np_notification_response_state {
   /* Handed over by a host; not stored yet. */
   NP_NOTIFICATION_RESPONSE_STATE_RECEIVED = 0,
   /* Stored, until an app may carry it out. */
   NP_NOTIFICATION_RESPONSE_STATE_WAITING = 1,
-  /* An app has begun. If its process ends here, the next one begins again: nothing of it is committed. */
+  /* An app has begun. If its process ends here, the next one continues. The active profile is committed already, and
+  the user may have changed it since. */
   NP_NOTIFICATION_RESPONSE_STATE_APPLYING = 2,
   /* It was carried out. */
   NP_NOTIFICATION_RESPONSE_STATE_APPLIED = 3,
@@ -988,12 +990,16 @@ enum np_notification_response_event {
 enum np_notification_response_effect {
   /* Write down what the user did. */
   NP_NOTIFICATION_RESPONSE_EFFECT_KEEP_RESPONSE = 0,
+  /* If it accepts a contact request, make the request's profile the active one. */
+  NP_NOTIFICATION_RESPONSE_EFFECT_ACTIVATE_PROFILE = 1,
   /* Write down how it ended, and the event for the host, which stays until the host has taken it. */
-  NP_NOTIFICATION_RESPONSE_EFFECT_QUEUE_EVENT = 1,
+  NP_NOTIFICATION_RESPONSE_EFFECT_QUEUE_EVENT = 2,
   /* Do what the user asked for. Answer: carriedOut, obsolete or postpone. */
-  NP_NOTIFICATION_RESPONSE_EFFECT_CARRY_OUT = 2,
+  NP_NOTIFICATION_RESPONSE_EFFECT_CARRY_OUT = 3,
+  /* Raise apply after a pause. */
+  NP_NOTIFICATION_RESPONSE_EFFECT_RETRY_LATER = 4,
   /* Emit the event ntfResponse, which says where to navigate. */
-  NP_NOTIFICATION_RESPONSE_EFFECT_EMIT_EVENT = 3
+  NP_NOTIFICATION_RESPONSE_EFFECT_EMIT_EVENT = 5
 };
 
 enum np_notification_response_reason {

@@ -109,6 +109,7 @@ final class KilledActionTests: XCTestCase {
       try carol.command("/connect \(link)", "sentInvitation")
       let request = try alice.event("receivedContactRequest")["contactRequest"]?["contactRequestId"]
       let number = try XCTUnwrap(request?.integerValue)
+      try alice.command(#"/_create user {"profile":{"displayName":"work","fullName":""}}"#, "activeUser")
       alice.process.kill()
       let accept = respond(
         "NTF_ACT_ACCEPT_CONTACT",
@@ -119,6 +120,7 @@ final class KilledActionTests: XCTestCase {
       try assertAppliedOnce(accept, path("alice"), point) { app, event in
         XCTAssertEqual(event["action"], "acceptContact", event.text)
         XCTAssertEqual(event["chatId"], "@1", event.text)
+        XCTAssertEqual(try activeUser(app), 1, point)
         try carol.event("contactConnected")
         let contacts = try app.command("/_contacts 1", "contactsList")["contacts"]?.arrayValue
         XCTAssertEqual(contacts?.count, 1, point)

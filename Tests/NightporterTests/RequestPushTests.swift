@@ -129,7 +129,7 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(carol.state["eventsWaiting"].number, 0)
   }
 
-  /// Hidden while the relay is asked: the tap makes nothing of it visible.
+  /// Left and hidden while the relay is asked: the tap makes nothing of it visible.
   func testAProfileThatIsHiddenWhileItAcceptsDoesNotBecomeActive() throws {
     let station = try Station()
     let alice = station.alice
@@ -148,6 +148,7 @@ final class RequestPushTests: XCTestCase {
     let relay = try Database(path: station.pair.folder.file("relay.db"))
     try relay.execute("BEGIN IMMEDIATE")
     XCTAssertEqual(alice.respond(to: shown, "NTF_ACT_ACCEPT_CONTACT")["result"]["outcome"].text, "applying")
+    alice.send("/_user 1").assert("activeUser")
     alice.send(#"/_hide user 2 "open sesame""#).assert("userPrivacy")
     try relay.execute("COMMIT")
     try relay.close()

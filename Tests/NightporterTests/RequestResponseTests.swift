@@ -189,19 +189,36 @@ final class RequestResponseTests: XCTestCase {
     let request = try requested()
     let (alice, transport, accept) = (request.alice, request.transport, request.accept)
     hinder(transport)
+    let earlier = transport.count(.create)
     XCTAssertNil(alice.respond(accept)["error"].value)
-    let store = try Database(path: alice.prefix + "_chat.db")
-    for _ in 0..<1_000 {
-      if try store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'") == 1 { break }
-      usleep(5_000)
-    }
-    XCTAssertEqual(try store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'"), 1)
-    try store.close()
+    // The second attempt shows that the first one was postponed.
+    awaitThat("it is tried again") { transport.count(.create) > earlier + 1 }
     XCTAssertTrue(alice.respond(accept)["result"]["repeated"].flag)
     end(transport)
     let event = try XCTUnwrap(alice.event("ntfResponse", within: 60))["result"]
     XCTAssertEqual(event["outcome"].text, "applied", event.description)
     XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 1)
+  }
+
+  /// The tap makes the profile the active one. When the relay can be reached again, the user may be in another one.
+  func testAPostponedAcceptanceSwitchesTheProfileWithTheTapOnly() throws {
+    let request = try requested()
+    let (alice, transport) = (request.alice, request.transport)
+    alice.send("/_create user {\"profile\":{\"displayName\":\"work\",\"fullName\":\"\"}}").assert("activeUser")
+    transport.fail(.create)
+    let earlier = transport.count(.create)
+    XCTAssertNil(alice.respond(request.accept)["error"].value)
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
+    alice.send("/_user 2").assert("activeUser")
+    // The second attempt shows that the first one was postponed.
+    awaitThat("it is tried again") { transport.count(.create) > earlier + 1 }
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 2)
+    transport.fail(nil)
+    let event = try XCTUnwrap(alice.event("ntfResponse", within: 60))["result"]
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    XCTAssertEqual(event["userId"].number, 1)
+    XCTAssertEqual(event["chatId"].text, "@1", event.description)
+    XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 2)
   }
 
   /// Of a request that is over the notification may still be on screen.
@@ -244,9 +261,9 @@ final class RequestResponseTests: XCTestCase {
     try store.execute(
       "CREATE TRIGGER failing BEFORE INSERT ON contacts BEGIN SELECT RAISE(ABORT, 'the disk fails'); END")
     station.alice.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT").assert("notificationResponse")
-    awaitThat("the acceptance waits") {
-      (try? store.integer("SELECT count(*) FROM responses WHERE state = 'waiting'")) == 1
-    }
+    // Each attempt reserves the invitation anew.
+    try awaitThat("it is tried again") { try store.integer("SELECT max(epoch) FROM reservations") ?? 0 > 1 }
+    XCTAssertEqual(try store.integer("SELECT count(*) FROM responses WHERE state = 'applying'"), 1)
     try store.execute("DROP TRIGGER failing")
     let event = try XCTUnwrap(station.alice.event("ntfResponse", within: 60))["result"]
     XCTAssertEqual(event["outcome"].text, "applied", event.description)

@@ -63,4 +63,25 @@ final class ResponseValueTests: XCTestCase {
       XCTAssertEqual(found.chatID, chat, "\(state), contact \(String(describing: contact))")
     }
   }
+
+  /// An acceptance waits for the relay when the profile is active.
+  func testWhichAcceptancesActivateTheProfile() {
+    let destinations: [RequestDestination] = [.request(7), .contact(3), .nowhere]
+    let table: [(action: NotificationAction, isIncognito: Bool, expected: [Bool])] = [
+      (.acceptContact, false, [true, true, false]),
+      (.acceptContact, true, [true, true, false]),
+      (.acceptContactIncognito, false, [true, false, false]),
+      (.acceptContactIncognito, true, [true, true, false]),
+    ]
+    for (action, isIncognito, expected) in table {
+      XCTAssertEqual(
+        destinations.map { $0.activatesProfile(action, isIncognito: isIncognito) }, expected,
+        "\(action), incognito: \(isIncognito)")
+    }
+    for action in NotificationAction.allCases where ![.acceptContact, .acceptContactIncognito].contains(action) {
+      for destination in destinations {
+        XCTAssertFalse(destination.activatesProfile(action, isIncognito: false), "\(action), \(destination)")
+      }
+    }
+  }
 }

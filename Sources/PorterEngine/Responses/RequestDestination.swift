@@ -1,4 +1,5 @@
 import PorterMachines
+import PorterSchema
 import PorterStore
 
 /// Where a tap on a contact request's notification leads, which may be on screen after the request is over.
@@ -28,6 +29,22 @@ enum RequestDestination: Equatable {
     case .request(let id): "<@\(id)"
     case .contact(let id): "@\(id)"
     case .nowhere: nil
+    }
+  }
+
+  /// Whether this action makes the request's profile the active one when it is begun. `isIncognito`: the request was accepted so; one
+  /// that was not cannot be any more.
+  func activatesProfile(_ action: NotificationAction, isIncognito: Bool) -> Bool {
+    switch action {
+    case .acceptContact: self != .nowhere
+    case .acceptContactIncognito:
+      switch self {
+      case .request: true
+      case .contact: isIncognito
+      case .nowhere: false
+      }
+    // A tap does that with the rest of what it does.
+    case .open, .rejectContact, .acceptCall, .rejectCall, .markRead, .reply: false
     }
   }
 }

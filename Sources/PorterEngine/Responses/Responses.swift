@@ -123,15 +123,13 @@ final class Responses {
     guard let action = NotificationAction(rawValue: response.action), mayApply(action), let store = context.store else {
       return
     }
-    let (state, subject) = (response.state, String(response.id))
     do throws(StoreError) {
       let taken =
-        RecordedMachineDriver<ResponseMachine, Int64>.isRecorded(.apply, in: state)
+        RecordedMachineDriver<ResponseMachine, Int64>.isRecorded(.apply, in: response.state)
         ? try store.transaction { () throws(StoreError) in
-          try self.driver.take(.apply, of: subject, in: state, response.id) { (step, id) throws(StoreError) in
-            try store.setResponseState(id, step.next)
-          }
-        } : driver.take(.apply, of: subject, in: state, response.id)
+          try self.take(
+            .apply, of: response, ResponseChange(store: store, id: response.id, at: self.context.clock.wall()))
+        } : driver.take(.apply, of: String(response.id), in: response.state, response.id)
       driver.post(taken)
     } catch {
       retryLater(response.id, error)
@@ -140,7 +138,7 @@ final class Responses {
 
   private func retryLater(_ id: Int64, _ error: StoreError) {
     context.log(.warning, "a response is carried out later", ["response": String(id), "error": error.description])
-    context.retries.retry(TimerName.responses) { [weak self] in self?.applyWaiting() }
+    retryLater(id)
   }
 
   /// The whole of a response that changes nothing but the store.
@@ -170,10 +168,19 @@ final class Responses {
   private func end(
     _ response: StoredResponse, _ ending: ResponseEnding, _ store: Store
   ) throws(StoreError) -> RecordedMachineDriver<ResponseMachine, Int64>.Taken {
-    let event: ResponseMachine.Event = ending.reason == nil ? .carriedOut : .obsolete
-    var change = ResponseChange(store: store, id: response.id, ending: ending, at: context.clock.wall())
+    try take(
+      ending.reason == nil ? .carriedOut : .obsolete, of: response,
+      ResponseChange(store: store, id: response.id, ending: ending, at: context.clock.wall()))
+  }
+
+  /// Takes the step: stores the state and what the step records. Part of the caller's transaction.
+  private func take(
+    _ event: ResponseMachine.Event, of response: StoredResponse, _ change: ResponseChange
+  ) throws(StoreError) -> RecordedMachineDriver<ResponseMachine, Int64>.Taken {
+    var change = change
     return try driver.take(event, of: String(response.id), in: response.state, response.id) {
-      (step, _) throws(StoreError) in
+      (step, id) throws(StoreError) in
+      if step.next != response.state { try change.store.setResponseState(id, step.next) }
       try ResponseMachine.record(step, by: ResponseRecorder(), &change)
     }
   }
@@ -224,7 +231,6 @@ final class Responses {
         if ending.reason == nil, case .gone(let reason) = try ResponseTarget.find(response, store) {
           ending = .stale(reason)
         }
-        if let user = ending.userID, ending.chatID != nil { try store.makeActive(user) }
         let taken = try self.end(response, ending, store)
         FaultPoint.reach(.insideResponse)
         return taken
@@ -237,18 +243,8 @@ final class Responses {
   }
 
   private func postpone(_ id: Int64) {
-    defer { context.retries.retry(TimerName.responses) { [weak self] in self?.applyWaiting() } }
-    guard let store = context.store else { return }
-    do throws(StoreError) {
-      let taken = try store.transaction { () throws(StoreError) in
-        try self.driver.take(.postpone, of: String(id), in: try store.response(id).state, id) {
-          (step, id) throws(StoreError) in try store.setResponseState(id, step.next)
-        }
-      }
-      driver.post(taken)
-    } catch {
-      context.log(.warning, "a response stays as it is", ["error": error.description])
-    }
+    // It was begun, and stays so.
+    driver.post(driver.take(.postpone, of: String(id), in: .applying, id))
   }
 
   // MARK: Events
@@ -327,6 +323,10 @@ extension Responses: NotificationResponseEffects {
     finish(response, .stale(.refused))
   }
 
+  func retryLater(_ id: Int64) {
+    context.retries.retry(TimerName.responses) { [weak self] in self?.applyWaiting() }
+  }
+
   func emitEvent(_ id: Int64) { emitEvents() }
 }
 
@@ -350,9 +350,22 @@ private struct ResponseRecorder: NotificationResponseRecord {
     change.id = try change.store.insertResponse(new, next, at: change.at)
   }
 
+  func activateProfile(_ change: inout ResponseChange, _ next: State) throws(StoreError) {
+    let store = change.store
+    do throws(StoreError) {
+      let response = try store.response(change.id)
+      guard response.requestID != nil, let action = NotificationAction(rawValue: response.action),
+        case .request(let user, let request) = try ResponseTarget.find(response, store), !user.isActive,
+        try RequestDestination(request).activatesProfile(action, isIncognito: request.incognito != nil)
+      else { return }
+      try store.makeActive(user.id)
+    } catch .damaged {
+      // Carrying it out finds the damage, and ends it.
+    }
+  }
+
   func queueEvent(_ change: inout ResponseChange, _ next: State) throws(StoreError) {
     guard let ending = change.ending else { throw .damaged(.response) }
-    try change.store.setResponseState(change.id, next)
     try change.store.endResponse(
       change.id, userID: ending.userID, chatID: ending.chatID, reason: ending.reason?.rawValue)
   }

@@ -4,14 +4,17 @@
 /// one which reaches an extension, or an app that is not active, waits there until the app is. It is carried out once.
 /// What it does to the store is one transaction with the step to `applied`, so a process that is killed before it has
 /// done nothing, and one that is killed after it does nothing again. What another part carries out in transactions of
-/// its own, such as accepting a contact request, recognises a repeat by itself.
+/// its own, such as accepting a contact request, recognises a repeat by itself. Such an acceptance may wait for the
+/// relay, so its profile becomes active when it is begun, in the transaction that begins it, and not again when it is
+/// carried out.
 package enum NotificationResponse: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by a host; not stored yet.
     case received
     /// Stored, until an app may carry it out.
     case waiting
-    /// An app has begun. If its process ends here, the next one begins again: nothing of it is committed.
+    /// An app has begun. If its process ends here, the next one continues. The active profile is committed already, and
+    /// the user may have changed it since.
     case applying
     /// Final. It was carried out.
     case applied
@@ -58,18 +61,24 @@ package enum NotificationResponse: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Write down what the user did.
     case keepResponse
+    /// If it accepts a contact request, make the request's profile the active one.
+    case activateProfile
     /// Write down how it ended, and the event for the host, which stays until the host has taken it.
     case queueEvent
     /// Do what the user asked for. Answer: carriedOut, obsolete or postpone.
     case carryOut
+    /// Raise apply after a pause.
+    case retryLater
     /// Emit the event ntfResponse, which says where to navigate.
     case emitEvent
 
     package var name: String {
       switch self {
       case .keepResponse: "keepResponse"
+      case .activateProfile: "activateProfile"
       case .queueEvent: "queueEvent"
       case .carryOut: "carryOut"
+      case .retryLater: "retryLater"
       case .emitEvent: "emitEvent"
       }
     }
@@ -110,7 +119,8 @@ package enum NotificationResponse: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .keepResponse, .queueEvent: .record
+    case .retryLater: .act
+    case .keepResponse, .activateProfile, .queueEvent: .record
     case .carryOut: .ask
     case .emitEvent: .tell
     }
@@ -133,7 +143,7 @@ package enum NotificationResponse: Machine {
     case .keep:
       MachineStep(.waiting, .moved, .keepResponse)
     case .apply:
-      MachineStep(.applying, .moved, .keepResponse, .carryOut)
+      MachineStep(.applying, .moved, .keepResponse, .activateProfile, .carryOut)
     case .carriedOut, .obsolete, .postpone, .`repeat`:
       MachineStep(.received, .refused(.notStored))
     }
@@ -145,7 +155,7 @@ package enum NotificationResponse: Machine {
     case .keep, .`repeat`:
       MachineStep(.waiting, .ignored(.alreadyWaiting))
     case .apply:
-      MachineStep(.applying, .moved, .carryOut)
+      MachineStep(.applying, .moved, .activateProfile, .carryOut)
     case .carriedOut, .obsolete, .postpone:
       MachineStep(.waiting, .refused(.notBegun))
     }
@@ -163,7 +173,7 @@ package enum NotificationResponse: Machine {
     case .obsolete:
       MachineStep(.stale, .moved, .queueEvent, .emitEvent)
     case .postpone:
-      MachineStep(.waiting, .moved)
+      MachineStep(.applying, .stayed, .retryLater)
     }
   }
 
@@ -200,6 +210,8 @@ package protocol NotificationResponseRecord {
   associatedtype Failure: Error
   /// Write down what the user did.
   func keepResponse(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
+  /// If it accepts a contact request, make the request's profile the active one.
+  func activateProfile(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
   /// Write down how it ended, and the event for the host, which stays until the host has taken it.
   func queueEvent(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
 }
@@ -212,8 +224,9 @@ extension NotificationResponse {
     for effect in step.effects {
       switch effect {
       case .keepResponse: try recorder.keepResponse(&argument, step.next)
+      case .activateProfile: try recorder.activateProfile(&argument, step.next)
       case .queueEvent: try recorder.queueEvent(&argument, step.next)
-      case .carryOut, .emitEvent: break
+      case .carryOut, .retryLater, .emitEvent: break
       }
     }
   }
@@ -225,6 +238,8 @@ package protocol NotificationResponseEffects {
   associatedtype Argument
   /// Do what the user asked for. Answer: carriedOut, obsolete or postpone.
   func carryOut(_ argument: Argument)
+  /// Raise apply after a pause.
+  func retryLater(_ argument: Argument)
   /// Emit the event ntfResponse, which says where to navigate.
   func emitEvent(_ argument: Argument)
 }
@@ -236,8 +251,9 @@ extension NotificationResponse {
   ) {
     switch effect {
     case .carryOut: performer.carryOut(argument)
+    case .retryLater: performer.retryLater(argument)
     case .emitEvent: performer.emitEvent(argument)
-    case .keepResponse, .queueEvent: break
+    case .keepResponse, .activateProfile, .queueEvent: break
     }
   }
 }

@@ -17,9 +17,11 @@
 #define notification_response_on_repeat 5
 
 #define notification_response_do_keepResponse 0
-#define notification_response_do_queueEvent 1
-#define notification_response_do_carryOut 2
-#define notification_response_do_emitEvent 3
+#define notification_response_do_activateProfile 1
+#define notification_response_do_queueEvent 2
+#define notification_response_do_carryOut 3
+#define notification_response_do_retryLater 4
+#define notification_response_do_emitEvent 5
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -45,7 +47,7 @@ inline notification_response_step(state, event, answer) {
     :: event == notification_response_on_keep ->
        answer = MOVED; state = notification_response_state_waiting; notification_response_does(notification_response_do_keepResponse)
     :: event == notification_response_on_apply ->
-       answer = MOVED; state = notification_response_state_applying; notification_response_does(notification_response_do_keepResponse); notification_response_does(notification_response_do_carryOut)
+       answer = MOVED; state = notification_response_state_applying; notification_response_does(notification_response_do_keepResponse); notification_response_does(notification_response_do_activateProfile); notification_response_does(notification_response_do_carryOut)
     :: event == notification_response_on_carriedOut ->
        answer = REFUSED
     :: event == notification_response_on_obsolete ->
@@ -60,7 +62,7 @@ inline notification_response_step(state, event, answer) {
     :: event == notification_response_on_keep ->
        answer = IGNORED
     :: event == notification_response_on_apply ->
-       answer = MOVED; state = notification_response_state_applying; notification_response_does(notification_response_do_carryOut)
+       answer = MOVED; state = notification_response_state_applying; notification_response_does(notification_response_do_activateProfile); notification_response_does(notification_response_do_carryOut)
     :: event == notification_response_on_carriedOut ->
        answer = REFUSED
     :: event == notification_response_on_obsolete ->
@@ -81,7 +83,7 @@ inline notification_response_step(state, event, answer) {
     :: event == notification_response_on_obsolete ->
        answer = MOVED; state = notification_response_state_stale; notification_response_does(notification_response_do_queueEvent); notification_response_does(notification_response_do_emitEvent)
     :: event == notification_response_on_postpone ->
-       answer = MOVED; state = notification_response_state_waiting
+       answer = STAYED; notification_response_does(notification_response_do_retryLater)
     :: event == notification_response_on_repeat ->
        answer = IGNORED
     fi

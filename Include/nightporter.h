@@ -425,8 +425,9 @@ char *np_categories(chat_ctrl ctrl);
  * The response is stored before the call returns, and carried out once: immediately in an app that receives and sends; an
  * action that opens the app only while it is on screen. Otherwise it waits until an app may carry it out, also if the process
  * ends meanwhile. The store is closed again if it was closed before. Afterwards the event `ntfResponse` says how it ended and
- * where to navigate: { "responseId", "action", "outcome": "applied" | "stale", "reason", "userId", "chatId" }. It comes again,
- * with the same id, when the app ends before the host has taken it.
+ * where to navigate: { "responseId", "action", "outcome": "applied" | "stale", "reason", "userId", "chatId", "contactRequestId": the
+ * request that was accepted, rejected or opened }. It comes again, with the same id, when the app ends before the host has taken it.
+ * A contact that is made by accepting is reported before, by the event `acceptingContactRequest`.
  *
  *   tap             makes the profile of the notification the active one
  *   accept, reject  answers the contact request or the call; accepting makes the profile the active one. The acceptance of a contact

@@ -134,6 +134,55 @@ final class KilledActionTests: XCTestCase {
     }
   }
 
+  /// The app is killed while it accepts: its next process reports the contact, and the one after that does not.
+  func testAnAcceptanceFromANotificationIsReportedOnceByTheNextProcess() throws {
+    for point in ["responseBegun", "responseEnded"] {
+      let directory = try Places.makeTemporaryDirectory()
+      defer { try? FileManager.default.removeItem(at: directory) }
+      let path = { (name: String) in directory.appendingPathComponent(name).path }
+      let (alice, carol) = (try start(path("alice")), try start(path("carol")))
+      try begin(alice, "alice", path("relay"))
+      try begin(carol, "carol", path("relay"))
+      let address = try alice.command("/_address 1", "userContactLinkCreated")
+      let link = try XCTUnwrap(address["connLinkContact"]?["connFullLink"]?.stringValue)
+      try carol.command("/connect \(link)", "sentInvitation")
+      try alice.event("receivedContactRequest")
+      alice.process.kill()
+      let dying = try start(path("alice"), dyingAt: point)
+      try dying.command("/_start", "chatStarted")
+      _ = try? dying.call(
+        respond(
+          "NTF_ACT_ACCEPT_CONTACT",
+          ["identifier": "np:request:1:1", "userInfo": ["userId": 1, "contactRequestId": 1]]))
+      XCTAssertEqual(try dying.process.waitForEnd(), .killed(SIGKILL), point)
+
+      let next = try start(path("alice"))
+      try next.command("/_start", "chatStarted")
+      XCTAssertEqual(try reports(of: next, through: "ntfResponse"), 1, point)
+      try carol.event("contactConnected")
+      XCTAssertEqual(try reports(of: next, through: "contactConnected"), 0, point)
+      next.process.kill()
+      let last = try start(path("alice"))
+      try last.command("/_start", "chatStarted")
+      _ = try last.call("np_notification_response $c \(JSONValue(#"{"identifier":"np:many:1"}"#).text)")
+      XCTAssertEqual(try reports(of: last, through: "ntfResponse"), 0, point)
+      last.process.kill()
+      carol.process.kill()
+    }
+  }
+
+  /// How many events say that the contact is being accepted, among all until one of this type.
+  private func reports(of host: ScriptedHost, through type: String) throws -> Int {
+    var count = 0
+    while true {
+      guard let event = try host.call("chat_recv_msg_wait $c 15000000")["result"] else {
+        throw ProcessFailure("no \(type)")
+      }
+      if event["type"] == "acceptingContactRequest" { count += 1 }
+      if event["type"]?.stringValue == type { return count }
+    }
+  }
+
   /// The response that accepts a call makes its profile the active one, and is a step of the call.
   func testAnAcceptedCall() throws {
     let audio = #"{"media":"audio","capabilities":{"encryption":false}}"#

@@ -252,6 +252,40 @@ final class RequestResponseTests: XCTestCase {
     }
   }
 
+  /// The host learns of the contact by the same event as after `/_accept` without a relay, and which request it was.
+  func testAnAcceptanceThroughAnExtensionIsReportedOnce() throws {
+    let (station, carol, notification) = try shownRequest()
+    let service = try station.makeExtension()
+    service.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT").assert("notificationResponse")
+    station.alice.dropEvents()
+    station.alice.send("/_app activate").assert("cmdOk")
+    var events: [JSON] = []
+    while events.last?["type"].text != "contactConnected" {
+      events.append(try XCTUnwrap(station.alice.event(), "\(events)")["result"])
+    }
+    let told = events.map { $0["type"].text }.filter { ["acceptingContactRequest", "ntfResponse"].contains($0) }
+    XCTAssertEqual(told, ["acceptingContactRequest", "ntfResponse"])
+    let accepting = events.first { $0["type"].text == "acceptingContactRequest" }
+    let response = events.first { $0["type"].text == "ntfResponse" }
+    XCTAssertEqual("@\(accepting?["contact"]["contactId"].number ?? 0)", response?["chatId"].text)
+    XCTAssertEqual(response?["contactRequestId"].number, notification["userInfo"]["contactRequestId"].number)
+    carol.event("contactConnected")
+    awaitRest(of: station.alice)
+    station.alice.expectNone("acceptingContactRequest")
+  }
+
+  /// By which the host takes it from its list.
+  func testARejectionThroughAnExtensionNamesItsRequest() throws {
+    let (station, _, notification) = try shownRequest()
+    let service = try station.makeExtension()
+    service.respond(to: notification, "NTF_ACT_REJECT_CONTACT").assert("notificationResponse")
+    station.alice.send("/_app activate").assert("cmdOk")
+    let event = try XCTUnwrap(station.alice.event("ntfResponse"))["result"]
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    XCTAssertEqual(event["contactRequestId"].number, notification["userInfo"]["contactRequestId"].number)
+    XCTAssertFalse(event["chatId"].exists, event.description)
+  }
+
   /// A disk that fails for a moment is no reason to give the acceptance up, of which the user has been told nothing.
   func testAcceptingIsPostponedWhileTheStoreCannotBeWritten() throws {
     let (station, carol, notification) = try shownRequest()

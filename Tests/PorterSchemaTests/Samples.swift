@@ -189,7 +189,7 @@ enum Samples {
       NotificationAction.allCases.map { action in
         ResponseReport(
           id: parts.number, action: action, outcome: outcome, userID: parts.flag ? parts.number : nil,
-          chatID: parts.flag ? parts.words : nil, isRepeat: isRepeat)
+          chatID: parts.flag ? parts.words : nil, contactRequestID: parts.flag ? parts.number : nil, isRepeat: isRepeat)
       }
     }
   }

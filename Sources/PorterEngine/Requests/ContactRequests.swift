@@ -35,8 +35,21 @@ final class ContactRequests {
   private var underWay = UnderWay<Int64>()
   /// The first of the accepted requests that are joined when others have ended; nil when there are none.
   private var left: Int64?
-  /// By request: the commands that wait for its contact.
-  private var waiting: [Int64: [Completion]] = [:]
+  /// By request: what waits for its contact.
+  private var waiting: [Int64: [Waiter]] = [:]
+
+  /// On whose behalf a request is accepted.
+  enum Asker {
+    /// Its answer reports the contact to the host.
+    case command
+    /// A response to the request's notification.
+    case response
+  }
+
+  private struct Waiter {
+    let asker: Asker
+    let complete: Completion
+  }
 
   init(
     _ context: EngineContext, lifecycle: Lifecycle, joiner: Joiner, connections: Connections, changes: CommittedChanges
@@ -166,10 +179,10 @@ final class ContactRequests {
 
   /// Accepts the request; `then` is called once, with what became of it. Accepting it again is no mistake: the answer is
   /// that of the first time. As long as there is no contact it may still become incognito, and stays so; afterwards it is refused.
-  func accept(_ id: Int64, incognito: Bool, then: @escaping Completion) throws(ChatError) {
+  func accept(_ id: Int64, incognito: Bool, for asker: Asker, then: @escaping Completion) throws(ChatError) {
     let store = try lifecycle.requireStore()
     // Before the commit, which may be followed immediately by all that the step causes.
-    waiting[id, default: []].append(then)
+    waiting[id, default: []].append(Waiter(asker: asker, complete: then))
     let step: MachineStep<RequestMachine>
     do throws(ChatError) {
       step = try stored(id) { () throws(StoreError) in
@@ -290,7 +303,7 @@ final class ContactRequests {
         incognito: { (store) throws(StoreError) in try store.contactRequest(request.id).incognito },
         connection: { [unowned self] (id, contactID, store) throws(StoreError) in
           // The host hears of it by the answer to its command, if it has given one.
-          guard waiting[request.id] == nil else { return }
+          guard !(waiting[request.id] ?? []).contains(where: { $0.asker == .command }) else { return }
           try changes.enter(.accepting, connectionID: id, contactID: contactID, store)
         })
       joiner.join(joining, recording) { [weak self] outcome in
@@ -356,10 +369,10 @@ final class ContactRequests {
     context.retries.retry(TimerName.requests) { [weak self] in self?.takeUpWork() }
   }
 
-  /// Answers the commands that wait.
+  /// Answers what waits.
   private func settle(_ id: Int64, _ result: RequestAcceptance) {
-    let completions = waiting.removeValue(forKey: id) ?? []
-    for complete in completions { complete(result) }
+    let waiters = waiting.removeValue(forKey: id) ?? []
+    for waiter in waiters { waiter.complete(result) }
   }
 }
 

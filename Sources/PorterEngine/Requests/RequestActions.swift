@@ -9,7 +9,7 @@ extension ContactRequests: ContactRequestActions {
     requestID: Int64, incognito: Bool, then: @escaping (Result<Int64, ContactRequestFailure>) -> Void
   ) {
     do throws(ChatError) {
-      try accept(requestID, incognito: incognito) { acceptance in
+      try accept(requestID, incognito: incognito, for: .response) { acceptance in
         switch acceptance {
         case .accepted(let contact): then(.success(contact.id))
         // Whatever keeps it from being finished now: a relay may say of itself that it cannot answer.

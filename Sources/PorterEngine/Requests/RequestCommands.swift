@@ -12,7 +12,7 @@ extension Engine {
 
   func acceptContact(_ id: Int64, incognito: Bool, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
-    try requests.accept(id, incognito: incognito) { [weak self] acceptance in
+    try requests.accept(id, incognito: incognito, for: .command) { [weak self] acceptance in
       guard let self else { return }
       switch acceptance {
       case .pending(let error, _), .stale(let error): reply(.error(error))

@@ -16,15 +16,19 @@ extension ResponseReport {
   init?(_ response: StoredResponse, isRepeat: Bool = false) {
     guard let action = NotificationAction(rawValue: response.action) else { return nil }
     let outcome: Outcome
+    var contactRequestID: Int64?
     switch response.state {
     // A row is written with the state after its first step.
     case .received, .waiting: outcome = .waiting
     case .applying: outcome = .applying
-    case .applied: outcome = .applied
+    case .applied:
+      outcome = .applied
+      // Of a stale one, the number may be another person's request in this store.
+      contactRequestID = response.requestID
     case .stale: outcome = .stale(response.reason.flatMap(Reason.init) ?? .refused)
     }
     self.init(
       id: response.id, action: action, outcome: outcome, userID: response.userID, chatID: response.chatID,
-      isRepeat: isRepeat)
+      contactRequestID: contactRequestID, isRepeat: isRepeat)
   }
 }

@@ -40,18 +40,21 @@ package struct ResponseReport: Hashable, Sendable {
   /// Where to navigate.
   package var userID: Int64?
   package var chatID: String?
+  /// The contact request that was answered or opened.
+  package var contactRequestID: Int64?
   /// The same response had been received before.
   package var isRepeat: Bool
 
   package init(
     id: Int64, action: NotificationAction, outcome: Outcome, userID: Int64? = nil, chatID: String? = nil,
-    isRepeat: Bool = false
+    contactRequestID: Int64? = nil, isRepeat: Bool = false
   ) {
     self.id = id
     self.action = action
     self.outcome = outcome
     self.userID = userID
     self.chatID = chatID
+    self.contactRequestID = contactRequestID
     self.isRepeat = isRepeat
   }
 
@@ -75,7 +78,7 @@ package struct ResponseReport: Hashable, Sendable {
       [
         "responseId": .integer(id), "action": .string(action.rawValue), "outcome": .string(outcome.name),
         "reason": reason.map { .string($0.rawValue) }, "userId": userID.map { .integer($0) },
-        "chatId": chatID.map { .string($0) },
+        "chatId": chatID.map { .string($0) }, "contactRequestId": contactRequestID.map { .integer($0) },
       ])
   }
 }

@@ -755,6 +755,7 @@ class Event_ntfResponse(TypedDict):
     reason: NotRequired["StaleReason"]
     userId: NotRequired[int]
     chatId: NotRequired[str]
+    contactRequestId: NotRequired[int]
 
 
 class Event_chatSuspended(TypedDict):

@@ -133,13 +133,15 @@ extension Store {
     try integer("SELECT count(*) FROM responses WHERE state IN ('waiting', 'applying')") ?? 0
   }
 
-  /// Responses that have ended, and of which the host has not taken the event; oldest first.
-  package func unreportedResponses() throws(StoreError) -> [StoredResponse] {
-    try rows(
+  /// Responses that have ended, and of which the host has not taken the event; oldest first. A damaged one keeps no other from being
+  /// reported (INC-44).
+  package func unreportedResponses() throws(StoreError) -> (readable: [StoredResponse], damaged: [Int64]) {
+    let found = try rows(
       """
       SELECT \(Self.responseColumns) FROM responses JOIN response_events USING (response_id) ORDER BY response_id
       """
-    ) { (row) throws(StoreError) in try Self.response(row) }
+    ) { (id: $0.integer(0), response: try? Self.response($0)) }
+    return (found.compactMap(\.response), found.compactMap { $0.response == nil ? $0.id : nil })
   }
 
   /// The host has taken the events about these. A power failure that loses this repeats them.

@@ -82,6 +82,20 @@ final class DamagedRecordTests: XCTestCase {
     }
   }
 
+  func testTheEventOfAnotherResponseComes() throws {
+    let pair = try Pair()
+    let ids = [1, 2].map { number in
+      pair.alice.respond(#"{"identifier":"np:many:\#(number)","userInfo":{"userId":1}}"#)["result"]["responseId"].number
+    }
+    // The app ends before its host reads.
+    pair.alice.free()
+    try execute(["UPDATE responses SET state = 'x' WHERE response_id = \(ids[0])"], pair.alice)
+    let next = try XCTUnwrap(Host.open(pair.alice.prefix).host)
+    next.send("/_start").assert("chatStarted")
+    XCTAssertEqual(next.event("ntfResponse")?["result"]["responseId"].number, ids[1])
+    try awaitThat("neither waits any longer") { try count("SELECT count(*) FROM response_events", next) == 0 }
+  }
+
   // MARK: The ledger
 
   /// The entry of bob's message with this text.

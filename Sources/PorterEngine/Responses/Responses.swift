@@ -252,7 +252,9 @@ final class Responses {
   private func emitEvents() {
     guard let store = context.store else { return }
     do throws(StoreError) {
-      for response in try store.unreportedResponses() where emitted.insert(response.id).inserted {
+      let unreported = try store.unreportedResponses()
+      drop(unreported.damaged)
+      for response in unreported.readable where emitted.insert(response.id).inserted {
         guard let report = ResponseReport(response) else { continue }
         if [.acceptCall, .rejectCall].contains(NotificationAction(rawValue: response.action)) {
           host.callAnswerHasEnded()
@@ -268,7 +270,15 @@ final class Responses {
     }
   }
 
-  /// The host has the event: it does not come again after a restart.
+  /// It cannot be read, and will not be better later (INC-44).
+  private func drop(_ damaged: [Int64]) {
+    for id in damaged where !taken.contains(id) {
+      context.log(.error, "an event about a response is dropped, since its record is damaged", ["response": String(id)])
+      noteTaken(id)
+    }
+  }
+
+  /// The host has the event, or there is none: it does not come again after a restart.
   func noteTaken(_ id: Int64) {
     taken.insert(id)
     forgetTakenEvents()

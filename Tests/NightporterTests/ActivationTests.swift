@@ -2,7 +2,7 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// What an activation resumes by itself: nothing with `restore=off`, and otherwise everything once.
+/// What an activation resumes by itself: with `restore=off` what needs no relay, and otherwise everything once.
 final class ActivationTests: XCTestCase {
   private func makeMeeting() throws -> Meeting {
     let meeting = try Meeting()
@@ -26,6 +26,21 @@ final class ActivationTests: XCTestCase {
     meeting.awaitRest()
     XCTAssertEqual(meeting.texts(meeting.alice), ["hello"])
     XCTAssertEqual(meeting.subscriptions, before + 1)
+  }
+
+  /// A tap that is reported now would be carried out as well.
+  func testActivatingWithoutRestoringCarriesOutResponses() throws {
+    let meeting = try makeMeeting()
+    let service = try XCTUnwrap(Host.open(meeting.alice.prefix, isExtension: true).host)
+    let reply = service.respond(
+      to: #""identifier":"np:message:a:b","userInfo":{"userId":1,"chatId":"@1"}"#, "NTF_ACT_REPLY", text: "on my way")
+    XCTAssertEqual(reply["result"]["outcome"].text, "waiting", reply.description)
+    service.free()
+    meeting.alice.send("/_app activate restore=off").assert("cmdOk")
+    let event = try XCTUnwrap(meeting.alice.event("ntfResponse"))["result"]
+    XCTAssertEqual(event["responseId"].number, reply["result"]["responseId"].number, event.description)
+    XCTAssertEqual(event["outcome"].text, "applied", event.description)
+    try meeting.expectBobHas(["on my way"])
   }
 
   func testActivatingTakesUpEverythingOnce() throws {

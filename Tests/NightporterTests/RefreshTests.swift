@@ -352,19 +352,21 @@ final class RefreshTests: XCTestCase {
   /// What a host that was only woken commits counts as shown by no one; it is shown when the app comes to the front.
   func testWhatCameInTheBackgroundIsShownWhenTheAppComesToTheFront() throws {
     let station = try Station()
-    station.suspend()
-    let push = try station.push(for: "hello")
-    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
-    station.alice.event("newChatItems")
-    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
-    XCTAssertEqual(events(of: station.alice, "notifications").count, 0)
+    for (number, activate) in ["/_app activate", "/_app activate restore=off"].enumerated() {
+      station.suspend()
+      let push = try station.push(for: "hello \(number)")
+      XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+      station.alice.event("newChatItems")
+      XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
+      XCTAssertEqual(events(of: station.alice, "notifications").count, 0)
 
-    station.alice.send("/_app activate").assert("cmdOk")
-    let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
-    XCTAssertEqual(event["notifications"].elements.map { $0["notification"]["body"].text }, ["hello"])
-    XCTAssertEqual(event["badge"].number, 1)
-    station.suspend()
-    XCTAssertEqual(try station.present(push)["outcome"].text, "nothingNew")
+      station.alice.send(activate).assert("cmdOk")
+      let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
+      XCTAssertEqual(event["notifications"].elements.map { $0["notification"]["body"].text }, ["hello \(number)"])
+      XCTAssertEqual(event["badge"].number, number + 1)
+      station.suspend()
+      XCTAssertEqual(try station.present(push)["outcome"].text, "nothingNew")
+    }
   }
 
   /// Or by the next push of an extension.

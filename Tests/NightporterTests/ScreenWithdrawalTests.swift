@@ -115,7 +115,7 @@ final class ScreenWithdrawalTests: XCTestCase {
     let station = try Station()
     let prefix = station.alice.prefix
     // More than one night of one process.
-    for night in 1...2 {
+    for (night, activate) in [(1, "/_app activate"), (2, "/_app activate"), (3, "/_app activate restore=off")] {
       station.suspend()
       let push = try station.push(for: "hello \(night)")
       let service = try XCTUnwrap(Host.open(prefix, isExtension: true).host)
@@ -126,7 +126,7 @@ final class ScreenWithdrawalTests: XCTestCase {
       withExtendedLifetime(lock) {}
       lock = nil
       station.alice.dropEvents()
-      station.alice.send("/_app activate").assert("cmdOk")
+      station.alice.send(activate).assert("cmdOk")
       XCTAssertEqual(try withdrawn(station.alice, isSettled: false), ["np:notice"], "night \(night)")
       // The next push that reads the store forgets the notice.
       station.suspend()

@@ -165,11 +165,8 @@ extension Engine: LifecycleWork {
 
   /// Takes up all work that a main run does by itself.
   func takeUpWork() {
-    changes.report()
-    changes.showWhatWaits()
-    withdrawals.reportAnew()
+    takeUpStored()
     guard isMain else { return }
-    takeUpCalls()
     receiver.listenToAll()
     tokens.takeReplies()
     joiner.finishLeft()
@@ -178,6 +175,14 @@ extension Engine: LifecycleWork {
     disappearing.takeUp()
     connections.deleteMailboxes()
     tokens.takeUpWork()
+  }
+
+  /// Reports and shows what is in the store, and carries out what the user did with notifications.
+  private func takeUpStored() {
+    changes.report()
+    changes.showWhatWaits()
+    withdrawals.reportAnew()
+    if isMain { takeUpCalls() }
   }
 
   /// What the user did with notifications comes before the calls are reported: one that was rejected or accepted does not ring in
@@ -194,8 +199,8 @@ extension Engine: LifecycleWork {
     context.steps.post { [weak self] in self?.calls.takeUpWork() }
   }
 
-  func resumePolling() {
-    changes.report()
+  func takeUpWithoutSubscribing() {
+    takeUpStored()
     receiver.polling.resume()
   }
 

@@ -16,8 +16,8 @@ protocol LifecycleWork: AnyObject {
   var hasDozingRelay: Bool { get }
   /// Takes up everything that a main run does by itself.
   func takeUpWork()
-  /// Reports what others committed, and looks into the mailboxes in time, when nothing else is taken up.
-  func resumePolling()
+  /// Takes up what is in the store only, and looks into the mailboxes in time.
+  func takeUpWithoutSubscribing()
   /// Begins nothing new by itself.
   func stopReceiving()
   /// The store is about to be closed.
@@ -77,7 +77,7 @@ final class Lifecycle {
     let surroundings = PhaseSurroundings(
       context: context, file: phaseFile, peers: peers, chat: { [unowned self] in chat.post($0, $1) },
       takeUpWork: { [unowned self] in work.takeUpWork() },
-      resumePolling: { [unowned self] in work.resumePolling() },
+      takeUpWithoutSubscribing: { [unowned self] in work.takeUpWithoutSubscribing() },
       appPhaseChanged: { [unowned self] in work.appPhaseChanged(to: $0) })
     switch context.role {
     case .app: return AppProcessPhase(surroundings)

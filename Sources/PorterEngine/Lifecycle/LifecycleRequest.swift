@@ -27,7 +27,7 @@ struct Activation {
   }
 
   let kind: Kind
-  /// Whether what waits is taken up then: `restore=on`.
+  /// Whether work that the relay and the notification server take part in is taken up then: `restore=on`.
   var takesUpWork = true
 }
 

@@ -51,8 +51,8 @@ struct PhaseSurroundings {
   let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
   /// Takes up everything that a main run does by itself.
   let takeUpWork: () -> Void
-  /// Reports what others committed, and sees to it that the mailboxes are looked into in time, when nothing else is taken up.
-  let resumePolling: () -> Void
+  /// Takes up what is in the store only, and sees to it that the mailboxes are looked into in time.
+  let takeUpWithoutSubscribing: () -> Void
   /// Called when an app has published this phase.
   let appPhaseChanged: (AppPhase.State) -> Void
 
@@ -177,7 +177,11 @@ private final class AppPhaseWork: AppPhaseEffects {
   }
 
   func takeUpWork(_ request: LifecycleRequest) {
-    if request.activation?.takesUpWork ?? true { surroundings.takeUpWork() } else { surroundings.resumePolling() }
+    if request.activation?.takesUpWork ?? true {
+      surroundings.takeUpWork()
+    } else {
+      surroundings.takeUpWithoutSubscribing()
+    }
   }
 
   func suspendChat(_ request: LifecycleRequest) {

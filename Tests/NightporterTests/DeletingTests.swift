@@ -43,6 +43,26 @@ final class DeletingTests: XCTestCase {
     pair.bob.send("/_delete @1 full").assert("contactDeleted")
   }
 
+  /// Nothing of the call is left in the store, and its host rings until it hears that the call is over.
+  func testADeletedContactsCallEnds() throws {
+    let pair = try Pair()
+    pair.bob.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")
+    pair.alice.event("callInvitation")
+    pair.alice.send("/_delete @1 full").assert("contactDeleted")
+    XCTAssertEqual(pair.alice.event("callEnded")?["result"]["contact"]["contactId"].number, 1)
+    pair.bob.event("callEnded")
+    awaitRest(of: pair.alice)
+    pair.alice.expectNone("callEnded")
+  }
+
+  func testADeletedProfilesCallsEnd() throws {
+    let pair = try Pair()
+    pair.bob.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")
+    pair.alice.event("callInvitation")
+    pair.alice.send("/_delete user 1 del_smp=on").assert("cmdOk")
+    XCTAssertEqual(pair.alice.event("callEnded")?["result"]["contact"]["contactId"].number, 1)
+  }
+
   func testASilentlyDeletedContactIsNotNotified() throws {
     let pair = try Pair()
     pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")

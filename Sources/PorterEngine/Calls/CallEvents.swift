@@ -48,6 +48,18 @@ final class CallEvents {
     }
   }
 
+  /// The contact is about to be deleted, and the rows of these events with it: that calls are over is emitted after the commit, and not
+  /// again after a restart. Part of the caller's transaction.
+  func emitEnds(contactID: Int64, _ store: Store) throws(StoreError) {
+    guard context.role == .app else { return }
+    for waiting in try store.callEvents() where waiting.contactID == contactID {
+      guard waiting.kind == CallEventKind.ended.rawValue, !emitted.contains(waiting.id), !taken.contains(waiting.id),
+        case .due(let event) = try state(of: waiting, store)
+      else { continue }
+      store.afterCommit { [context] in context.emit(event) }
+    }
+  }
+
   private enum WaitingState {
     case due(Event)
     /// The user is not to hear of it now.

@@ -75,6 +75,29 @@ extension Calls {
     try take(CallChange(isOver(call) ? .expired : .peerEnded, store, connection, call, maySend: false))
   }
 
+  /// The user deletes the contact with all that was said. Part of the caller's transaction, before the deletion.
+  func contactIsDeleted(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard let contactID = connection.contactID else { return }
+    try contactHasLeft(connection, store)
+    try events.emitEnds(contactID: contactID, store)
+  }
+
+  /// The user deletes the profile with its contacts. Part of the caller's transaction, before the deletion.
+  func profileIsDeleted(_ userID: Int64, _ store: Store) throws(StoreError) {
+    for call in try store.calls(in: CallMachine.State.allCases.filter { !CallMachine.isFinal($0) }) {
+      do throws(StoreError) {
+        guard let connection = try store.currentConnection(contactID: call.contactID), connection.userID == userID
+        else {
+          continue
+        }
+        try contactIsDeleted(connection, store)
+      } catch .damaged(let entity) {
+        // The profile is deleted all the same.
+        context.log(.error, "a call ends unreported", ["call": String(call.id), "damaged": entity.rawValue])
+      }
+    }
+  }
+
   /// For how long a message has existed. The relay says for how long it has had it, so that it does not matter whose wall
   /// clock is wrong. Without that word, as from a relay of an earlier version, the two clocks are compared; a message from
   /// the future is then of now.

@@ -25,6 +25,7 @@ extension Engine {
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         if let connection = try store.currentConnection(contactID: contactID) {
+          try self.calls.contactIsDeleted(connection, store)
           try self.connections.delete(connection, tellsPeer: tellsPeer, store)
         }
         try store.deleteContact(contactID)

@@ -77,6 +77,7 @@ extension Engine {
   private func delete(
     _ user: StoredUser, isLast: Bool, deletesMailboxes: Bool, _ store: Store
   ) throws(StoreError) {
+    try calls.profileIsDeleted(user.id, store)
     for connection in try store.connectionIDs(userID: user.id) {
       try connections.deleteSilently(connection, deletesMailbox: deletesMailboxes, store)
     }

@@ -48,8 +48,9 @@ extension Store {
   package func summaryParts(_ summary: String) throws(StoreError) -> [SummaryPart] {
     try rows(
       """
-      SELECT ledger.contact_id, connections.user_id, count(*)
+      SELECT ledger.contact_id, connections.user_id, count(*), coalesce(sum(items.mentions_user), 0)
       FROM ledger JOIN connections ON connections.connection_id = ledger.connection_id
+        LEFT JOIN items ON items.item_id = ledger.item_id
       WHERE ledger.summary = ? AND ledger.state IN (?, ?) AND ledger.contact_id IS NOT NULL
       GROUP BY ledger.contact_id ORDER BY max(ledger.entry_id) DESC
       """,
@@ -58,7 +59,8 @@ extension Store {
         .text(PorterMachines.LedgerEntry.State.outdated.name),
       ]
     ) { (row) throws(StoreError) in
-      SummaryPart(contactID: row.integer(0), userID: row.integer(1), count: Int(row.integer(2)))
+      SummaryPart(
+        contactID: row.integer(0), userID: row.integer(1), count: Int(row.integer(2)), mentions: Int(row.integer(3)))
     }
   }
 }
@@ -67,4 +69,6 @@ package struct SummaryPart: Hashable, Sendable {
   package var contactID: Int64
   package var userID: Int64
   package var count: Int
+  /// How many of them mention the user.
+  package var mentions: Int
 }

@@ -87,45 +87,36 @@ struct BurstComposition {
   private mutating func addSummary(_ user: Int64, _ chat: Int64?, _ shown: [Shown], _ store: Store) throws(StoreError) {
     guard let latest = shown.last else { return }
     let identifier = NotificationIdentifier.many(user: user, chat: chat.map { "@\($0)" })
-    let earlier = try store.summaryParts(identifier.description)
-    var chats: [NotificationEvent.Chat] = []
-    for part in shown.reversed() {
-      guard case .message(let message) = part.event.kind, !chats.contains(message.chat) else { continue }
-      chats.append(message.chat)
-    }
-    for part in earlier where !chats.contains(where: { $0.id == "@\(part.contactID)" }) {
-      if let chat = try Self.chat(part, store) { chats.append(chat) }
-    }
-    let count = shown.count + earlier.map(\.count).reduce(0, +)
-    let scope: NotificationEvent.Burst.Scope = chat != nil && chats.count == 1 ? .chat(chats[0]) : .chats(chats)
+    let earlier = try Self.parts(try store.summaryParts(identifier.description), store)
+    let parts = shown.reversed().compactMap { Self.part($0.event) } + earlier
+    guard let burst = NotificationEvent.Burst(of: parts, to: latest.event.owner, isOfChat: chat != nil) else { return }
     let heard = sounds.takeSound(for: shown.compactMap(\.entry.contactID))
-    let event = NotificationEvent(
-      identifier: identifier, owner: latest.event.owner, kind: .many(.init(count: count, scope)))
+    let event = NotificationEvent(identifier: identifier, owner: latest.event.owner, kind: .many(burst))
     add(event, of: chat == nil ? nil : latest.connection, isHeard: heard)
     summaries.append((identifier.description, shown.map(\.entry.id)))
     withdrawals += shown.filter(\.entry.mayHavePlaceholder).map(\.event.identifier.description)
   }
 
-  /// A summary some of whose messages were read is shown anew with those that are left, without a sound, and withdrawn when
-  /// none is left.
+  /// A summary some of whose messages were read is shown anew with those that are left and may still be shown, without a sound. If
+  /// there are none, it is withdrawn.
   mutating func update(_ identifier: String, _ store: Store) throws(StoreError) {
     // It is shown with its new number already.
     guard !summaries.contains(where: { $0.identifier == identifier }) else { return }
-    let parts = try store.summaryParts(identifier)
-    guard let user = parts.first?.userID else { return withdrawals.append(identifier) }
+    let stored = try store.summaryParts(identifier)
+    guard let user = stored.first?.userID else { return withdrawals.append(identifier) }
     let owner = NotificationEvent.Owner(UserRecord(try store.user(user)))
-    var chats: [NotificationEvent.Chat] = []
-    for part in parts { if let chat = try Self.chat(part, store) { chats.append(chat) } }
-    let ofChat = chats.first { NotificationIdentifier.many(user: user, chat: $0.id).description == identifier }
+    let parts = try Self.parts(stored, store)
+    let ofChat = parts.compactMap(\.chat).first {
+      NotificationIdentifier.many(user: user, chat: $0.id).description == identifier
+    }
     // The chat's record is damaged.
     guard ofChat != nil || identifier == NotificationIdentifier.many(user: user, chat: nil).description else { return }
-    let event = NotificationEvent(
-      identifier: .many(user: user, chat: ofChat?.id), owner: owner,
-      kind: .many(.init(count: parts.map(\.count).reduce(0, +), ofChat.map { .chat($0) } ?? .chats(chats))))
-    let before = notifications.count
-    add(event, of: try ofChat == nil ? nil : Self.agentName(parts[0], store), isHeard: false)
-    // Its profile was muted or hidden meanwhile.
-    if notifications.count == before { withdrawals.append(identifier) } else { reduced.append(identifier) }
+    guard let burst = NotificationEvent.Burst(of: parts, to: owner, isOfChat: ofChat != nil) else {
+      return withdrawals.append(identifier)
+    }
+    let event = NotificationEvent(identifier: .many(user: user, chat: ofChat?.id), owner: owner, kind: .many(burst))
+    add(event, of: try ofChat == nil ? nil : Self.agentName(stored[0], store), isHeard: false)
+    reduced.append(identifier)
   }
 
   /// Nil for a damaged record: a tap leads to the chat by its number alone (INC-44).
@@ -137,13 +128,27 @@ struct BurstComposition {
     }
   }
 
-  /// Nil for a damaged record: the others are named without it (INC-44).
-  private static func chat(_ part: SummaryPart, _ store: Store) throws(StoreError) -> NotificationEvent.Chat? {
-    do throws(StoreError) {
-      return .init(ContactRecord(try store.contact(part.contactID), connection: nil))
-    } catch .damaged {
-      return nil
+  private static func parts(
+    _ stored: [SummaryPart], _ store: Store
+  ) throws(StoreError) -> [NotificationEvent.Burst.Part] {
+    var parts: [NotificationEvent.Burst.Part] = []
+    for part in stored {
+      do throws(StoreError) {
+        let contact = try store.contact(part.contactID)
+        parts.append(
+          .init(
+            chat: .init(ContactRecord(contact, connection: nil)), filter: NotificationFilter(contact.notifications),
+            count: part.count, mentions: part.mentions))
+      } catch .damaged {
+        parts.append(.init(chat: nil, count: part.count))
+      }
     }
+    return parts
+  }
+
+  private static func part(_ event: NotificationEvent) -> NotificationEvent.Burst.Part? {
+    guard case .message(let message) = event.kind else { return nil }
+    return .init(chat: message.chat, filter: event.filter, count: 1, mentions: message.mentionsUser ? 1 : 0)
   }
 
   /// Part of the transaction that records what is shown.

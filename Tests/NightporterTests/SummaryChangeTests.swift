@@ -1,0 +1,117 @@
+import Foundation
+import PorterStore
+import XCTest
+
+/// What a summary on screen says once the user has changed what may be shown.
+final class SummaryChangeTests: XCTestCase {
+  private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
+
+  private func send(_ texts: [String], to contact: Int = 1, from host: Host) {
+    let messages = texts.map { #"{"msgContent":{"type":"text","text":"\#($0)"},"mentions":{}}"# }
+    host.send("/_send @\(contact) json [\(messages.joined(separator: ","))]").assert("newChatItems")
+  }
+
+  private func hellos(_ count: Int) -> [String] { (1...count).map { "hello \($0)" } }
+
+  private func open(_ station: Station, _ work: () -> Void) {
+    station.alice.send("/_app activate").assert("cmdOk")
+    work()
+    station.suspend()
+  }
+
+  private func notify(_ mode: String, _ host: Host, _ contact: Int = 1) {
+    host.send(#"/_settings @\#(contact) {"enableNtfs":"\#(mode)","favorite":false}"#).assert("cmdOk")
+  }
+
+  private func lastItem(_ host: Host, _ contact: Int = 1) -> Int {
+    host.send("/_get chat @\(contact) count=1")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+  }
+
+  private func readLast(_ host: Host, _ contact: Int = 1) {
+    host.send("/_read chat items @\(contact) \(lastItem(host, contact))").assert("itemsReadForChat")
+  }
+
+  private func deleteLast(_ host: Host) throws {
+    host.send("/_delete item @1 \(lastItem(host)) broadcast").assert("chatItemsDeleted")
+    try awaitThat("it is sent") {
+      let store = try Database(path: host.prefix + "_chat.db")
+      defer { try? store.close() }
+      return try store.integer("SELECT count(*) FROM outbox") == 0
+    }
+  }
+
+  /// Bob is each of alice's contacts, from 1 on; her app is suspended.
+  private func station(chats: Int) throws -> Station {
+    let station = try Station()
+    for _ in 1..<chats {
+      let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+      station.bob.send("/connect \(link)").assert("sentConfirmation")
+      station.alice.event("contactConnected")
+      station.bob.event("contactConnected")
+    }
+    station.suspend()
+    return station
+  }
+
+  // MARK: Muted chats
+
+  /// The user may have dismissed it, too.
+  func testINC37ASummaryOfAMutedChatIsWithdrawnWhenItsContactDeletesAMessage() throws {
+    for mode in ["none", "mentions"] {
+      let station = try station(chats: 1)
+      send(hellos(9), from: station.bob)
+      XCTAssertEqual(try station.present(wake).identifiers, ["np:many:1:@1"])
+      open(station) { notify(mode, station.alice) }
+      try deleteLast(station.bob)
+      let answer = try station.present(wake)
+      XCTAssertEqual(answer.identifiers, [], answer.description)
+      XCTAssertEqual(answer["withdrawals"].elements.map(\.text), ["np:many:1:@1"], answer.description)
+    }
+  }
+
+  func testASummaryOfAMutedChatIsWithdrawnFromTheScreenWhenAMessageIsRead() throws {
+    let station = try station(chats: 1)
+    send(hellos(9), from: station.bob)
+    XCTAssertEqual(try station.present(wake).identifiers, ["np:many:1:@1"])
+    station.alice.send("/_app activate").assert("cmdOk")
+    awaitRest(of: station.alice)
+    station.alice.dropEvents()
+    notify("none", station.alice)
+    readLast(station.alice)
+    let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
+    XCTAssertEqual(event["notifications"].count, 0, event.description)
+    XCTAssertEqual(event["withdrawals"].elements.map(\.text), ["np:many:1:@1"], event.description)
+  }
+
+  /// It counts and names what may be shown now, with new messages and without.
+  func testASummaryOfSeveralChatsLeavesOutTheMutedOnes() throws {
+    let station = try station(chats: 4)
+    for contact in [4, 2, 1] { send(hellos(5), to: contact, from: station.bob) }
+    send(["for @alice"] + hellos(4), to: 3, from: station.bob)
+    let first = try station.present(wake)
+    XCTAssertEqual([first.identifiers, first.titles], [["np:many:1"], ["20 new messages"]], first.description)
+
+    open(station) { notify("none", station.alice, 4) }
+    for (contact, count) in [(1, 7), (2, 7), (3, 6)] { send(hellos(count), to: contact, from: station.bob) }
+    let more = try station.present(wake)
+    XCTAssertEqual(
+      [more.identifiers, more.titles, more.bodies], [["np:many:1"], ["35 new messages"], ["From: bob, bob and bob"]])
+
+    open(station) {
+      notify("mentions", station.alice, 3)
+      readLast(station.alice)
+    }
+    let less = try station.present(wake)
+    XCTAssertEqual(
+      [less.identifiers, less.titles, less.bodies], [["np:many:1"], ["24 new messages"], ["From: bob, bob and bob"]],
+      "11, 12, and of the third the one that mentions alice")
+
+    open(station) {
+      for contact in 1...3 { notify("none", station.alice, contact) }
+      readLast(station.alice, 2)
+    }
+    let none = try station.present(wake)
+    XCTAssertEqual(none.identifiers, [], none.description)
+    XCTAssertEqual(none["withdrawals"].elements.map(\.text), ["np:many:1"])
+  }
+}

@@ -296,9 +296,9 @@ int np_event_fd(chat_ctrl ctrl);
  * A notification without "sound" is shown silently: each chat makes one sound in 30 s. From 8 messages of one chat on, or 20
  * in one answer, a notification of the category NTF_CAT_MANY_EVENTS stands for them. When some of them were read or deleted,
  * it comes again, silently, with what is left, without the messages of chats that the user has muted meanwhile; with nothing
- * left it is withdrawn. Contact requests together make one sound in 30 s. Only the answers to pushes and refreshes make
- * summaries: in the event `notifications` of an app on screen each message has a notification of its own, and a summary comes
- * again with what is left of it.
+ * left it is withdrawn. Contact requests together make one sound in 30 s. Sounds on screen count, and are made by the same rule.
+ * Only the answers to pushes and refreshes make summaries: in the event `notifications` of an app on screen each message has a
+ * notification of its own, and a summary comes again with what is left of it.
  *
  * A push is never silent for a failure. For each message that it names and that did not come, because the outcome is
  * "offline", "expired" or "failed", or because another process has the connection, there is a placeholder of the category

@@ -21,6 +21,13 @@ package struct SoundRule: Hashable, Sendable {
   /// Whether the chat made a sound less than 30 s ago.
   package func isQuiet(_ chat: Int64) -> Bool { last[chat].map { now - $0 < Self.quiet } ?? false }
 
+  /// Whether something of a chat makes a sound; nil is a contact that is not known yet, and all of these make one together.
+  /// `mayHavePlaceholder`: its placeholder may have sounded before the contact was known.
+  package mutating func takeSound(of chat: Int64?, mayHavePlaceholder: Bool) -> Bool {
+    if mayHavePlaceholder, isQuiet(Self.unknown) { return false }
+    return takeSound(for: [chat ?? Self.unknown])
+  }
+
   /// Whether a notification about these chats makes a sound: if one of them may. The sound is then that of the chats that
   /// may.
   package mutating func takeSound(for chats: [Int64]) -> Bool {

@@ -18,7 +18,7 @@ static const struct scenario scenarios[] = {
     {"hidden-preview", "With previews hidden, neither a name nor a text reaches the screen.", scenario_hidden_preview},
     {"app-lock", "Before the first unlock a push shows that something came; afterwards, what it was.",
      scenario_app_lock},
-    {"burst", "Fifty messages in a minute are one sound and one notification, and none is lost.", scenario_burst},
+    {"burst", "Fifty messages in a minute are one sound at most and one notification; none is lost.", scenario_burst},
     {"reply", "A reply is stored while the app is suspended, and sent once when it is active again.", scenario_reply},
     {"server-down", "The server is down for an hour while messages are sent; afterwards each is shown once.",
      scenario_server_down},

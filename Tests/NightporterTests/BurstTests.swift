@@ -19,6 +19,7 @@ final class BurstTests: XCTestCase {
     let station = try Station()
     let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
     station.suspend()
+    try station.alice.forgetSounds()
     let summary = "np:many:1:@1"
     let seven = (1...7).map { "seven \($0)" }
     send(seven, from: station.bob)
@@ -157,6 +158,7 @@ final class BurstTests: XCTestCase {
   func testAPlaceholderGivesWayToTheSummary() throws {
     let station = try Station()
     station.suspend()
+    try station.alice.forgetSounds()
     let push = try station.push(for: "one")
     let offline = try station.makeExtension()
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))

@@ -122,6 +122,7 @@ final class ChangingTests: XCTestCase {
   func testAnEditedMessageReplacesItsNotificationWithoutASound() throws {
     let station = try Station()
     station.suspend()
+    try station.alice.forgetSounds()
     let shown = try station.present(try station.push(for: "helo"))
     XCTAssertEqual(shown["notifications"][0]["sound"].text, "default")
     station.bob.send(edit(lastItem(station.bob), "hello")).assert("chatItemUpdated")
@@ -169,6 +170,7 @@ final class ChangingTests: XCTestCase {
   func testAMessageEditedBeforeItIsShownIsShownOnce() throws {
     let station = try Station()
     station.suspend()
+    try station.alice.forgetSounds()
     let push = try station.push(for: "helo")
     station.bob.send(edit(lastItem(station.bob), "hello")).assert("chatItemUpdated")
     let store = try Database(path: station.pair.folder.file("relay.db"))

@@ -94,6 +94,13 @@ final class Host {
   /// What has been reported so far is not looked at.
   func dropEvents() { while event(within: 0) != nil {} }
 
+  /// More than 30 s pass since the sound of each chat, such as that of its connection.
+  func forgetSounds() throws {
+    let store = try Database(path: prefix + "_chat.db")
+    defer { try? store.close() }
+    try store.execute("UPDATE connections SET sounded_boot = NULL")
+  }
+
   /// For a host whose work is done: what it has not reported by now does not come.
   func expectNone(_ type: String, file: StaticString = #filePath, line: UInt = #line) {
     while let event = event(within: 0) {

@@ -390,6 +390,7 @@ final class RefreshTests: XCTestCase {
     let connected = try XCTUnwrap(pair.alice.event("notifications"))["result"]["notifications"][0]
     XCTAssertEqual(connected["notification"]["title"].text, "bob is connected!")
     XCTAssertEqual(connected["presentation"].count, 3)
+    try pair.alice.forgetSounds()
     var presentations: [[String]] = []
     for text in ["one", "two"] {
       pair.send(text, from: pair.bob)
@@ -469,7 +470,7 @@ final class RefreshTests: XCTestCase {
           switch category {
           case .callInvitation, .connectionEvent, .checkMessage: []
           case .messageReceived, .manyEvents: isRecent ? ["list"] : ["sound", "banner", "list"]
-          case .contactRequest, .contactConnected: ["sound", "banner", "list"]
+          case .contactRequest, .contactConnected: isRecent ? ["banner", "list"] : ["sound", "banner", "list"]
           }
         XCTAssertEqual(ForegroundPresentation(of: category, isRecent: isRecent).names, expected, "\(category)")
       }

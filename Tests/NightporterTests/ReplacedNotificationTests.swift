@@ -13,13 +13,6 @@ final class ReplacedNotificationTests: XCTestCase {
     host.send("/_update item @1 \(lastItem(host)) json \(message)").assert("chatItemUpdated", #filePath, line)
   }
 
-  /// More than 30 s pass for the chat's sound.
-  private func forgetSounds(_ host: Host) throws {
-    let store = try Database(path: host.prefix + "_chat.db")
-    defer { try? store.close() }
-    try store.execute("UPDATE connections SET sounded_boot = NULL")
-  }
-
   private func comeBack(_ host: Host) {
     host.send("/_app suspend 0").assert("cmdOk")
     host.send("/_app activate").assert("cmdOk")
@@ -41,12 +34,13 @@ final class ReplacedNotificationTests: XCTestCase {
   /// A message that alice's app has shown on screen, and its notification as shown anew after it was edited.
   private func shownAnew(_ pair: Pair, tapping: (JSON) -> Void = { _ in }) throws -> (first: Shown, then: Shown) {
     pair.alice.event("notifications")
+    try pair.alice.forgetSounds()
     pair.send("helo", from: pair.bob)
     let first = try shown(pair.alice)
     tapping(first.notification)
     edit("hello", of: pair.bob)
     pair.alice.event("chatItemUpdated")
-    try forgetSounds(pair.alice)
+    try pair.alice.forgetSounds()
     comeBack(pair.alice)
     return (first, try shown(pair.alice))
   }
@@ -78,7 +72,7 @@ final class ReplacedNotificationTests: XCTestCase {
     station.alice.send("/_app activate").assert("cmdOk")
     edit("edited", of: station.bob)
     station.alice.event("chatItemUpdated")
-    try forgetSounds(station.alice)
+    try station.alice.forgetSounds()
     comeBack(station.alice)
     station.pair.send("next", from: station.bob)
     XCTAssertEqual(try self.shown(station.alice).notification["body"].text, "next")

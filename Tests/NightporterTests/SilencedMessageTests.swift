@@ -15,13 +15,6 @@ final class SilencedMessageTests: XCTestCase {
     host.send("/_update item @1 \(item) text \(text)").assert("chatItemUpdated", #filePath, line)
   }
 
-  /// More than 30 s pass for the chat's sound.
-  private func forgetSounds(_ host: Host) throws {
-    let store = try Database(path: host.prefix + "_chat.db")
-    defer { try? store.close() }
-    try store.execute("UPDATE connections SET sounded_boot = NULL")
-  }
-
   private func state(of text: String, _ host: Host) throws -> String? {
     let store = try Database(path: host.prefix + "_chat.db")
     defer { try? store.close() }
@@ -59,6 +52,7 @@ final class SilencedMessageTests: XCTestCase {
     let station = try Station()
     notify("mentions", station.alice)
     station.suspend()
+    try station.alice.forgetSounds()
     XCTAssertEqual(try present("look", station).notifications.count, 0)
     XCTAssertEqual(try state(of: "look", station.alice), "silenced")
     edit("look, @alice", of: station.bob)
@@ -66,7 +60,7 @@ final class SilencedMessageTests: XCTestCase {
     XCTAssertEqual(added.map { $0["body"].text }, ["look, @alice"])
     XCTAssertEqual(added.first?["sound"].text, "default", "\(added)")
     // It is on screen: from here on it is replaced.
-    try forgetSounds(station.alice)
+    try station.alice.forgetSounds()
     edit("look here, @alice", of: station.bob, back: 1)
     let replaced = try present("nor this", station).notifications
     XCTAssertEqual(replaced.map { $0["body"].text }, ["look here, @alice"])
@@ -79,6 +73,7 @@ final class SilencedMessageTests: XCTestCase {
     let station = try Station()
     notify("mentions", station.alice)
     station.suspend()
+    try station.alice.forgetSounds()
     XCTAssertEqual(try present("look", station).notifications.count, 0)
     edit("look, @alice", of: station.bob)
     let both = try present("and you, @alice", station).notifications
@@ -96,7 +91,7 @@ final class SilencedMessageTests: XCTestCase {
     let without = try present("nothing to hear", station)
     XCTAssertEqual(without.notifications.count, 0, "\(without)")
     XCTAssertEqual(without.withdrawals, [identifier], "once")
-    try forgetSounds(station.alice)
+    try station.alice.forgetSounds()
     edit("look again, @alice", of: station.bob, back: 1)
     let back = try present("nor this", station)
     XCTAssertEqual(back.notifications.map { $0["identifier"].text }, [identifier])
@@ -123,13 +118,14 @@ final class SilencedMessageTests: XCTestCase {
   func testAMentionThatAnEditAddsIsHeardOnScreen() throws {
     let pair = try Pair()
     pair.alice.event("notifications")
+    try pair.alice.forgetSounds()
     notify("mentions", pair.alice)
     pair.send("look", from: pair.bob)
     pair.alice.event("newChatItems")
     XCTAssertEqual(try state(of: "look", pair.alice), "silenced")
     edit("look, @alice", of: pair.bob)
     XCTAssertEqual(try shown(pair.alice), Shown(body: "look, @alice", presentation: ["sound", "banner", "list"]))
-    try forgetSounds(pair.alice)
+    try pair.alice.forgetSounds()
     edit("look here, @alice", of: pair.bob)
     XCTAssertEqual(try shown(pair.alice), Shown(body: "look here, @alice", presentation: ["list"]))
   }

@@ -86,6 +86,11 @@ final class BurstTests: XCTestCase {
     XCTAssertTrue(rule.takeSound(for: [4]), "never heard before")
     XCTAssertFalse(rule.takeSound(for: [3, 4]))
     XCTAssertEqual(rule.sounding, [1, 3, 4])
+    XCTAssertTrue(rule.takeSound(of: nil, mayHavePlaceholder: false))
+    XCTAssertFalse(rule.takeSound(of: nil, mayHavePlaceholder: false), "all that are not known make one")
+    XCTAssertFalse(rule.takeSound(of: 5, mayHavePlaceholder: true), "its placeholder was one of them")
+    XCTAssertTrue(rule.takeSound(of: 5, mayHavePlaceholder: false))
+    XCTAssertEqual(rule.sounding, [1, 3, 4, SoundRule.unknown, 5])
     var none = SoundRule(last: [:], now: at(0))
     XCTAssertFalse(none.takeSound(for: []))
   }

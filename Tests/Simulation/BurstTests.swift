@@ -45,6 +45,8 @@ final class BurstTests: XCTestCase {
       var night = Night(random: .init(seed: seed))
       _ = try SimulatedHouse.run(seed: seed) { house in
         let cast = try Cast(house, chats: Self.chats)
+        // The chats were heard when they were connected.
+        house.pass(.seconds(30))
         for round in 1...14 { try play(&night, cast, house, "seed \(seed), round \(round)") }
         cast.end()
       }

@@ -51,10 +51,8 @@ struct BurstComposition {
       switch planned {
       case .single(let item):
         guard let shown = find(item.id) else { continue }
-        // Its placeholder may have sounded before the contact was known.
-        let hasSounded = shown.entry.mayHavePlaceholder && sounds.isQuiet(SoundRule.unknown)
-        // However many strangers ask, they make one sound.
-        let isHeard = !hasSounded && sounds.takeSound(for: [shown.entry.contactID ?? SoundRule.unknown])
+        let isHeard = sounds.takeSound(
+          of: shown.entry.contactID, mayHavePlaceholder: shown.entry.mayHavePlaceholder)
         // A call sounds even if the chat has just sounded.
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
@@ -63,7 +61,7 @@ struct BurstComposition {
     }
     for placeholder in placeholders {
       var content = placeholder.content
-      content.isHeard = sounds.takeSound(for: [placeholder.contactID ?? SoundRule.unknown])
+      content.isHeard = sounds.takeSound(of: placeholder.contactID, mayHavePlaceholder: false)
       notifications.append(content)
     }
   }
@@ -158,11 +156,18 @@ struct BurstComposition {
     for summary in summaries {
       for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }
     }
-    for chat in sounds.sounding {
-      if chat == SoundRule.unknown {
-        try store.noteSoundOfUnknown(at: context.clock.now(), boot: boot)
+    try sounds.record(at: context.clock.now(), boot: boot, store)
+  }
+}
+
+extension SoundRule {
+  /// Part of the transaction that records what is shown.
+  func record(at moment: Moment, boot: String, _ store: Store) throws(StoreError) {
+    for chat in sounding {
+      if chat == Self.unknown {
+        try store.noteSoundOfUnknown(at: moment, boot: boot)
       } else {
-        try store.noteSound(contact: chat, at: context.clock.now(), boot: boot)
+        try store.noteSound(contact: chat, at: moment, boot: boot)
       }
     }
   }

@@ -85,8 +85,8 @@ final class ScreenPresentation {
     content.userInfo.connection = try presentation.destination(of: entry, &records, store)
     let connection = try records.connection(entry.connectionID, store)
     let user = UserRecord(try records.user(connection.userID, store))
-    var isHeard = !isReplaced
-    if isHeard, content.category == .messageReceived { isHeard = try takeSound(of: entry.contactID, store) }
+    var isHeard = !isReplaced && ForegroundPresentation(of: content.category, isRecent: false).contains(.sound)
+    if isHeard { isHeard = try takeSound(of: entry, store) }
     var shown = ForegroundPresentation(of: content.category, isRecent: !isHeard)
     if isReplaced { shown.formIntersection(.list) }
     content.isHeard = shown.contains(.sound)
@@ -96,14 +96,18 @@ final class ScreenPresentation {
         badge: badge))
   }
 
-  /// Whether the chat may sound: it has not for 30 s, in any process of the store. Then that is recorded.
-  private func takeSound(of chat: Int64?, _ store: Store) throws(StoreError) -> Bool {
-    guard let chat else { return true }
+  /// Whether the entry makes a sound: nothing of its chat, or of any contact that is not known yet, has for 30 s, in any process of
+  /// the store. Then that is recorded.
+  private func takeSound(of entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> Bool {
     let (now, boot) = (context.clock.now(), context.instance.boot)
-    var rule = SoundRule(last: try store.lastSounds(contacts: [chat], boot: boot), now: now)
-    guard rule.takeSound(for: [chat]) else { return false }
+    var last = try store.lastSounds(contacts: Set([entry.contactID].compactMap { $0 }), boot: boot)
+    if entry.contactID == nil || entry.mayHavePlaceholder {
+      last[SoundRule.unknown] = try store.lastSoundOfUnknown(boot: boot)
+    }
+    var rule = SoundRule(last: last, now: now)
+    guard rule.takeSound(of: entry.contactID, mayHavePlaceholder: entry.mayHavePlaceholder) else { return false }
     do throws(StoreError) {
-      try store.lightTransaction { () throws(StoreError) in try store.noteSound(contact: chat, at: now, boot: boot) }
+      try store.lightTransaction { () throws(StoreError) in try rule.record(at: now, boot: boot, store) }
     } catch {
       context.log(.info, "a sound could not be recorded", ["error": error.description])
     }

@@ -234,6 +234,9 @@ char *chat_recv_msg(chat_ctrl ctrl);
  * to show at that moment, are left out. What is taken while the store is closed, or another process writes to it, is kept in the
  * file `<path>_taken` until the store has it. That is done when this returns, unless the engine is at something else for longer
  * than 100 ms, such as waiting for another process: an event may come again if this process is killed then.
+ *
+ * Events come for what the user has muted as well. Before it rings for `callInvitation`, a host looks at its `user.showNtfs`
+ * (false: muted) and `contact.chatSettings.enableNtfs` ("none": muted). Notifications heed both by themselves.
  */
 char *chat_recv_msg_wait(chat_ctrl ctrl, int wait_us);
 

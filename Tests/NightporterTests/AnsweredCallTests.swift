@@ -228,6 +228,20 @@ final class AnsweredCallTests: XCTestCase {
 
   // MARK: On screen
 
+  /// Whether to ring is for the host to decide, which sees what the user has muted: a bot has no use for notifications.
+  func testTheInvitationOfAMutedCallSaysThatItIsMuted() throws {
+    for (command, enabled, shows) in [
+      (#"/_settings @1 {"enableNtfs":"none","favorite":false}"#, "none", true), ("/_mute user 1", "all", false),
+    ] {
+      let pair = try Pair()
+      XCTAssertTrue(pair.alice.send(command)["result"].exists)
+      pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+      let invitation = pair.alice.event("callInvitation")?["result"]["callInvitation"] ?? JSON("")
+      XCTAssertEqual(invitation["contact"]["chatSettings"]["enableNtfs"].text, enabled, command)
+      XCTAssertEqual(invitation["user"]["showNtfs"].flag, shows, command)
+    }
+  }
+
   /// Nothing of it is on screen, so that nothing is removed when it is over.
   func testTheCallOfAMutedContactIsNotWithdrawnFromTheScreen() throws {
     let pair = try Pair()

@@ -82,7 +82,8 @@ final class CallEvents {
   }
 
   /// The host would ring for a profile of which nothing is to be seen, or for a call that the user has answered from its notification
-  /// when that is carried out only now, as with a store that was busy.
+  /// when that is carried out only now, as with a store that was busy. Of a muted contact or profile the host decides by itself: a bot
+  /// has use for the event.
   private func isToRing(_ contactID: Int64, _ store: Store) throws(StoreError) -> Bool {
     if try store.user(try store.contact(contactID).userID).isOutOfSight { return false }
     let answers = [NotificationAction.acceptCall, .rejectCall].map(\.rawValue)

@@ -30,14 +30,18 @@ package struct BurstPlan: Hashable, Sendable {
 
   /// From so many messages of one chat on, a summary stands for them.
   package static let chatBound = 8
-  /// From so many messages in one answer on, a summary of each profile stands for those that no other one does.
+  /// From so many messages in one answer on, a summary of each profile stands for those that no other one does, or a summary of the
+  /// chat if they are all of one.
   package static let answerBound = 20
+
+  /// Whether a summary of messages of so many chats is about the chat itself, and a tap on it leads there. Where chats are hidden
+  /// none is: it would say that so many messages have the same sender.
+  package static func isAboutChat(among chats: Int, hidesChats: Bool) -> Bool { chats == 1 && !hidesChats }
 
   /// Each item is in exactly one of them. A summary stands where its last message came.
   package private(set) var notifications: [Notification] = []
 
-  /// Where chats are hidden, a summary of one would say that so many messages have the same sender. There is one of the
-  /// profile instead.
+  /// Where chats are hidden, a summary of the profile stands in place of those of its chats.
   package init(_ items: [Item], hidesChats: Bool) {
     // Too few for any summary.
     guard items.count >= min(Self.chatBound, Self.answerBound) else {
@@ -49,22 +53,25 @@ package struct BurstPlan: Hashable, Sendable {
     let full = Set(counts.filter { $0.value >= Self.chatBound }.keys)
     let isFull = counts.values.reduce(0, +) >= Self.answerBound
     let crowded = Set(items.filter { $0.chat.map(full.contains) ?? false }.map(\.user))
+    // Of each profile, the chats without a summary of their own.
+    var others: [Int64: Set<Int64>] = [:]
+    for item in items { if let chat = item.chat, !full.contains(chat) { others[item.user, default: []].insert(chat) } }
 
     /// The summary that an item belongs to, if there are others for it.
     func scope(_ item: Item) -> Scope? {
       guard let chat = item.chat else { return nil }
-      if hidesChats { return isFull || crowded.contains(item.user) ? Scope(user: item.user, chat: nil) : nil }
-      if full.contains(chat) { return Scope(user: item.user, chat: chat) }
-      return isFull ? Scope(user: item.user, chat: nil) : nil
+      guard isFull || full.contains(chat) || hidesChats && crowded.contains(item.user) else { return nil }
+      let chats = full.contains(chat) ? 1 : others[item.user, default: []].count
+      return Scope(user: item.user, chat: Self.isAboutChat(among: chats, hidesChats: hidesChats) ? chat : nil)
     }
     var parts: [Scope: [Item]] = [:]
     for item in items { if let scope = scope(item) { parts[scope, default: []].append(item) } }
     for item in items {
-      guard let scope = scope(item), let others = parts[scope], others.count > 1 else {
+      guard let scope = scope(item), let part = parts[scope], part.count > 1 else {
         notifications.append(.single(item))
         continue
       }
-      if others.last == item { notifications.append(.summary(user: scope.user, chat: scope.chat, others)) }
+      if part.last == item { notifications.append(.summary(user: scope.user, chat: scope.chat, part)) }
     }
   }
 

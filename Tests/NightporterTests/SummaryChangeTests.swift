@@ -114,4 +114,16 @@ final class SummaryChangeTests: XCTestCase {
     XCTAssertEqual(none.identifiers, [], none.description)
     XCTAssertEqual(none["withdrawals"].elements.map(\.text), ["np:many:1"])
   }
+
+  // MARK: Chats that are named or hidden
+
+  func testFewMessagesOfOneChatBesideACrowdedOneHaveASummaryOfTheChat() throws {
+    let station = try station(chats: 2)
+    send(hellos(7), from: station.bob)
+    send(hellos(14), to: 2, from: station.bob)
+    let answer = try station.present(wake)
+    XCTAssertEqual(answer.identifiers, ["np:many:1:@1", "np:many:1:@2"], answer.description)
+    XCTAssertEqual(answer.bodies, ["7 new messages", "14 new messages"])
+    XCTAssertEqual(answer["notifications"].elements.map { $0["targetContentIdentifier"].text }, ["@1", "@2"])
+  }
 }

@@ -48,6 +48,9 @@ final class BurstTests: XCTestCase {
       (#line, times(7, "1a") + " " + times(7, "1b") + " " + times(6, "1c"), "1*20", "1*20"),
       // A chat with a summary of its own is not in that of its profile, and each profile has its own.
       (#line, times(12, "1a") + " 1b 1c 1d 1e 2f 2g 2h 2i", "1a*12 1*4 2*4", "1*16 2*4"),
+      // What is left of one chat is the chat's.
+      (#line, times(7, "1a") + " " + times(14, "1b"), "1a*7 1b*14", "1*21"),
+      (#line, times(20, "1a") + " 1b 2c 1b 2c 2d", "1a*20 1b*2 2*3", "1*22 2*3"),
       // A summary of one message would say less than the message.
       (#line, times(50, "1a") + " 2b", "1a*50 2b", "1*50 2b"),
       // What is no message does not count, and is never bundled.

@@ -30,19 +30,19 @@ extension NotificationEvent.Burst {
   }
 
   /// What may be shown of these parts now, the latest first. Nil if nothing may.
-  package init?(of parts: [Part], to owner: NotificationEvent.Owner, isOfChat: Bool) {
-    var (count, chats): (Int, [NotificationEvent.Chat]) = (0, [])
+  package init?(of parts: [Part], to owner: NotificationEvent.Owner, hidesChats: Bool) {
+    var (count, chats): (Int, [NotificationEvent.Chat?]) = (0, [])
     for part in parts {
       let visible = part.visible(to: owner)
       guard visible > 0 else { continue }
       count += visible
-      if let chat = part.chat, !chats.contains(where: { $0.id == chat.id }) { chats.append(chat) }
+      if part.chat == nil || !chats.contains(where: { $0?.id == part.chat?.id }) { chats.append(part.chat) }
     }
     guard count > 0 else { return nil }
-    if isOfChat, let chat = chats.first {
+    if BurstPlan.isAboutChat(among: chats.count, hidesChats: hidesChats), let chat = chats[0] {
       self.init(count: count, .chat(chat))
     } else {
-      self.init(count: count, .chats(chats))
+      self.init(count: count, .chats(chats.compactMap { $0 }))
     }
   }
 }

@@ -117,6 +117,22 @@ final class SummaryChangeTests: XCTestCase {
 
   // MARK: Chats that are named or hidden
 
+  /// A tap on it leads to the chat.
+  func testWhatIsLeftOfOneChatIsSaidOfTheChat() throws {
+    let station = try station(chats: 3)
+    for (contact, count) in [(1, 7), (2, 7), (3, 6)] { send(hellos(count), to: contact, from: station.bob) }
+    let whole = try station.present(wake)
+    XCTAssertEqual([whole.identifiers, whole.titles], [["np:many:1"], ["20 new messages"]], whole.description)
+    open(station) { for contact in 2...3 { station.alice.send("/_read chat @\(contact)").assert("cmdOk") } }
+    let left = try station.present(wake)
+    XCTAssertEqual([left.identifiers, left.titles, left.bodies], [["np:many:1"], ["bob:"], ["7 new messages"]])
+    XCTAssertEqual(left["notifications"][0]["targetContentIdentifier"].text, "@1")
+    open(station) {
+      XCTAssertEqual(station.alice.respond(to: left["notifications"][0])["result"]["outcome"].text, "applied")
+      XCTAssertEqual(station.alice.event("ntfResponse")?["result"]["chatId"].text, "@1")
+    }
+  }
+
   func testFewMessagesOfOneChatBesideACrowdedOneHaveASummaryOfTheChat() throws {
     let station = try station(chats: 2)
     send(hellos(7), from: station.bob)
@@ -125,5 +141,21 @@ final class SummaryChangeTests: XCTestCase {
     XCTAssertEqual(answer.identifiers, ["np:many:1:@1", "np:many:1:@2"], answer.description)
     XCTAssertEqual(answer.bodies, ["7 new messages", "14 new messages"])
     XCTAssertEqual(answer["notifications"].elements.map { $0["targetContentIdentifier"].text }, ["@1", "@2"])
+  }
+
+  /// Else it would say that so many messages have the same sender.
+  func testASummaryOfAChatIsOneOfItsProfileOnceChatsAreHidden() throws {
+    let station = try station(chats: 1)
+    send(hellos(9), from: station.bob)
+    XCTAssertEqual(try station.present(wake).titles, ["bob:"])
+    open(station) {
+      station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
+    }
+    try deleteLast(station.bob)
+    let answer = try station.present(wake)
+    XCTAssertEqual(answer.identifiers, ["np:many:1:@1"], answer.description)
+    XCTAssertEqual([answer.titles, answer.bodies], [["8 new messages"], ["From 1 chat"]])
+    XCTAssertFalse(answer["notifications"][0]["targetContentIdentifier"].exists)
+    XCTAssertFalse(answer["notifications"][0]["threadIdentifier"].exists)
   }
 }

@@ -35,23 +35,27 @@ final class BurstPartTests: XCTestCase {
   }
 
   func testASummaryCountsAndNamesWhatMayBeShown() {
-    let cases: [(line: UInt, parts: String, ofChat: Bool, said: String)] = [
-      (#line, "", false, "nothing"),
-      (#line, "a all 9 0", true, "9 of a"),
-      (#line, "a none 9 3", true, "nothing"),
-      (#line, "a mentions 9 0", true, "nothing"),
-      (#line, "a mentions 9 2", true, "2 of a"),
-      (#line, "a all 5 0, b none 6 6, c all 7 0", false, "12 from a c"),
-      (#line, "a none 5 1, b mentions 6 0", false, "nothing"),
-      (#line, "a mentions 5 1, b all 6 0", false, "7 from a b"),
+    let cases: [(line: UInt, parts: String, shown: String, hidden: String)] = [
+      (#line, "", "nothing", "nothing"),
+      (#line, "a all 9 0", "9 of a", "9 from a"),
+      (#line, "a none 9 3", "nothing", "nothing"),
+      (#line, "a mentions 9 0", "nothing", "nothing"),
+      (#line, "a mentions 9 2", "2 of a", "2 from a"),
+      (#line, "a all 5 0, b none 6 6, c all 7 0", "12 from a c", "12 from a c"),
+      (#line, "a all 5 0, b none 6 6", "5 of a", "5 from a"),
+      (#line, "a none 5 1, b mentions 6 0", "nothing", "nothing"),
+      (#line, "a mentions 5 1, b all 6 0", "7 from a b", "7 from a b"),
       // New messages come first, one by one, and then those that are there.
-      (#line, "b all 1 0, a all 1 1, b all 1 0, a all 5 0, c none 3 0", false, "8 from b a"),
-      (#line, "a mentions 1 1, a mentions 5 2", true, "3 of a"),
-      (#line, "? all 5 0, a all 4 0", false, "9 from a"),
+      (#line, "b all 1 0, a all 1 1, b all 1 0, a all 5 0, c none 3 0", "8 from b a", "8 from b a"),
+      (#line, "a mentions 1 1, a mentions 5 2", "3 of a", "3 from a"),
+      // It is another chat's, though that cannot be named.
+      (#line, "? all 5 0, a all 4 0", "9 from a", "9 from a"),
     ]
-    for (line, parts, ofChat, said) in cases {
-      let burst = Burst(of: self.parts(parts), to: .init(id: 1), isOfChat: ofChat)
-      XCTAssertEqual(described(burst), said, line: line)
+    for (line, parts, shown, hidden) in cases {
+      for (hidesChats, said) in [(false, shown), (true, hidden)] {
+        let burst = Burst(of: self.parts(parts), to: .init(id: 1), hidesChats: hidesChats)
+        XCTAssertEqual(described(burst), said, line: line)
+      }
     }
   }
 
@@ -60,7 +64,7 @@ final class BurstPartTests: XCTestCase {
     for owner in [
       NotificationEvent.Owner(id: 1, showsNotifications: false), NotificationEvent.Owner(id: 1, isHidden: true),
     ] {
-      XCTAssertNil(Burst(of: parts, to: owner, isOfChat: false))
+      XCTAssertNil(Burst(of: parts, to: owner, hidesChats: false))
     }
   }
 }

@@ -87,7 +87,9 @@ struct BurstComposition {
     let identifier = NotificationIdentifier.many(user: user, chat: chat.map { "@\($0)" })
     let earlier = try Self.parts(try store.summaryParts(identifier.description), store)
     let parts = shown.reversed().compactMap { Self.part($0.event) } + earlier
-    guard let burst = NotificationEvent.Burst(of: parts, to: latest.event.owner, isOfChat: chat != nil) else { return }
+    guard let burst = NotificationEvent.Burst(of: parts, to: latest.event.owner, hidesChats: policy.hidesNames) else {
+      return
+    }
     let heard = sounds.takeSound(for: shown.compactMap(\.entry.contactID))
     let event = NotificationEvent(identifier: identifier, owner: latest.event.owner, kind: .many(burst))
     add(event, of: chat == nil ? nil : latest.connection, isHeard: heard)
@@ -109,16 +111,21 @@ struct BurstComposition {
     }
     // The chat's record is damaged.
     guard ofChat != nil || identifier == NotificationIdentifier.many(user: user, chat: nil).description else { return }
-    guard let burst = NotificationEvent.Burst(of: parts, to: owner, isOfChat: ofChat != nil) else {
+    guard let burst = NotificationEvent.Burst(of: parts, to: owner, hidesChats: policy.hidesNames) else {
       return withdrawals.append(identifier)
     }
     let event = NotificationEvent(identifier: .many(user: user, chat: ofChat?.id), owner: owner, kind: .many(burst))
-    add(event, of: try ofChat == nil ? nil : Self.agentName(stored[0], store), isHeard: false)
+    add(event, of: try Self.agentName(of: burst, stored, store), isHeard: false)
     reduced.append(identifier)
   }
 
   /// Nil for a damaged record: a tap leads to the chat by its number alone (INC-44).
-  private static func agentName(_ part: SummaryPart, _ store: Store) throws(StoreError) -> String? {
+  private static func agentName(
+    of burst: NotificationEvent.Burst, _ parts: [SummaryPart], _ store: Store
+  ) throws(StoreError) -> String? {
+    guard case .chat(let chat) = burst.scope, let part = parts.first(where: { "@\($0.contactID)" == chat.id }) else {
+      return nil
+    }
     do throws(StoreError) {
       return try store.currentConnection(contactID: part.contactID).map { TextEncoding.base64URL($0.agentID) }
     } catch .damaged {

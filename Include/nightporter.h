@@ -433,7 +433,8 @@ char *np_categories(chat_ctrl ctrl);
  * request that was accepted, rejected or opened }. It comes again, with the same id, when the app ends before the host has taken it.
  * A contact that is made by accepting is reported before, by the event `acceptingContactRequest`.
  *
- *   tap             makes the profile of the notification the active one
+ *   tap             makes the profile of the notification the active one; if it leads to no chat, such as a summary of several,
+ *                   only in a store that has the connection that "userInfo" names
  *   accept, reject  answers the contact request or the call; accepting makes the profile the active one. The acceptance of a contact
  *                   request may wait for the relay, and its profile becomes active before: by the time of the event the user may have
  *                   chosen another one than `userId`

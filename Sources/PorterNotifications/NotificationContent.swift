@@ -8,7 +8,8 @@ package struct NotificationContent: Hashable, Sendable {
     package var chatID: String?
     package var contactRequestID: Int64?
     /// The agent's name of the connection, or of the invitation that a request carries, base64url. Unlike the numbers it is
-    /// never used again, so that a tap on a notification from before a restore leads nowhere else.
+    /// never used again, so that a tap on a notification from before a restore leads nowhere else. A summary of several chats has
+    /// that of the latest.
     package var connection: String?
 
     package init(

@@ -59,6 +59,11 @@ extension Store {
     try rows("SELECT agent_id FROM connections WHERE contact_id = ?", [.integer(contactID)]) { $0.blob(0) }.first
   }
 
+  /// The profile that has this connection. Also of one whose record is damaged otherwise.
+  package func userID(agentID: [UInt8]) throws(StoreError) -> Int64? {
+    try integer("SELECT user_id FROM connections WHERE agent_id = ?", [.blob(agentID)])
+  }
+
   /// Nil for a contact of which only the conversation is kept.
   package func currentConnection(contactID: Int64) throws(StoreError) -> StoredConnection? {
     try connections("WHERE contact_id = ?", [.integer(contactID)]).first

@@ -158,4 +158,31 @@ final class SummaryChangeTests: XCTestCase {
     XCTAssertFalse(answer["notifications"][0]["targetContentIdentifier"].exists)
     XCTAssertFalse(answer["notifications"][0]["threadIdentifier"].exists)
   }
+
+  // MARK: Taps
+
+  /// The number of the profile may be another one's in a store that came back from a backup.
+  func testATapOnASummaryFromBeforeARestoreKeepsTheProfile() throws {
+    for isRestored in [false, true] {
+      let station = try station(chats: 1)
+      open(station) {
+        station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
+        station.alice.send(#"/_create user {"profile":{"displayName":"work","fullName":""}}"#).assert("activeUser")
+      }
+      send(hellos(8), from: station.bob)
+      let summary = try station.present(wake)["notifications"][0]
+      XCTAssertEqual(summary["identifier"].text, "np:many:1", summary.description)
+      if isRestored {
+        let store = try Database(path: station.alice.prefix + "_chat.db")
+        try store.execute("UPDATE connections SET agent_id = randomblob(24)")
+        try store.close()
+      }
+      open(station) {
+        XCTAssertEqual(station.alice.respond(to: summary)["result"]["outcome"].text, "applied")
+        let event = station.alice.event("ntfResponse")?["result"] ?? JSON("")
+        XCTAssertEqual(event["userId"].exists, !isRestored, event.description)
+        XCTAssertEqual(station.alice.send("/u")["result"]["user"]["userId"].number, isRestored ? 2 : 1)
+      }
+    }
+  }
 }

@@ -92,7 +92,7 @@ struct BurstComposition {
     }
     let heard = sounds.takeSound(for: shown.compactMap(\.entry.contactID))
     let event = NotificationEvent(identifier: identifier, owner: latest.event.owner, kind: .many(burst))
-    add(event, of: chat == nil ? nil : latest.connection, isHeard: heard)
+    add(event, of: latest.connection, isHeard: heard)
     summaries.append((identifier.description, shown.map(\.entry.id)))
     withdrawals += shown.filter(\.entry.mayHavePlaceholder).map(\.event.identifier.description)
   }
@@ -119,13 +119,16 @@ struct BurstComposition {
     reduced.append(identifier)
   }
 
-  /// Nil for a damaged record: a tap leads to the chat by its number alone (INC-44).
+  /// Of its latest chat. Nil for a damaged record: a tap leads there by the number alone (INC-44).
   private static func agentName(
     of burst: NotificationEvent.Burst, _ parts: [SummaryPart], _ store: Store
   ) throws(StoreError) -> String? {
-    guard case .chat(let chat) = burst.scope, let part = parts.first(where: { "@\($0.contactID)" == chat.id }) else {
-      return nil
-    }
+    let latest: NotificationEvent.Chat? =
+      switch burst.scope {
+      case .chat(let chat): chat
+      case .chats(let chats): chats.first
+      }
+    guard let part = parts.first(where: { "@\($0.contactID)" == latest?.id }) else { return nil }
     do throws(StoreError) {
       return try store.currentConnection(contactID: part.contactID).map { TextEncoding.base64URL($0.agentID) }
     } catch .damaged {

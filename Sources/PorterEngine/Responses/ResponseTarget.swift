@@ -5,7 +5,7 @@ import PorterStore
 /// What a response is about, as the store has it now. A notification may be older than anything in the store: what it
 /// names may be deleted, belong to another profile, or have come back from a backup with a number that is used again.
 enum ResponseTarget {
-  /// The app as a whole, such as for a summary of many messages.
+  /// The app as a whole, such as for a summary of several chats. Without a profile if it is not known to be the same as before.
   case app(user: StoredUser?)
   /// Without a connection whose record is damaged.
   case contact(StoredUser, StoredContact, StoredConnection?)
@@ -25,9 +25,19 @@ enum ResponseTarget {
       if let named = response.connection, named != TextEncoding.base64URL(request.person) { return .gone(.otherStore) }
       return .request(user, request)
     }
-    guard let chat = response.chatID else { return .app(user: user) }
+    guard let chat = response.chatID else {
+      return .app(user: try isOwn(response.connection, of: user, store) ? user : nil)
+    }
     guard chat.hasPrefix("@"), let contactID = Int64(chat.dropFirst()) else { return .gone(.noSuchChat) }
     return try contact(contactID, user, response, store)
+  }
+
+  /// Whether the profile has the connection that the notification names, if it names one. In a store that came back from a backup
+  /// its number may be another profile's; the connection may also have been deleted.
+  private static func isOwn(_ connection: String?, of user: StoredUser, _ store: Store) throws(StoreError) -> Bool {
+    guard let connection else { return true }
+    guard let agentID = TextEncoding.base64URLDecoded(connection) else { return false }
+    return try store.userID(agentID: agentID) == user.id
   }
 
   private static func contact(

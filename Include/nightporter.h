@@ -297,11 +297,13 @@ int np_event_fd(chat_ctrl ctrl);
  * NULL or not JSON ends with the outcome "unknown".
  *
  * A notification without "sound" is shown silently: each chat makes one sound in 30 s. From 8 messages of one chat on, or 20
- * in one answer, a notification of the category NTF_CAT_MANY_EVENTS stands for them. When some of them were read or deleted,
- * it comes again, silently, with what is left, without the messages of chats that the user has muted meanwhile; with nothing
- * left it is withdrawn. Contact requests together make one sound in 30 s. Sounds on screen count, and are made by the same rule.
- * Only the answers to pushes and refreshes make summaries: in the event `notifications` of an app on screen each message has a
- * notification of its own, and a summary comes again with what is left of it.
+ * of all chats, a notification of the category NTF_CAT_MANY_EVENTS stands for them. Only messages that one answer shows are
+ * counted: seven, and seven more in the next answer, are fourteen notifications. A later summary under the same identifier stands
+ * for the unread messages of the earlier one as well. When some of them were read or deleted, it comes again, silently, with what
+ * is left, without the messages of chats that the user has muted meanwhile; with nothing left it is withdrawn. Contact requests
+ * together make one sound in 30 s. Sounds on screen count, and are made by the same rule. Only the answers to pushes and
+ * refreshes make summaries: in the event `notifications` of an app on screen each message has a notification of its own, and a
+ * summary comes again with what is left of it.
  *
  * A push is never silent for a failure. For each message that it names and that did not come, because the outcome is
  * "offline", "expired" or "failed", or because another process has the connection, there is a placeholder of the category
@@ -414,7 +416,7 @@ char *np_set_strings(chat_ctrl ctrl, const char *json);
  *                       device is to be unlocked first, "destructive", "textInput": whether it asks for a text } ] } ] }
  *
  * A key is the English phrase. NTF_CAT_CHECK_MESSAGE is the category of a push in whose place no extension showed anything,
- * NTF_CAT_MANY_EVENTS that of several notifications in one.
+ * NTF_CAT_MANY_EVENTS that of several notifications of one answer in one, as np_receive_push() says.
  */
 char *np_categories(chat_ctrl ctrl);
 

@@ -164,18 +164,18 @@ final class MailboxFetchRun: MailboxFetchEffects {
 
   /// Nil if nothing is to be received any more.
   private func fetched(_ finding: Finding) -> SourceMessage? {
-    guard !hasEnded else { return nil }
     switch finding {
-    case .message(let message, _):
-      // It is not acknowledged, so that a push follows, and shows it.
-      return parts.lifecycle.phase.isLeaving ? nil : message
+    case .message(let message, _): return admits(.asked) ? message : nil
     case .acknowledged(_, _, _, let delivery, .message(let next)):
       delivery.end()
-      // It was not asked for: what this process may do has to be asked once more.
-      guard parts.lifecycle.operations.admits(.receiving), context.store != nil else { return nil }
-      return next
+      return admits(.followed) ? next : nil
     case .asked, .empty, .failed, .committed, .abandoned, .acknowledged, .unacknowledged: return nil
     }
+  }
+
+  private func admits(_ admission: MessageAdmission) -> Bool {
+    guard !hasEnded, context.store != nil else { return false }
+    return admission.admits(isLeaving: parts.lifecycle.phase.isLeaving, parts.lifecycle.operations.state)
   }
 
   func sendAcknowledge(_ finding: Finding) {

@@ -110,7 +110,10 @@ final class MessageFetchRun: MessageFetchEffects {
 
   func deliverMessage(_ finding: Finding) {
     guard case .message(let message, let claimed) = finding else { return }
-    guard let delivery = engine.begin(.delivery) else {
+    let (isLeaving, operations) = (engine.lifecycle.phase.isLeaving, engine.lifecycle.operations)
+    guard MessageAdmission.asked.admits(isLeaving: isLeaving, operations.state),
+      let delivery = operations.begin(.delivery)
+    else {
       return post(.abandoned, .abandoned("the chat suspends", claimed))
     }
     switch engine.committer.commit(message, under: claimed.claim) {

@@ -131,7 +131,7 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  *             `invalidConfirmation` has the member "notice": a notification as in np_receive_push() that says why messages
  *             cannot be shown and what to do. Show it for the push that the extension was started for, unless
  *             np_push_is_silent() says that the push is about what the user has muted or hidden. Its identifier is
- *             "np:notice"; the next push that can read the store withdraws it.
+ *             "np:notice"; the next push that can read the store, and all that waits, withdraws it.
  *
  * NP_ROLE_APP has the member "notice" as well. Show it if the system has launched the app for a message push; on screen, show a
  * page of your own. Nothing notes that an app has shown it: remove "np:notice" when the store opens.
@@ -312,7 +312,7 @@ int np_event_fd(chat_ctrl ctrl);
  * known what the push names (mostly "locked", "stopped", "wrongSchema" and "failed", "yielded" to a process that has the store
  * and perhaps fetches nothing, and "offline" after the mode was switched while the push was on its way), there is one notice, with the identifier "np:notice", that says what is wrong and what to do. It
  * is withdrawn, with any outcome, by the next push or round that reads the store and leaves nothing aside, and by an app that comes
- * to the screen. What is muted or hidden has neither a placeholder nor a notice, and neither has a chat that notifies of mentions, of which it is not
+ * to the screen. So a push that finds it on screen looks for all that waits, and shows it, as a round does. What is muted or hidden has neither a placeholder nor a notice, and neither has a chat that notifies of mentions, of which it is not
  * known whether there is one: of a push that cannot be opened, tags in it and the file `<path>_silent` say so. The role `extension` gives placeholders and notices, and an app that is not on screen; an
  * app on screen gives none. A wake push names nothing and has no placeholder, and a notice only if the store does not open, and
  * no notice is on screen yet: what is out of reach for a moment is no concern of the user's.

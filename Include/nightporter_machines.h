@@ -1352,7 +1352,8 @@ enum np_push_event {
   NP_PUSH_EVENT_DECODED_MESSAGE = 13,
   /* The payload is a verification code. */
   NP_PUSH_EVENT_DECODED_VERIFICATION = 14,
-  /* Everything it names is already recorded (INC-34, INC-36). */
+  /* Everything it names is already recorded (INC-34, INC-36), and no notice is on screen, which may be about something
+  else. */
   NP_PUSH_EVENT_DECODED_REPEAT = 15,
   /* It decrypts, but names no known connection, such as one of a deleted contact. */
   NP_PUSH_EVENT_DECODED_UNKNOWN = 16,

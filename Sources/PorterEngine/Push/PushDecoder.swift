@@ -24,11 +24,13 @@ struct PushDecoder {
         let attempt = try TokenAttempt.open(store)
         return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
       case .checkMessages:
+        run.hasFoundNotice = NoticeMark(context.configuration).isSet
         // An app asks the relay which mailboxes have something.
         if context.role == .app { return .decodedMessage }
-        return take(try source.read(.everything, store), run)
+        return try take(try source.read(.everything, store), run, store)
       case .message(let nonce, let ciphertext, _):
-        return take(try source.read(.sealed(nonce: nonce, ciphertext), store), run)
+        run.hasFoundNotice = NoticeMark(context.configuration).isSet
+        return try take(try source.read(.sealed(nonce: nonce, ciphertext), store), run, store)
       }
     } catch {
       run.noteStoreError(error)
@@ -36,21 +38,51 @@ struct PushDecoder {
     }
   }
 
-  private func take(_ reading: SourceHintReading, _ run: PushRun) -> Push.Event {
+  private func take(_ reading: SourceHintReading, _ run: PushRun, _ store: Store) throws(StoreError) -> Push.Event {
     switch reading {
     case .unknown: return .decodedUnknown
     case .unreadable(let reason):
       run.reason = reason
       return .decodedUndecryptable
-    case .named(let connections, let isRepeat):
-      note(connections, run)
-      return isRepeat ? .decodedRepeat : .decodedMessage
+    case .named(let connections, let isRepeat): return try look(into: connections, isRepeat: isRepeat, run, store)
     case .damaged(let error, let connections, let isRepeat):
       run.noteDamage(error)
       run.noteUnknownName()
-      note(connections, run)
-      if connections.isEmpty { return .storeFailed }
-      return isRepeat ? .decodedRepeat : .decodedMessage
+      let event = try look(into: connections, isRepeat: isRepeat, run, store)
+      return connections.isEmpty ? .storeFailed : event
+    }
+  }
+
+  /// While a notice is on screen, a push looks for what it may be about, as a round does.
+  private func look(
+    into named: [NamedConnection], isRepeat: Bool, _ run: PushRun, _ store: Store
+  ) throws(StoreError) -> Push.Event {
+    for connection in named {
+      for message in connection.messages { engine.committer.expect(message, connection.id) }
+    }
+    if run.isRound {
+      run.look(into: [], naming: named, others: named)
+    } else if run.hasFoundNotice {
+      let unseen = isRepeat ? [] : named
+      run.look(into: unseen, naming: named, others: try others(than: unseen, run, store))
+    } else {
+      run.look(into: named, naming: named)
+    }
+    return isRepeat && !run.hasFoundNotice ? .decodedRepeat : .decodedMessage
+  }
+
+  private func others(
+    than named: [NamedConnection], _ run: PushRun, _ store: Store
+  ) throws(StoreError) -> [NamedConnection] {
+    // An app's look includes every mailbox.
+    guard context.role != .app else { return [] }
+    let known = Set(named.map(\.id))
+    switch try source.read(.everything, store) {
+    case .unknown, .unreadable: return []
+    case .named(let all, _): return all.filter { !known.contains($0.id) }
+    case .damaged(let error, let all, _):
+      run.noteDamage(error)
+      return all.filter { !known.contains($0.id) }
     }
   }
 
@@ -65,12 +97,5 @@ struct PushDecoder {
       context.log(.warning, "it could not be read whether a call waits", ["error": error.description])
     }
     return false
-  }
-
-  private func note(_ connections: [NamedConnection], _ run: PushRun) {
-    run.look(into: connections)
-    for connection in connections {
-      for message in connection.messages { engine.committer.expect(message, connection.id) }
-    }
   }
 }

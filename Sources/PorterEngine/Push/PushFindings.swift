@@ -74,6 +74,9 @@ struct PushFindings: Equatable, Sendable {
     !facts.isDisjoint(with: [.broken, .expired, .stopped, .locked, .wrongSchema, .offline, .hurried])
   }
 
+  /// Every mailbox that was to be looked into was, as far as this process can.
+  var hasLookedEverywhere: Bool { facts.contains(.looked) && !isCutShort }
+
   /// It is settled what is shown: what happens from here on changes no outcome.
   mutating func noteSettled() { facts.insert(.settled) }
 

@@ -8,10 +8,11 @@ extension PushRunner {
   func claimNext(_ run: PushRun) {
     if context.role == .app { return receive(run) }
     guard context.store != nil else { return post(.storeFailed, run) }
+    if let named = nextConnection(of: run) { return claim(named, run) }
     let unasked = run.takeUnasked()
     guard unasked.count < 2 else { return askWhoWaits(among: unasked, run) }
-    guard let named = nextConnection(of: run) else { return post(.claimNoneLeft, run) }
-    claim(named, run)
+    run.look(alsoInto: unasked)
+    if let named = nextConnection(of: run) { claim(named, run) } else { post(.claimNoneLeft, run) }
   }
 
   private func claim(_ named: NamedConnection, _ run: PushRun) {
@@ -64,18 +65,24 @@ extension PushRunner {
   }
 
   /// Only connections for which something waits are claimed.
-  private func askWhoWaits(among connections: [Int64], _ run: PushRun) {
+  private func askWhoWaits(among connections: [NamedConnection], _ run: PushRun) {
     let asked = context.clock.now()
-    engine.source.whoWaits(among: connections) { [weak self] result in
+    engine.source.whoWaits(among: connections.map(\.id)) { [weak self] result in
       guard let self, run.state == .claiming else { return }
       switch result {
       case .success(let waiting?):
-        run.look(onlyInto: waiting)
-        let empty = Set(connections).subtracting(waiting)
-        for id in empty { emptySince[id] = asked }
+        let waiting = Set(waiting)
+        let empty = connections.filter { !waiting.contains($0.id) }
+        for connection in empty {
+          run.noteExhausted(connection.id)
+          emptySince[connection.id] = asked
+        }
         if !empty.isEmpty { run.findings.note(.fetchEmpty) }
+        run.look(alsoInto: connections.filter { waiting.contains($0.id) })
         claimNext(run)
-      case .success(nil): claimNext(run)
+      case .success(nil):
+        run.look(alsoInto: connections)
+        claimNext(run)
       case .failure(let error):
         run.reason = error.description
         run.findings.note(.fetchOffline)

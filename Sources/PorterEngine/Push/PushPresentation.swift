@@ -166,7 +166,7 @@ struct PushPresentation {
       .map { Self.notificationIdentifier(of: $0).description }.filter { !staying.contains($0) }
     content.withdrawals += bursts.withdrawals
     // The store can be read again, and all that came is known: what was said does not hold any more.
-    if !run.owesNotice, NoticeMark(context.configuration).isSet {
+    if run.hasFoundNotice, !run.leavesNotice {
       content.withdrawals.append(NotificationNotice.identifier)
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.

@@ -21,8 +21,10 @@ final class PushRun {
 
   /// What the push names; nil while that is not known.
   private(set) var named: [NamedConnection]?
-  /// Connections that the push names and that were not looked into yet.
+  /// Connections that were not looked into yet.
   private var connections: ArraySlice<NamedConnection> = []
+  /// Of which it is not known whether something waits there.
+  private var unasked: [NamedConnection] = []
   /// The connection that it claims, or has claimed last.
   var wanted: NamedConnection?
   /// Since when a request of this push has had no answer.
@@ -79,9 +81,11 @@ final class PushRun {
 
   var state: Push.State { driver?.state ?? Push.initial }
 
-  func look(into connections: [NamedConnection]) {
-    named = connections
+  /// `others` are asked about when `connections` were looked into.
+  func look(into connections: [NamedConnection], naming named: [NamedConnection], others: [NamedConnection] = []) {
+    self.named = named
     self.connections = connections[...]
+    unasked = others
   }
 
   /// The source is asked for something. Returns the request's number.
@@ -108,21 +112,13 @@ final class PushRun {
     if let wanted { connections.append(wanted) }
   }
 
-  /// Those that are left, of a push that says nothing of where something waits; once.
-  func takeUnasked() -> [Int64] {
-    guard case .checkMessages = payload, !hasAskedWhoWaits else { return [] }
-    hasAskedWhoWaits = true
-    return connections.map(\.id)
+  /// Each once.
+  func takeUnasked() -> [NamedConnection] {
+    defer { unasked = [] }
+    return unasked
   }
 
-  private var hasAskedWhoWaits = false
-
-  /// Nothing waits in the others.
-  func look(onlyInto waiting: [Int64]) {
-    let waiting = Set(waiting)
-    for named in connections where !waiting.contains(named.id) { exhausted.insert(named.id) }
-    connections = connections.filter { waiting.contains($0.id) }[...]
-  }
+  func look(alsoInto others: [NamedConnection]) { connections += others }
 
   func nextConnection() -> NamedConnection? { connections.popFirst() }
 
@@ -145,7 +141,13 @@ final class PushRun {
     }
   }
 
-  /// Something that the push names is not in the answer, and not known to be on screen or unwanted: a notice is due, or stays.
+  /// Whether a notice was on screen when this push was decoded.
+  var hasFoundNotice = false
+
+  /// The notice that it has found may be about something that this push does not know.
+  var leavesNotice: Bool { owesNotice || !findings.hasLookedEverywhere }
+
+  /// Something that the push names is not in the answer, and not known to be on screen or unwanted: a notice is due.
   var owesNotice: Bool {
     switch payload {
     case .message: !isOnScreen && !findings.isAccountedFor

@@ -124,7 +124,8 @@ package enum Push: Machine {
     case decodedMessage
     /// The payload is a verification code.
     case decodedVerification
-    /// Everything it names is already recorded (INC-34, INC-36).
+    /// Everything it names is already recorded (INC-34, INC-36), and no notice is on screen, which may be about
+    /// something else.
     case decodedRepeat
     /// It decrypts, but names no known connection, such as one of a deleted contact.
     case decodedUnknown

@@ -97,6 +97,80 @@ final class NoticeWithdrawalTests: XCTestCase {
     XCTAssertEqual(service.push(push).withdrawals, ["np:notice"])
   }
 
+  // MARK: Answers that the caller does not get
+
+  /// The engine hangs in the middle of a push, and the caller is answered without it: with a notice, which the push did not know.
+  func testANoticeThatIsGivenMeanwhileLasts() throws {
+    for isOnScreenBefore in [false, true] {
+      let station = try Station()
+      station.suspend()
+      if isOnScreenBefore {
+        try givingNotices(station) { service in
+          XCTAssertEqual(service.push(try station.push(for: "first")).identifiers, ["np:notice"])
+        }
+      }
+      let push = try station.push(for: "hello")
+      try answerWithoutEngine(push, to: station, hangingOn: "commit.done")
+      let late = try station.present(push)
+      XCTAssertEqual(late.bodies, isOnScreenBefore ? ["first", "hello"] : ["hello"], late.description)
+      XCTAssertEqual(late.withdrawals, ["np:notice"], late.description)
+      XCTAssertEqual(try station.present(push).withdrawals, [])
+    }
+  }
+
+  /// The same when it hangs after it has found that the earlier notice is over: its caller never hears of that.
+  func testANoticeLastsUntilACallerHasItsWithdrawal() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    try givingNotices(station) { XCTAssertEqual($0.push(push).identifiers, ["np:notice"]) }
+    station.wake(expecting: ["hello"])
+    station.suspend()
+    try answerWithoutEngine(push, to: station, hangingOn: "composed.show")
+    XCTAssertEqual(try station.present(push).withdrawals, ["np:notice"])
+    XCTAssertEqual(try station.present(push).withdrawals, [])
+  }
+
+  /// Of all that may have happened between the look and the answer.
+  func testAWithdrawalEndsTheNoticeThatItIsAboutAndNoOther() throws {
+    let folder = try TemporaryFolder()
+    let configuration = Configuration(prefix: folder.file("alice"), role: .extension, confirmation: .error)
+    let mark = NoticeMark(configuration)
+    mark.set()
+    XCTAssertNil(mark.name, "nothing is created where there is no store")
+    try Data().write(to: URL(fileURLWithPath: configuration.location.file))
+    for (isAnother, isTaken, hasEnded) in [
+      (false, true, true), (false, false, false), (true, true, false), (true, false, false),
+    ] {
+      mark.set()
+      let found = try XCTUnwrap(mark.name)
+      if isAnother { mark.set() }
+      mark.end(found, isTaken: isTaken)
+      XCTAssertEqual(mark.isSet, !hasEnded, "another \(isAnother), taken \(isTaken)")
+    }
+    mark.end(nil, isTaken: true)
+    XCTAssertTrue(mark.isSet, "by an answer that withdraws none")
+    try Data().write(to: URL(fileURLWithPath: folder.file("alice_notice")))
+    mark.end(mark.name, isTaken: true)
+    XCTAssertFalse(mark.isSet, "one of an earlier version has no name")
+  }
+
+  /// An extension whose engine hangs until its caller is answered, and then ends the push.
+  private func answerWithoutEngine(_ push: String, to station: Station, hangingOn event: String) throws {
+    let mayContinue = DispatchSemaphore(value: 0)
+    let log = Log(minimum: .debug) { _, line in
+      if line.contains("machine=push "), line.contains("event=\(event) ") { mayContinue.wait() }
+    }
+    let configuration = Configuration(prefix: station.alice.prefix, role: .extension, confirmation: .error, log: log)
+    let service = try XCTUnwrap(Controller.open(configuration).1)
+    let cut = JSON(service.receivePush(push, deadline: .milliseconds(800)))
+    XCTAssertEqual(cut["outcome"].text, "expired", cut.description)
+    XCTAssertEqual(cut.identifiers, ["np:notice"], cut.description)
+    for _ in 1...4 { mayContinue.signal() }
+    awaitThat("the push has ended") { JSON(service.state())["quiescent"].flag }
+    service.stop()
+  }
+
   /// Every event of a push, before and after it has looked into what there is.
   func testANoticeIsTakenAwayOnlyAfterAWholeLook() {
     let cutting: Set<Push.Event> = [

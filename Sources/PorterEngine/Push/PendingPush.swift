@@ -50,8 +50,8 @@ package final class PendingPush: Sendable {
   /// only if the caller is given it.
   func stage(_ make: @escaping MakeSubstitute) -> Bool { post(.stage, make).isTaken }
 
-  /// The engine's answer. The first one counts (INC-31).
-  func finish(_ text: String) { post(.finish) { _ in .init(text: text, givesNotice: false) } }
+  /// The engine's answer. The first one counts (INC-31). False when the caller has another one.
+  func finish(_ text: String) -> Bool { post(.finish) { _ in .init(text: text, givesNotice: false) }.isTaken }
 
   /// Answers for the engine, with what is staged or with what `make` makes of the notice. From here on nothing can be staged, and
   /// nothing is recorded as shown. True if the user is shown the notice.

@@ -24,12 +24,12 @@ struct PushDecoder {
         let attempt = try TokenAttempt.open(store)
         return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
       case .checkMessages:
-        run.hasFoundNotice = NoticeMark(context.configuration).isSet
+        run.foundNotice = NoticeMark(context.configuration).name
         // An app asks the relay which mailboxes have something.
         if context.role == .app { return .decodedMessage }
         return try take(try source.read(.everything, store), run, store)
       case .message(let nonce, let ciphertext, _):
-        run.hasFoundNotice = NoticeMark(context.configuration).isSet
+        run.foundNotice = NoticeMark(context.configuration).name
         return try take(try source.read(.sealed(nonce: nonce, ciphertext), store), run, store)
       }
     } catch {
@@ -62,13 +62,13 @@ struct PushDecoder {
     }
     if run.isRound {
       run.look(into: [], naming: named, others: named)
-    } else if run.hasFoundNotice {
+    } else if run.foundNotice != nil {
       let unseen = isRepeat ? [] : named
       run.look(into: unseen, naming: named, others: try others(than: unseen, run, store))
     } else {
       run.look(into: named, naming: named)
     }
-    return isRepeat && !run.hasFoundNotice ? .decodedRepeat : .decodedMessage
+    return isRepeat && run.foundNotice == nil ? .decodedRepeat : .decodedMessage
   }
 
   private func others(

@@ -52,20 +52,36 @@ enum PushNotice {
   }
 }
 
-/// That a notice is on screen: an empty file beside the store, since the store cannot be written then. So the process that
-/// reads the store next withdraws the notice, also if the one that gave it has ended.
+/// That a notice is on screen: a file beside the store, since the store cannot be written then. So the process that reads the
+/// store next withdraws the notice, also if the one that gave it has ended.
+///
+/// It contains a name of the notice. All notices have one identifier, and a withdrawal of an earlier one does not end a later one.
 struct NoticeMark {
+  struct Name: Equatable {
+    /// None in a file of an earlier version.
+    let bytes: [UInt8]
+    static let count = 16
+  }
+
   private let path: String
   private let store: String
-  private let files: any Files
+  private let ports: Ports
+  private var files: any Files { ports.files }
 
   init(_ configuration: Configuration) {
     path = configuration.prefix + "_notice"
     store = configuration.location.file
-    files = configuration.ports.files
+    ports = configuration.ports
   }
 
   var isSet: Bool { (try? files.status(at: path)) != nil }
+
+  /// Of the notice that is on screen.
+  var name: Name? {
+    guard let file = try? files.open(path, for: .reading) else { return nil }
+    defer { files.close(file) }
+    return Name(bytes: (try? files.read(file, limit: Name.count)) ?? [])
+  }
 
   /// Without a place to write, the notice stays on screen until the user or a later notice removes it.
   func set() {
@@ -73,10 +89,16 @@ struct NoticeMark {
     guard (try? files.status(at: store)) != nil, let file = try? files.open(path, for: .writingOrCreating) else {
       return
     }
-    files.close(file)
+    defer { files.close(file) }
+    // Without room for a name the notice is withdrawn like one of an earlier version.
+    try? files.write(ports.randomness.bytes(Name.count), to: file)
   }
 
-  func remove() { try? files.remove(path) }
+  /// `isTaken`: the caller has the answer that withdraws this notice.
+  func end(_ withdrawn: Name?, isTaken: Bool) {
+    guard let withdrawn, isTaken, name == withdrawn else { return }
+    try? files.remove(path)
+  }
 }
 
 /// A push of which nothing could be read, and nothing may be shown: each mailbox that it is about is one that the user has muted

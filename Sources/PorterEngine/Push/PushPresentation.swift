@@ -165,9 +165,11 @@ struct PushPresentation {
     content.withdrawals = filled.removals.filter { $0.summary == nil }
       .map { Self.notificationIdentifier(of: $0).description }.filter { !staying.contains($0) }
     content.withdrawals += bursts.withdrawals
-    // The store can be read again, and all that came is known: what was said does not hold any more.
-    if run.hasFoundNotice, !run.leavesNotice {
+    // The store can be read again, and all that came is known: what was said does not hold any more, unless another notice was
+    // given meanwhile.
+    if let found = run.foundNotice, !run.leavesNotice, NoticeMark(context.configuration).name == found {
       content.withdrawals.append(NotificationNotice.identifier)
+      content.withdrawnNotice = found
     }
     // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
     let badge = overview.badge

@@ -141,8 +141,8 @@ final class PushRun {
     }
   }
 
-  /// Whether a notice was on screen when this push was decoded.
-  var hasFoundNotice = false
+  /// What was on screen when this push was decoded.
+  var foundNotice: NoticeMark.Name?
 
   /// The notice that it has found may be about something that this push does not know.
   var leavesNotice: Bool { owesNotice || !findings.hasLookedEverywhere }
@@ -238,13 +238,14 @@ final class PushRun {
     if !holders.contains(name) { holders.append(name) }
   }
 
-  /// The first answer counts (INC-31).
-  func finish(quiescent: Bool) {
+  /// The first answer counts (INC-31). False when the caller has another one, which shows and withdraws nothing of this one.
+  func finish(quiescent: Bool) -> Bool {
     let work = findings.work(in: state, leftToOthers: !holders.isEmpty)
-    pending.finish(
+    let isTaken = pending.finish(
       Self.json(
         outcome: state.name, reason: reason.isEmpty ? words : reason, work: work, holders: holders,
         content: content, quiescent: quiescent, nextRefresh: nextRefresh, trace: trace))
+    return isTaken || hasStagedAnswer
   }
 
   /// For a caller that is answered without the engine.
@@ -359,6 +360,8 @@ enum PushWork: String {
 struct PushContent {
   var notifications: [JSONValue] = []
   var withdrawals: [String] = []
+  /// The notice that is among them.
+  var withdrawnNotice: NoticeMark.Name?
   /// Pushes of the host's own.
   var applicationPushes: [JSONValue] = []
   private var applicationBytes = 0

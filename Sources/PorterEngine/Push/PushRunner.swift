@@ -325,9 +325,9 @@ extension PushRunner: PushEffects {
     waiting.removeAll { $0 === run }
     if releasing === run { releasing = nil }
     limitWork()
-    if run.content.withdrawals.last == NotificationNotice.identifier { NoticeMark(context.configuration).remove() }
     run.nextRefresh = engine.refresh.nextRefresh
-    run.finish(quiescent: engine.isQuiescent)
+    let isTaken = run.finish(quiescent: engine.isQuiescent)
+    NoticeMark(context.configuration).end(run.content.withdrawnNotice, isTaken: isTaken)
     beginWaiting()
   }
 

@@ -69,8 +69,7 @@ package final class ServerLoop {
   private var pausedUntil: Moment
 
   /// Ends when `stop` is raised, which any thread or signal handler may do; `drains` says then whether the pushes that are due are
-  /// sent before. `processorTime` is that of the calling thread, for
-  /// `takeTurns`.
+  /// sent before, and is asked again when `stop` is raised meanwhile. `processorTime` is that of the calling thread, for `takeTurns`.
   package convenience init(
     server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
     status: ServerStatus = ServerStatus(), stop: WakeDescriptor, drains: @escaping @Sendable () -> Bool = { false },
@@ -138,17 +137,22 @@ package final class ServerLoop {
     }
   }
 
-  /// Takes nothing more from the relay, and sends what is due to the providers that can be reached.
+  /// Takes nothing more from the relay, and sends what is due to the providers that can be reached, until that is done or a stop
+  /// is ordered after all.
   private func finishPushes() throws(ServerError) {
     status.update(server.problems, isServing: false)
     server.log(.info, "draining")
     while true {
+      // Before the question: an order that follows it ends the wait.
+      stop.lower()
+      guard drains() else { return }
       server.drain()
       try storeOutcomes()
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       guard workers.values.contains(where: { !$0.underWay.isEmpty }) else { return }
       // Each push ends within a bounded time.
-      _ = delivered.waits(atMost: Self.pause)
+      var waiting = [stop.descriptor, delivered.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      _ = poll(&waiting, nfds_t(waiting.count), Int32(clamping: Self.pause.milliseconds))
     }
   }
 

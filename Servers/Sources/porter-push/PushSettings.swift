@@ -57,7 +57,7 @@ enum PushSettings {
         """
         SIGTERM and SIGINT end the program. Pushes that were not answered are sent again after the next start. SIGUSR1 drains: \
         nothing more is taken from the relay, and the program ends when the pushes that are due were sent; with a shared store, when \
-        those that it was sending were.
+        those that it was sending were. SIGTERM ends a drain.
         """
       ),
       ("SEE ALSO", "porter-admin(8), porter-relay(8)"),

@@ -88,8 +88,8 @@ public final class PushService {
     case drain
   }
 
-  /// Serves until `ended` returns, which is called on a thread of its own. `began` gets the address for clients, once the relay
-  /// has been reached.
+  /// Serves until `ended` returns, which is called on a thread of its own; after `drain` it is called again, and `stop` ends the
+  /// drain. `began` gets the address for clients, once the relay has been reached.
   public func run(
     began: (_ link: String) -> Void, until ended: @escaping @Sendable () -> End
   ) throws(PushServiceError) {
@@ -99,9 +99,12 @@ public final class PushService {
       let stop = stop
       let drains = Monitor(false)
       let isWaiting = WorkerThread.start {
-        let end = ended()
-        drains.withLock { $0 = end == .drain }
-        stop.raise()
+        while true {
+          let end = ended()
+          drains.withLock { $0 = end == .drain }
+          stop.raise()
+          guard end == .drain else { return }
+        }
       }
       guard isWaiting else { throw .noResources }
       if let (server, link) = try start() {

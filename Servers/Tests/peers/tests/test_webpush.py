@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,27 @@ class WebPushProgramTests(unittest.TestCase):
             while (status := (await alice.send(f"/_ntf check webpush {token}"))["status"]) == "ACTIVE":
                 pass
             self.assertEqual(status, "INVALID,UNREGISTERED")
+
+    def test_a_stop_ends_a_drain_before_its_pushes_are_answered(self) -> None:
+        server = PushServer(self.folder, **self.settings())
+        self.addCleanup(server.end)
+        asyncio.run(asyncio.wait_for(self.begin_push(server.link()), PATIENCE))
+        server.process.send_signal(signal.SIGUSR1)
+        server.wait_for_line("message=draining")
+        # To drain once more changes nothing.
+        server.process.send_signal(signal.SIGUSR1)
+        self.assertEqual(server.end(signal.SIGTERM), 0)
+        self.assertNotIn("kind=verification outcome=", server.lines())
+
+    async def begin_push(self, link: str) -> None:
+        """Returns when the push service has the verification push, which it does not answer."""
+        from nightporter import Controller
+
+        async with Controller(f"{self.folder}/alice") as alice:
+            await begin(alice, "alice", link, relay=f"{self.folder}/relay.db")
+            self.service.order(plan=[{"hold": True}])
+            await alice.send(f"/_ntf register webpush {self.service.token('/push/alice')} INSTANT")
+            await asyncio.to_thread(self.service.push, 1)
 
     def test_the_key_for_clients_is_printed(self) -> None:
         values = {name.replace("_", "-"): value for name, value in self.settings().items()}

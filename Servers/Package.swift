@@ -189,6 +189,9 @@ let package = Package(
         "PorterAPNs", "PorterPushClient", "PushStandIns", .product(name: "porter-pushing", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
       ], swiftSettings: swift),
+    .testTarget(
+      name: "PorterPushClientTests",
+      dependencies: ["PorterPushClient", .product(name: "NIOCore", package: "swift-nio")], swiftSettings: swift),
     .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS"], swiftSettings: swift),
     .testTarget(
       name: "PorterRelayServerTests",

@@ -23,7 +23,7 @@ public struct APNsOptions: Sendable {
   public let topic: String
   /// Requests at a time, if the peer allows as many.
   public var streams = 1_000
-  /// For a connection to be ready, and for an answer.
+  /// For a connection to be ready, for room on it, and for an answer.
   public var timeLimit = TimeAmount.seconds(30)
 
   /// Throws what is wrong with the key's file or the names.

@@ -11,7 +11,7 @@ public struct PushPeer: Sendable {
   public let tls: NIOSSLContext
   /// Requests at a time, if the peer allows as many.
   public let streams: Int
-  /// For a connection to be ready, and for an answer.
+  /// For a connection to be ready, for room on it, and for an answer.
   public let timeLimit: TimeAmount
   /// Whether the addresses that the host's name has are checked.
   public let addresses: AddressRule
@@ -51,6 +51,8 @@ public final class PushClient {
   static let longestPause = TimeAmount.minutes(15)
   private static let longestHolds = 6
   private static let longestReturns = 3
+  /// For pushes that a slow peer has not reached.
+  private static let breath = 1
 
   private let loop: any EventLoop
   private let peer: PushPeer
@@ -59,7 +61,8 @@ public final class PushClient {
   private let log: @Sendable (String, String) -> Void
   private var jobs: [Int: Job] = [:]
   private var nextJob = 0
-  private var waiting = CircularBuffer<Int>()
+  private var waiting: WaitingPushes
+  private var stopWaiting: (@Sendable () -> Void)?
   /// Waiting for their own time.
   private var held = 0
   private let mostHeld: Int
@@ -81,6 +84,7 @@ public final class PushClient {
     self.clock = clock
     self.log = log
     mostHeld = peer.streams / 2
+    waiting = WaitingPushes(limit: peer.timeLimit)
   }
 
   /// Pushes whose outcomes are to come.
@@ -92,12 +96,14 @@ public final class PushClient {
     guard !isClosed, !isPaused else { return then(.unreachable) }
     nextJob += 1
     jobs[nextJob] = Job(push: push, then: then)
-    waiting.append(nextJob)
+    waiting.append(nextJob, clock.now)
     pumpSoon()
   }
 
   public func close() {
     isClosed = true
+    _ = waiting.removeAll()
+    watchWaiting()
     for number in jobs.keys.sorted() { finish(number, .unreachable) }
     connection?.close()
   }
@@ -122,6 +128,7 @@ public final class PushClient {
   }
 
   private func pump() {
+    defer { watchWaiting() }
     guard !waiting.isEmpty else { return }
     guard let connection else { return connect() }
     guard connection.hasRoom else { return }
@@ -163,8 +170,35 @@ public final class PushClient {
     guard jobs[number] != nil else { return }
     jobs[number]?.connection = nil
     if isPaused { return finish(number, .unreachable) }
-    waiting.prepend(number)
+    waiting.prepend(number, clock.now)
     pump()
+  }
+
+  // MARK: Time limits
+
+  /// Has a timer while pushes wait for room.
+  private func watchWaiting() {
+    guard let deadline = waiting.deadline else {
+      stopWaiting?()
+      stopWaiting = nil
+      return
+    }
+    guard stopWaiting == nil else { return }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    stopWaiting = clock.schedule(after: deadline - clock.now, on: loop) { bound.value.waitingIsOver() }
+  }
+
+  private func waitingIsOver() {
+    stopWaiting = nil
+    switch waiting.removeOverdue(clock.now) {
+    case .none: break
+    case .slow(let late): for number in late { finish(number, .later(seconds: Self.breath)) }
+    case .stuck(let all):
+      log("warning", "no room for pushes in time")
+      if let connection { giveUp(connection) }
+      for number in all { finish(number, .unreachable) }
+    }
+    watchWaiting()
   }
 
   private func timeIsOver(_ number: Int, connection identity: ObjectIdentifier) {
@@ -203,6 +237,7 @@ public final class PushClient {
   }
 
   private func take(_ response: PushResponse, _ number: Int, _ connection: HTTP2Connection) {
+    waiting.answered(clock.now)
     let verdict = dialect.verdict(response)
     if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
     switch verdict {
@@ -232,7 +267,7 @@ public final class PushClient {
   private func pause(_ time: TimeAmount?) {
     guard let time else { return }
     pausedUntil = max(pausedUntil ?? clock.now, clock.now + min(time, Self.longestPause))
-    while let number = waiting.popFirst() { finish(number, .unreachable) }
+    for number in waiting.removeAll() { finish(number, .unreachable) }
   }
 
   /// This push alone waits, until its patience is over.
@@ -260,8 +295,7 @@ public final class PushClient {
     connection = made
     let bound = NIOLoopBound((self, made), eventLoop: loop)
     stopConnecting = clock.schedule(after: peer.timeLimit, on: loop) {
-      bound.value.0.failed(bound.value.1)
-      bound.value.1.close()
+      bound.value.0.giveUp(bound.value.1)
     }
     let (tls, name) = (peer.tls, peer.addresses.isLiteral(peer.host) ? nil : peer.host)
     let bootstrap = ClientBootstrap(group: loop)
@@ -298,6 +332,14 @@ public final class PushClient {
     stopConnecting()
     self.connection = nil
     log("warning", "cannot connect")
-    while let number = waiting.popFirst() { finish(number, .unreachable) }
+    for number in waiting.removeAll() { finish(number, .unreachable) }
+    watchWaiting()
+  }
+
+  /// What is on it may still be answered.
+  private func giveUp(_ connection: HTTP2Connection) {
+    guard !connection.isReady else { return retire(connection) }
+    failed(connection)
+    connection.close()
   }
 }

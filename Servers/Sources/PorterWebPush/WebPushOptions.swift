@@ -14,7 +14,7 @@ public struct WebPushOptions: Sendable {
   public var allowsPrivateAddresses = false
   /// Requests at a time to one push service, if it allows as many.
   public var streams = 1_000
-  /// For a connection to be ready, and for an answer.
+  /// For a connection to be ready, for room on it, and for an answer.
   public var timeLimit = TimeAmount.seconds(15)
   /// How long a connection on which nothing is under way stays open.
   public var idleTime = TimeAmount.minutes(5)

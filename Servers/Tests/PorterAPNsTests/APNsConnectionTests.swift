@@ -80,6 +80,7 @@ final class APNsConnectionTests: XCTestCase {
     try mock.plan(#"{"hold":true}"#)
     send()
     try mock.waitForRequests(1)
+    try provider.settle()
     // Its answer is awaited, and nothing else.
     XCTAssertEqual(clock.timers, [30])
     try clock.advance(by: .seconds(30))

@@ -8,6 +8,7 @@ standard input is answered by one on standard output.
         {"reset": "refused"}      resets the stream, with another word than that as an internal error
     {"release": true}             answers what is held
     {"await": n}                  answered when n requests have come
+    {"awaitSettled": n}           answered when n connections have acknowledged its settings
     {"now": seconds}              what time it is, since 1970; without it what the computer's clock says
     {"deaf": true}                connections that come now are never answered
     {"report": true}              what has come
@@ -64,7 +65,7 @@ class Service:
     def __init__(self, streams: int):
         self.streams = streams
         self.plan, self.requests, self.held = [], [], []
-        self.connections = self.most = 0
+        self.connections = self.settled = self.most = 0
         self.time = None
         self.deaf = False
         self.arrived = asyncio.Condition()
@@ -122,6 +123,10 @@ class Connection:
                 elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.open:
                     if not await self.request(event.stream_id):
                         return self.flush()
+                elif isinstance(event, h2.events.SettingsAcknowledged):
+                    async with self.service.arrived:
+                        self.service.settled += 1
+                        self.service.arrived.notify_all()
                 elif isinstance(event, h2.events.StreamReset):
                     self.open.pop(event.stream_id, None)
             self.flush()
@@ -191,6 +196,9 @@ async def obey(service: Service, order: dict) -> dict:
     if "await" in order:
         async with service.arrived:
             await service.arrived.wait_for(lambda: len(service.requests) >= order["await"])
+    if "awaitSettled" in order:
+        async with service.arrived:
+            await service.arrived.wait_for(lambda: service.settled >= order["awaitSettled"])
     if "report" in order:
         return {"requests": service.requests, "connections": service.connections, "most": service.most}
     return {}

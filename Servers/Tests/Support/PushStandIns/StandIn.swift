@@ -64,6 +64,9 @@ package final class StandIn<Request: Decodable> {
 
   package func waitForRequests(_ count: Int) throws { try order(#"{"await": \#(count)}"#) }
 
+  /// Connections that are ready for requests, as far as their clients know.
+  package func waitForConnections(_ count: Int) throws { try order(#"{"awaitSettled": \#(count)}"#) }
+
   package func report() throws -> Report { try JSONDecoder().decode(Report.self, from: order(#"{"report": true}"#)) }
 
   private static var longestWait: Int32 { 60_000 }

@@ -42,7 +42,7 @@ final class APNsDialect: PushDialect {
   func verdict(_ response: PushResponse) -> PushVerdict {
     let answer = PushAnswer(status: response.status, body: response.body)
     switch (answer.status, answer.reason) {
-    case (403, "ExpiredProviderToken"): return .credentialExpired
+    case (403, "ExpiredProviderToken"): return .credentialExpired(otherwise: .unreachable)
     case (403, "InvalidProviderToken"), (403, "MissingProviderToken"), (403, "BadCertificate"),
       (403, "BadCertificateEnvironment"), (429, "TooManyProviderTokenUpdates"):
       return .notNow

@@ -242,7 +242,7 @@ public final class PushClient {
     if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
     switch verdict {
     case .final(let outcome): finish(number, outcome)
-    case .credentialExpired: renew(number)
+    case .credentialExpired(let otherwise): renew(number, otherwise: otherwise)
     case .notNow:
       pause(response.retryAfter)
       finish(number, .unreachable)
@@ -255,12 +255,13 @@ public final class PushClient {
     }
   }
 
-  private func renew(_ number: Int) {
+  private func renew(_ number: Int, otherwise: PushOutcome) {
     guard let job = jobs[number] else { return }
     jobs[number]?.refusals += 1
     if dialect.renews(job.credential, clock.now), job.refusals < 2 { return again(number) }
-    log("error", "a new token is refused as expired: is the clock right?")
-    finish(number, .unreachable)
+    // What is about one push alone may be its client's fault.
+    if otherwise == .unreachable { log("error", "a new token is refused as expired: is the clock right?") }
+    finish(number, otherwise)
   }
 
   /// No push is sent before; without a time the notification server chooses one.

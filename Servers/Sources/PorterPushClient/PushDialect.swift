@@ -49,8 +49,8 @@ public struct PushResponse: Sendable, Equatable {
 /// What follows from an answer.
 public enum PushVerdict: Equatable, Sendable {
   case final(PushOutcome)
-  /// A new credential, and once more.
-  case credentialExpired
+  /// A new credential, and once more; `otherwise` when that is refused as well.
+  case credentialExpired(otherwise: PushOutcome)
   /// The server's own credentials, how it uses them, or the peer as a whole: says nothing about the push, which is kept.
   case notNow
   /// This push alone waits; `otherwise` when it has done so for long.

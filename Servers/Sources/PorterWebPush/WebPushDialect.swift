@@ -59,9 +59,9 @@ final class WebPushDialect: PushDialect {
     case 200...299: .final(.accepted)
     // The subscription has ended.
     case 404, 410: .final(.invalid(.unregistered))
-    // The token in `authorization`. If another one is refused, too, it says nothing about the subscription: the operator's key may
-    // be another one for now.
-    case 401, 403: .credentialExpired
+    // The token in `authorization`. If another one is refused, too, then the client has subscribed with another key, or the
+    // operator's is another one for now: no subscription ends.
+    case 401, 403: .credentialExpired(otherwise: .rejected(status: response.status))
     case 429: .final(.later(seconds: Int((response.retryAfter ?? .minutes(1)).nanoseconds / 1_000_000_000)))
     case 500...599: .notNow
     // A redirect is not followed: where it leads is not what the client has registered.

@@ -11,11 +11,7 @@ import PorterServer
 final class WebPushServices {
   private struct Service {
     let client: PushClient
-    /// In a row. Pushes are for later until `pausedUntil`.
-    var failures = 0
-    var pausedUntil: NIODeadline?
-    /// It has answered, and not failed since.
-    var isProven = false
+    var standing = ServiceStanding()
     var stopIdling: @Sendable () -> Void = {}
   }
 
@@ -25,8 +21,7 @@ final class WebPushServices {
   /// Pushes under way to services that have not answered yet, or failed last time.
   private static let mostUnproven = capacity / 4
   private static let mostServices = 10_000
-  private static let firstPause = TimeAmount.seconds(30)
-  private static let longestPause = TimeAmount.hours(1)
+  private static let mostRefused = 65_536
   /// For what is only too much at a time.
   private static let breath = 1
 
@@ -37,6 +32,7 @@ final class WebPushServices {
   private let tls: NIOSSLContext
   private let addresses: AddressRule
   private var services: [WebPushOrigin: Service] = [:]
+  private var refused = RefusedSubscriptions(most: mostRefused)
   private var unproven = 0
   private var isClosed = false
 
@@ -54,12 +50,14 @@ final class WebPushServices {
 
   func send(_ push: ServedPush, _ then: @escaping (PushOutcome) -> Void) {
     guard !isClosed else { return then(.unreachable) }
-    guard let origin = push.webPush.flatMap({ WebPushOrigin(of: $0.endpoint) }), isAllowed(origin) else {
+    guard let endpoint = push.webPush?.endpoint, let origin = WebPushOrigin(of: endpoint), isAllowed(origin) else {
       return then(.invalid(.bad))
     }
     guard let service = service(at: origin) else { return then(.later(seconds: 60)) }
-    if let until = service.pausedUntil, clock.now < until { return then(.later(seconds: seconds(until - clock.now))) }
-    let isUnproven = !service.isProven
+    if let left = service.standing.pauseLeft(clock.now) ?? refused.pauseLeft(endpoint, clock.now) {
+      return then(.later(seconds: seconds(left)))
+    }
+    let isUnproven = !service.standing.isProven
     guard service.client.underWay < Self.mostOfService, !isUnproven || unproven < Self.mostUnproven else {
       return then(.later(seconds: Self.breath))
     }
@@ -67,7 +65,7 @@ final class WebPushServices {
     if isUnproven { unproven += 1 }
     service.client.send(push) { outcome in
       if isUnproven { self.unproven -= 1 }
-      then(self.ended(outcome, at: origin))
+      then(self.ended(outcome, of: endpoint, at: origin))
     }
   }
 
@@ -87,7 +85,7 @@ final class WebPushServices {
   /// Nil if there are too many.
   private func service(at origin: WebPushOrigin) -> Service? {
     if let service = services[origin] { return service }
-    if services.count >= Self.mostServices { forgetSomePaused() }
+    if services.count >= Self.mostServices { forgetSome() }
     guard services.count < Self.mostServices else { return nil }
     let peer = PushPeer(
       host: origin.host, port: origin.port, tls: tls, streams: options.streams, timeLimit: options.timeLimit,
@@ -97,49 +95,53 @@ final class WebPushServices {
     return made
   }
 
-  /// Those with nothing under way, whose next failures are then counted anew.
-  private func forgetSomePaused() {
-    let paused = services.filter { $0.value.client.underWay == 0 && $0.value.failures > 0 }
-    for origin in paused.keys.prefix(Self.mostServices / 4) {
-      services.removeValue(forKey: origin)?.stopIdling()
+  /// Those with nothing under way, which are then as new; first those that do not answer.
+  private func forgetSome() {
+    let idle = services.filter { $0.value.client.underWay == 0 }
+    let (good, bad) = (idle.filter(\.value.standing.isProven), idle.filter { !$0.value.standing.isProven })
+    for origin in (Array(bad.keys) + Array(good.keys)).prefix(Self.mostServices / 4) {
+      guard let service = services.removeValue(forKey: origin) else { continue }
+      service.stopIdling()
+      service.client.rest()
     }
   }
 
   // MARK: Outcomes
 
-  private func ended(_ outcome: PushOutcome, at origin: WebPushOrigin) -> PushOutcome {
+  private func ended(_ outcome: PushOutcome, of endpoint: String, at origin: WebPushOrigin) -> PushOutcome {
     guard !isClosed, var service = services[origin] else { return outcome }
     defer {
       services[origin] = service
       if service.client.underWay == 0 { idle(origin) }
     }
     switch outcome {
-    case .unreachable: return .later(seconds: pause(&service))
+    case .unreachable:
+      return .later(seconds: seconds(service.standing.failed(clock.now, asked: service.client.pauseLeft)))
     // A key that is no point: nothing was sent.
     case .invalid(.bad): return outcome
-    case .accepted, .invalid, .ended, .later, .failed, .rejected:
-      service.failures = 0
-      service.isProven = true
-      return outcome
+    case .rejected(status: 401), .rejected(status: 403):
+      return .later(seconds: seconds(refusedKey(of: endpoint, &service.standing)))
+    case .accepted: service.standing.accepted()
+    case .invalid, .ended, .later, .failed, .rejected: service.standing.answered()
     }
+    refused.answered(endpoint)
+    return outcome
   }
 
-  /// Those that were under way together are one attempt. Returns seconds.
-  private func pause(_ service: inout Service) -> Int {
-    let now = clock.now
-    if let until = service.pausedUntil, now < until { return seconds(until - now) }
-    let backoff = min(Self.longestPause, Self.firstPause * (1 << min(service.failures, 10)))
-    let pause = max(backoff, service.client.pauseLeft ?? .zero)
-    service.failures += 1
-    service.isProven = false
-    service.pausedUntil = now + pause
-    return seconds(pause)
+  private func refusedKey(of endpoint: String, _ standing: inout ServiceStanding) -> TimeAmount {
+    let own = refused.refused(endpoint, clock.now)
+    let isNew = standing.state != .refusingKey
+    guard let pause = standing.refusedKey(clock.now) else { return own }
+    if isNew {
+      log("warning", "a push service refuses the VAPID token: is it the subscriptions' key, and the clock right?")
+    }
+    return max(own, pause)
   }
 
   /// Rounded up.
   private func seconds(_ time: TimeAmount) -> Int { Int((time.nanoseconds + 999_999_999) / 1_000_000_000) }
 
-  /// The connection of a service that gets nothing more is closed; a pause is remembered.
+  /// The connection of a service that gets nothing more is closed; a pause is remembered, and that it has accepted the key.
   private func idle(_ origin: WebPushOrigin) {
     services[origin]?.stopIdling()
     let bound = NIOLoopBound(self, eventLoop: loop)
@@ -149,6 +151,6 @@ final class WebPushServices {
   private func rest(_ origin: WebPushOrigin) {
     guard let service = services[origin], service.client.underWay == 0 else { return }
     service.client.rest()
-    if service.failures == 0 { services[origin] = nil }
+    if service.standing.isForgettable { services[origin] = nil }
   }
 }

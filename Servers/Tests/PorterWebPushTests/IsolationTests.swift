@@ -6,6 +6,47 @@ import XCTest
 
 /// A push service, a subscription or a name that causes trouble delays only its own pushes.
 final class IsolationTests: WebPushTestCase {
+  private func endpoint(_ path: String) throws -> String { "https://localhost:\(try mock.port)/push/\(path)" }
+
+  // MARK: Subscriptions that were made with another key
+
+  func testARefusedSubscriptionDelaysNoOtherOfItsService() throws {
+    let refused = try push(to: endpoint("of-another-key"))
+    XCTAssertEqual(try outcome(), .accepted)
+    for seconds in [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
+      XCTAssertEqual(outcome(refused), .later(seconds: seconds), "with a new token, too")
+      XCTAssertEqual(try outcome(), .accepted)
+      let count = try mock.report().requests.count
+      XCTAssertEqual(outcome(refused), .later(seconds: seconds), "not asked")
+      XCTAssertEqual(try mock.report().requests.count, count)
+      // Longer than a connection stays idle, from the third time on.
+      try clock.advance(by: .seconds(Int64(seconds)))
+      try mock.setTime(clock.seconds)
+    }
+    XCTAssertEqual(outcome(try push(to: endpoint("of-another-key/2"))), .later(seconds: 30), "each for itself")
+  }
+
+  func testAServiceThatHasAcceptedNothingIsLeftAloneBrieflyWhenItRefusesTheKey() throws {
+    let refused = try push(to: endpoint("of-another-key"))
+    XCTAssertEqual(outcome(refused), .later(seconds: 30))
+    let count = try mock.report().requests.count
+    XCTAssertEqual(try outcome(), .later(seconds: 30), "not asked")
+    XCTAssertEqual(try mock.report().requests.count, count)
+    for seconds in [60, 120, 240] {
+      try clock.advance(by: .seconds(30))
+      try mock.setTime(clock.seconds)
+      XCTAssertEqual(outcome(try push(to: endpoint("of-another-key/\(seconds)"))), .later(seconds: 30), "no longer")
+      try clock.advance(by: .seconds(Int64(seconds)))
+      try mock.setTime(clock.seconds)
+      XCTAssertEqual(outcome(refused), .later(seconds: seconds))
+    }
+    try clock.advance(by: .seconds(30))
+    try mock.setTime(clock.seconds)
+    XCTAssertEqual(try outcome(), .accepted)
+    XCTAssertEqual(outcome(try push(to: endpoint("of-another-key/last"))), .later(seconds: 30))
+    XCTAssertEqual(try outcome(), .accepted, "accepted before")
+  }
+
   // MARK: Connections without room
 
   func testAServiceThatTakesNoRequestsIsGivenUpAfterTheTimeLimit() throws {

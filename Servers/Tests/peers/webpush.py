@@ -48,6 +48,9 @@ class Service(push_service.Service):
             return 403
         if headers.get(":method") != "POST" or not headers.get(":path", "").startswith("/push/"):
             return 404
+        # A subscription that was made with another key than the server's.
+        if headers[":path"].startswith("/push/of-another-key"):
+            return 403
         if not headers.get("ttl", "").isdigit() or headers.get("urgency") not in ("very-low", "low", "normal", "high"):
             return 400
         if len(headers.get("topic", "")) > 32 or headers.get("content-encoding") != "aes128gcm":

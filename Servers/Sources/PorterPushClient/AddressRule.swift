@@ -1,5 +1,5 @@
-import NIOCore
-public import NIOPosix
+public import NIOCore
+import NIOPosix
 
 #if canImport(Glibc)
   import Glibc
@@ -11,26 +11,26 @@ public import NIOPosix
 
 /// Which addresses a connection may be made to. A host that a stranger has named must not lead into the operator's own network.
 public struct AddressRule: Sendable {
-  /// Resolves names; nil: every address is allowed.
-  private let pool: NIOThreadPool?
+  /// Nil: every address is allowed, and names are left to the network library.
+  private let resolver: NameResolver?
 
-  public static let any = AddressRule(pool: nil)
+  public static let any = AddressRule(resolver: nil)
 
-  /// Only addresses that are reached through the Internet. Names are resolved on `pool`, and the connection is made to what was
-  /// checked: another answer to a second question changes nothing.
-  public static func publicOnly(_ pool: NIOThreadPool) -> AddressRule { AddressRule(pool: pool) }
+  /// Only addresses that `resolver` allows. The connection is made to what was checked: another answer to a second question changes
+  /// nothing.
+  public static func resolved(by resolver: NameResolver) -> AddressRule { AddressRule(resolver: resolver) }
 
   /// An address in place of a name, which a certificate's name is not compared with.
   func isLiteral(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
+  /// `isKnown`: the host has answered before, and names that strangers have chosen do not delay it.
   func connect(
-    _ bootstrap: ClientBootstrap, host: String, port: Int, on loop: any EventLoop
+    _ bootstrap: ClientBootstrap, to peer: PushPeer, isKnown: Bool, until deadline: NIODeadline, on loop: any EventLoop
   ) -> EventLoopFuture<any Channel> {
-    guard let pool else { return bootstrap.connect(host: host, port: port) }
+    guard let resolver, !isLiteral(peer.host) else { return bootstrap.connect(host: peer.host, port: peer.port) }
     let bound = NIOLoopBound(bootstrap, eventLoop: loop)
-    return pool.runIfActive(eventLoop: loop) { try Self.resolve(host, port) }.flatMap { addresses in
-      Self.connect(bound.value, addresses[...], on: loop)
-    }
+    return resolver.addresses(of: peer.host, port: peer.port, isKnown: isKnown, until: deadline, on: loop)
+      .flatMap { addresses in Self.connect(bound.value, addresses[...], on: loop) }
   }
 
   private static func connect(
@@ -44,37 +44,6 @@ public struct AddressRule: Sendable {
     }
   }
 
-  private static let mostAddresses = 4
-
-  /// Blocks. The addresses that are allowed.
-  private static func resolve(_ host: String, _ port: Int) throws -> [SocketAddress] {
-    var hints = addrinfo()
-    #if canImport(Glibc)
-      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #else
-      hints.ai_socktype = SOCK_STREAM
-    #endif
-    var list: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw NoAddress() }
-    defer { freeaddrinfo(list) }
-    var addresses: [SocketAddress] = []
-    var next = list
-    while let info = next?.pointee, addresses.count < mostAddresses {
-      next = info.ai_next
-      guard let raw = info.ai_addr else { continue }
-      switch info.ai_family {
-      case AF_INET:
-        raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { addresses.append(SocketAddress($0.pointee)) }
-      case AF_INET6:
-        raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { addresses.append(SocketAddress($0.pointee)) }
-      default: break
-      }
-    }
-    return addresses.filter(isPublic)
-  }
-
-  struct NoAddress: Error {}
-
   // MARK: Addresses
 
   /// Nil if the host is a name. From any thread.
@@ -82,8 +51,8 @@ public struct AddressRule: Sendable {
     (try? SocketAddress(ipAddress: host, port: 0)).map(isPublic)
   }
 
-  /// By IANA's registries of special-purpose addresses.
-  static func isPublic(_ address: SocketAddress) -> Bool {
+  /// By IANA's registries of special-purpose addresses. From any thread.
+  public static func isPublic(_ address: SocketAddress) -> Bool {
     // Without the zone of a link-local one.
     guard let text = address.ipAddress?.prefix(while: { $0 != "%" }) else { return false }
     var four: UInt32 = 0

@@ -68,6 +68,8 @@ public final class PushClient {
   private let mostHeld: Int
   private var connection: HTTP2Connection?
   private var stopConnecting: @Sendable () -> Void = {}
+  /// It has answered, and every connection since was made.
+  private var isKnown = false
   /// The peer has asked not to be tried before.
   private var pausedUntil: NIODeadline?
   private var isClosed = false
@@ -238,6 +240,7 @@ public final class PushClient {
 
   private func take(_ response: PushResponse, _ number: Int, _ connection: HTTP2Connection) {
     waiting.answered(clock.now)
+    isKnown = true
     let verdict = dialect.verdict(response)
     if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
     switch verdict {
@@ -311,7 +314,7 @@ public final class PushClient {
           ])
         }
       }
-    peer.addresses.connect(bootstrap, host: peer.host, port: peer.port, on: loop)
+    peer.addresses.connect(bootstrap, to: peer, isKnown: isKnown, until: clock.now + peer.timeLimit, on: loop)
       .whenFailure { _ in bound.value.0.failed(bound.value.1) }
   }
 
@@ -332,6 +335,7 @@ public final class PushClient {
     guard connection === self.connection, !connection.isReady else { return }
     stopConnecting()
     self.connection = nil
+    isKnown = false
     log("warning", "cannot connect")
     for number in waiting.removeAll() { finish(number, .unreachable) }
     watchWaiting()

@@ -14,26 +14,32 @@ public final class WebPushProvider: PushSender {
   private let services: NIOLoopBound<WebPushServices>
   private let loop: any EventLoop
   private let group: MultiThreadedEventLoopGroup
-  private let pool: NIOThreadPool
+  private let names: NameResolver
   public var capacity: Int { WebPushServices.capacity }
 
   /// `log` gets lines without addresses, tokens or contents, each with a level from `debug` to `error`.
-  public init(
+  public convenience init(
     _ options: WebPushOptions, clock: any PushClock = SystemPushClock(),
     log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
   ) throws(WebPushError) {
+    let isPrivateAllowed = options.allowsPrivateAddresses
+    let names = NameResolver(clock: clock) { isPrivateAllowed || AddressRule.isPublic($0) }
+    try self.init(options, clock: clock, names: names, log: log)
+  }
+
+  package init(
+    _ options: WebPushOptions, clock: any PushClock, names: NameResolver,
+    log: @escaping @Sendable (_ level: String, _ line: String) -> Void
+  ) throws(WebPushError) {
     let tls = try Self.context(options)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    // For names, whose resolution blocks.
-    let pool = NIOThreadPool(numberOfThreads: 4)
-    pool.start()
     let loop = group.next()
     let made: NIOLoopBound<WebPushServices>? = try? loop.submit {
-      NIOLoopBound(WebPushServices(options, tls: tls, pool: pool, loop, clock, log), eventLoop: loop)
+      NIOLoopBound(WebPushServices(options, tls: tls, names: names, loop, clock, log), eventLoop: loop)
     }.wait()
     guard let made else { throw WebPushError("out of threads") }
     services = made
-    (self.group, self.pool, self.loop) = (group, pool, loop)
+    (self.group, self.names, self.loop) = (group, names, loop)
   }
 
   private static func context(_ options: WebPushOptions) throws(WebPushError) -> NIOSSLContext {
@@ -59,7 +65,7 @@ public final class WebPushProvider: PushSender {
   /// Ends what is under way as `unreachable`, and the threads, except those that wait for a name server.
   public func close() throws {
     try loop.submit { [services] in services.value.close() }.wait()
-    pool.shutdownGracefully { _ in }
+    names.close()
     try group.syncShutdownGracefully()
   }
 }

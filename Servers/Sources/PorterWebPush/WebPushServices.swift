@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import NIOSSL
 import PorterPushClient
 import PorterServer
@@ -37,7 +36,7 @@ final class WebPushServices {
   private var isClosed = false
 
   init(
-    _ options: WebPushOptions, tls: NIOSSLContext, pool: NIOThreadPool, _ loop: any EventLoop, _ clock: any PushClock,
+    _ options: WebPushOptions, tls: NIOSSLContext, names: NameResolver, _ loop: any EventLoop, _ clock: any PushClock,
     _ log: @escaping @Sendable (String, String) -> Void
   ) {
     self.options = options
@@ -45,7 +44,7 @@ final class WebPushServices {
     self.clock = clock
     self.log = log
     self.tls = tls
-    addresses = options.allowsPrivateAddresses ? .any : .publicOnly(pool)
+    addresses = .resolved(by: names)
   }
 
   func send(_ push: ServedPush, _ then: @escaping (PushOutcome) -> Void) {

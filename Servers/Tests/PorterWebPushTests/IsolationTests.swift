@@ -1,7 +1,10 @@
+import Foundation
 import NIOCore
+import PorterPushClient
 import PorterServer
 import PorterWebPush
 import PushStandIns
+import Synchronization
 import XCTest
 
 /// A push service, a subscription or a name that causes trouble delays only its own pushes.
@@ -45,6 +48,40 @@ final class IsolationTests: WebPushTestCase {
     XCTAssertEqual(try outcome(), .accepted)
     XCTAssertEqual(outcome(try push(to: endpoint("of-another-key/last"))), .later(seconds: 30))
     XCTAssertEqual(try outcome(), .accepted, "accepted before")
+  }
+
+  // MARK: Names
+
+  /// Resolves `localhost`, and keeps the caller waiting for every other name until it is closed.
+  private final class SlowNames: Sendable {
+    private let state = Mutex((isClosed: false, asked: 0))
+
+    func lookup(_ host: String, _ port: Int) throws -> [SocketAddress] {
+      if host == "localhost" { return [try SocketAddress(ipAddress: "127.0.0.1", port: port)] }
+      state.withLock { $0.asked += 1 }
+      while !state.withLock({ $0.isClosed }) { usleep(1_000) }
+      return []
+    }
+
+    func waitFor(_ count: Int) { while state.withLock({ $0.asked < count }) { usleep(1_000) } }
+    func close() { state.withLock { $0.isClosed = true } }
+  }
+
+  func testNamesThatResolveSlowlyDelayNoServiceThatHasAnswered() throws {
+    let slow = SlowNames()
+    defer { slow.close() }
+    try provider.close()
+    let names = NameResolver(clock: clock) { try slow.lookup($0, $1) }
+    provider = try WebPushProvider(options(), clock: clock, names: names, log: { _, _ in })
+    XCTAssertEqual(try outcome(), .accepted)
+    // Its connection is closed.
+    try clock.advance(by: .minutes(5))
+    try mock.setTime(clock.seconds)
+    for number in 0..<20 { send(try push(to: "https://slow\(number).example/push")) }
+    slow.waitFor(4)
+    XCTAssertEqual(try outcome(), .accepted)
+    try clock.advance(by: .seconds(15))
+    XCTAssertEqual(outcomes.wait(20).values.filter { $0 == [.later(seconds: 30)] }.count, 20)
   }
 
   // MARK: Connections without room

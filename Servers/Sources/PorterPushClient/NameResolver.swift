@@ -1,0 +1,85 @@
+public import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Resolves hosts' names, which blocks, on threads of its own. Hosts that have answered before have others than the rest: names that
+/// strangers have chosen, and that resolve slowly, do not delay them.
+public final class NameResolver: Sendable {
+  /// Blocks. The addresses of a host that may be connected to.
+  package typealias Lookup = @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress]
+
+  private static let threads = 4
+  private static let mostAddresses = 4
+
+  private let known = NIOThreadPool(numberOfThreads: threads)
+  private let strangers = NIOThreadPool(numberOfThreads: threads)
+  private let lookup: Lookup
+  private let clock: any PushClock
+
+  /// `isAllowed`: whether a connection may be made to an address.
+  public convenience init(clock: any PushClock, allowing isAllowed: @escaping @Sendable (SocketAddress) -> Bool) {
+    self.init(clock: clock) { host, port in try Self.resolve(host, port).filter(isAllowed) }
+  }
+
+  package init(clock: any PushClock, lookup: @escaping Lookup) {
+    self.clock = clock
+    self.lookup = lookup
+    known.start()
+    strangers.start()
+  }
+
+  /// Pools are to be shut down also when nothing came of what they were made for.
+  deinit { close() }
+
+  /// Ends the threads, except those that wait for a name server.
+  public func close() {
+    known.shutdownGracefully { _ in }
+    strangers.shutdownGracefully { _ in }
+  }
+
+  /// A name whose turn comes after the deadline is not resolved any more.
+  func addresses(
+    of host: String, port: Int, isKnown: Bool, until deadline: NIODeadline, on loop: any EventLoop
+  ) -> EventLoopFuture<[SocketAddress]> {
+    (isKnown ? known : strangers).runIfActive(eventLoop: loop) { [lookup, clock] in
+      guard clock.now < deadline else { throw NoAddress() }
+      return try lookup(host, port)
+    }
+  }
+
+  private static func resolve(_ host: String, _ port: Int) throws -> [SocketAddress] {
+    var hints = addrinfo()
+    #if canImport(Glibc)
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #else
+      hints.ai_socktype = SOCK_STREAM
+    #endif
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw NoAddress() }
+    defer { freeaddrinfo(list) }
+    var addresses: [SocketAddress] = []
+    var next = list
+    while let info = next?.pointee, addresses.count < mostAddresses {
+      next = info.ai_next
+      guard let raw = info.ai_addr else { continue }
+      switch info.ai_family {
+      case AF_INET:
+        raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { addresses.append(SocketAddress($0.pointee)) }
+      case AF_INET6:
+        raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { addresses.append(SocketAddress($0.pointee)) }
+      default: break
+      }
+    }
+    return addresses
+  }
+}
+
+/// A host has none that a connection may be made to.
+struct NoAddress: Error {}

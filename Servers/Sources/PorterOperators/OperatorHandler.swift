@@ -51,7 +51,8 @@ final class OperatorHandler: ChannelInboundHandler {
     switch head.uri {
     case "/health":
       let problems = source.problems
-      return problems.isEmpty ? (.ok, "ok\n") : (.serviceUnavailable, problems.joined(separator: "\n") + "\n")
+      let lines = problems.isEmpty ? ["ok"] + source.notes : problems
+      return (problems.isEmpty ? .ok : .serviceUnavailable, lines.joined(separator: "\n") + "\n")
     case "/ready": return source.isReady ? (.ok, "ready\n") : (.serviceUnavailable, "not ready\n")
     case "/metrics": return (.ok, source.metrics.text)
     default: return (.notFound, "no such path\n")

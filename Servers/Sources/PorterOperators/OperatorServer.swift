@@ -6,8 +6,14 @@ public import PorterTelemetry
 public protocol OperatorSource: Sendable {
   /// One line for each thing that is wrong.
   var problems: [String] { get }
+  /// One line for each thing that is to be known and is no problem of this program's.
+  var notes: [String] { get }
   var isReady: Bool { get }
   var metrics: Metrics { get }
+}
+
+extension OperatorSource {
+  public var notes: [String] { [] }
 }
 
 /// Serves `/health`, `/ready` and `/metrics` over plain HTTP, at an address that only the operator reaches.

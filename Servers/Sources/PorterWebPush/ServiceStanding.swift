@@ -17,6 +17,8 @@ struct ServiceStanding: Equatable {
   /// It has accepted a push with the operator's key: a later refusal of the token is about one subscription, which its client made
   /// with another key.
   private(set) var hasAccepted = false
+  /// When the last push to it ended.
+  private(set) var heard: NIODeadline?
   private var backoff = Backoff()
   /// A key that is refused where none was accepted is tried again soon: it may be a single client's fault.
   private var keyPausedUntil: NIODeadline?
@@ -26,7 +28,12 @@ struct ServiceStanding: Equatable {
   var isProven: Bool { state == .answering }
 
   /// Nothing is lost when it is as new.
-  var isForgettable: Bool { !hasAccepted && state != .failing }
+  var isForgettable: Bool {
+    switch state {
+    case .new, .answering: !hasAccepted
+    case .failing, .refusingKey: false
+    }
+  }
 
   /// Nil if it may be sent something.
   func pauseLeft(_ now: NIODeadline) -> TimeAmount? {
@@ -34,21 +41,23 @@ struct ServiceStanding: Equatable {
     return [backoff.left(now), key].compactMap { $0 }.max()
   }
 
-  mutating func accepted() {
-    answered()
+  mutating func accepted(_ now: NIODeadline) {
+    answered(now)
     hasAccepted = true
     keyPausedUntil = nil
   }
 
   /// With something that is about one push.
-  mutating func answered() {
+  mutating func answered(_ now: NIODeadline) {
     state = .answering
+    heard = now
     backoff.succeeded()
   }
 
   /// Returns for how long it is left alone; `asked` is what it has asked for.
   mutating func failed(_ now: NIODeadline, asked: TimeAmount?) -> TimeAmount {
     state = .failing
+    heard = now
     return backoff.failed(now, atLeast: asked ?? .zero)
   }
 
@@ -56,9 +65,10 @@ struct ServiceStanding: Equatable {
   /// it is about that push's subscription.
   mutating func refusedKey(_ now: NIODeadline) -> TimeAmount? {
     guard !hasAccepted else {
-      answered()
+      answered(now)
       return nil
     }
+    heard = now
     if let left = pauseLeft(now) { return left }
     state = .refusingKey
     backoff.succeeded()

@@ -3,6 +3,7 @@ import NIOPosix
 import NIOSSL
 public import PorterPushClient
 public import PorterServer
+import Synchronization
 
 /// Sends pushes to the push services of browsers and of UnifiedPush: over HTTP/2, sealed for the receiver, in the name of a VAPID key.
 ///
@@ -15,6 +16,8 @@ public final class WebPushProvider: PushSender {
   private let loop: any EventLoop
   private let group: MultiThreadedEventLoopGroup
   private let names: NameResolver
+  private let lastTally = Mutex(ServiceTally())
+  private let log: @Sendable (String, String) -> Void
   public var capacity: Int { WebPushServices.capacity }
 
   /// `log` gets lines without addresses, tokens or contents, each with a level from `debug` to `error`.
@@ -39,6 +42,7 @@ public final class WebPushProvider: PushSender {
     }.wait()
     guard let made else { throw WebPushError("out of threads") }
     services = made
+    self.log = log
     (self.group, self.names, self.loop) = (group, names, loop)
   }
 
@@ -49,6 +53,26 @@ public final class WebPushProvider: PushSender {
     if let authority = options.authority { configuration.trustRoots = .file(authority) }
     do { return try NIOSSLContext(configuration: configuration) } catch {
       throw WebPushError("\(options.authority ?? "the system's certificates"): cannot be used (\(error))")
+    }
+  }
+
+  /// How push services work, as of the last `look`. From any thread.
+  public var tally: ServiceTally { lastTally.withLock { $0 } }
+
+  /// Returns immediately. From any thread.
+  public func look() {
+    loop.execute { [self] in
+      let tally = services.value.tally()
+      let before = lastTally.withLock { last in
+        defer { last = tally }
+        return last
+      }
+      guard tally.areAllInTrouble != before.areAllInTrouble else { return }
+      if tally.areAllInTrouble {
+        log("warning", "no push service works")
+      } else {
+        log("info", "push services work again")
+      }
     }
   }
 

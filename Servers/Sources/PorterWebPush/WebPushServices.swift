@@ -68,6 +68,9 @@ final class WebPushServices {
     }
   }
 
+  /// As of now. Goes through all of them.
+  func tally() -> ServiceTally { ServiceTally(services.values.lazy.map(\.standing), clock.now) }
+
   func close() {
     isClosed = true
     for service in services.values {
@@ -120,8 +123,8 @@ final class WebPushServices {
     case .invalid(.bad): return outcome
     case .rejected(status: 401), .rejected(status: 403):
       return .later(seconds: seconds(refusedKey(of: endpoint, &service.standing)))
-    case .accepted: service.standing.accepted()
-    case .invalid, .ended, .later, .failed, .rejected: service.standing.answered()
+    case .accepted: service.standing.accepted(clock.now)
+    case .invalid, .ended, .later, .failed, .rejected: service.standing.answered(clock.now)
     }
     refused.answered(endpoint)
     return outcome

@@ -1,25 +1,40 @@
 import PorterOperators
 import PorterServer
 import PorterTelemetry
+import PorterWebPush
 
 /// What `porter-push` says of itself.
 ///
 /// `@unchecked Sendable`: the service is asked only what any thread may ask.
 final class PushOperators: OperatorSource, @unchecked Sendable {
   private let service: PushService
+  private let webPush: WebPushProvider?
   private let log: LogWriter
   /// Tokens for providers say when they were made.
   private let clock = ClockWatch()
 
-  init(_ service: PushService, log: LogWriter) { (self.service, self.log) = (service, log) }
+  init(_ service: PushService, _ webPush: WebPushProvider?, log: LogWriter) {
+    (self.service, self.webPush, self.log) = (service, webPush, log)
+  }
 
   var problems: [String] {
     look()
-    return service.problems + (clock.problem.map { [$0] } ?? [])
+    let isWebPushDown = webPush?.tally.areAllInTrouble ?? false
+    return service.problems + (isWebPushDown ? webPushTrouble : []) + (clock.problem.map { [$0] } ?? [])
+  }
+
+  /// Clients choose push services: one that fails beside others that work is no problem of this server's.
+  var notes: [String] { webPushTrouble }
+
+  private var webPushTrouble: [String] {
+    (webPush?.tally.trouble).map { ["provider \(WebPushProvider.name): \($0)"] } ?? []
   }
 
   /// At what changes with time. Called every few seconds, and when an operator asks.
-  func look() { log.note(clock.look()) }
+  func look() {
+    log.note(clock.look())
+    webPush?.look()
+  }
 
   var isReady: Bool { service.isReady }
 
@@ -30,6 +45,13 @@ final class PushOperators: OperatorSource, @unchecked Sendable {
     for (push, count) in service.outcomes {
       metrics.count(
         "porter_push_pushes_total", "provider=\"\(push.provider)\",outcome=\"\(push.outcome)\"", by: count)
+    }
+    if let tally = webPush?.tally {
+      metrics.declare(gauge: "porter_push_webpush_services", help: "Push services in use.") { Double(tally.inUse) }
+      metrics.declare(
+        gauge: "porter_push_webpush_services_failing",
+        help: "Those that cannot be reached, cannot work, or refuse the VAPID token."
+      ) { Double(tally.failing + tally.refusing) }
     }
     let isHealthy = problems.isEmpty
     metrics.declare(gauge: "porter_push_healthy", help: "1 if nothing is wrong.") { isHealthy ? 1 : 0 }

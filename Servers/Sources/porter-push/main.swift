@@ -30,6 +30,7 @@ func put(_ text: String, to descriptor: Int32) {
 /// The providers that are configured, by the names that clients give them.
 struct Senders {
   let byName: [String: any PushSender]
+  let webPush: WebPushProvider?
   /// Blocks until their threads have ended.
   let close: () throws -> Void
 
@@ -41,10 +42,11 @@ struct Senders {
       senders[PushSettings.environment(settings).provider] = provider
       closing.append(provider.close)
     }
-    if settings.text("webpush-key") != nil {
-      let provider = try WebPushProvider(WebPushOptions(settings), log: log)
-      senders[WebPushProvider.name] = provider
-      closing.append(provider.close)
+    webPush =
+      settings.text("webpush-key") == nil ? nil : try WebPushProvider(WebPushOptions(settings), log: log)
+    if let webPush {
+      senders[WebPushProvider.name] = webPush
+      closing.append(webPush.close)
     }
     guard !senders.isEmpty || settings.text("local-socket") != nil else {
       throw SettingsError("no provider is configured: set apns-key or webpush-key and what belongs to it; see --help")
@@ -108,7 +110,7 @@ func serve(_ settings: Settings) throws {
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   defer { try? group.syncShutdownGracefully() }
   let place = try settings.endpoint("operators")
-  let source = PushOperators(service, log: writer)
+  let source = PushOperators(service, senders.webPush, log: writer)
   let operators = try OperatorServer(host: place.host, port: place.port, on: group, patience: .seconds(15), source)
   let upkeep = group.next().scheduleRepeatedTask(initialDelay: .seconds(5), delay: .seconds(5)) { _ in source.look() }
   writer(.info, "starting", ["operators": String(operators.port)])

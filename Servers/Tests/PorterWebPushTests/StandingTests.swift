@@ -20,8 +20,8 @@ final class StandingTests: XCTestCase {
     var now: Int64 = 1
     for step in steps {
       switch step {
-      case .accepted: standing.accepted()
-      case .answered: standing.answered()
+      case .accepted: standing.accepted(at(now))
+      case .answered: standing.answered(at(now))
       case .failed: _ = standing.failed(at(now), asked: nil)
       case .asked(let seconds): _ = standing.failed(at(now), asked: .seconds(seconds))
       case .refused: _ = standing.refusedKey(at(now))
@@ -65,6 +65,16 @@ final class StandingTests: XCTestCase {
       XCTAssertEqual(standing.state, state, "\(steps)")
       XCTAssertEqual(left, pause, "\(steps)")
       XCTAssertEqual(standing.isProven, state == .answering, "\(steps)")
+    }
+  }
+
+  func testWhatAServiceHasFailedAtOrAcceptedIsNotForgotten() {
+    let table: [([Step], isForgettable: Bool)] = [
+      ([], true), ([.answered], true), ([.accepted], false), ([.failed], false), ([.refused], false),
+      ([.failed, .answered], true), ([.refused, .accepted, .refused], false),
+    ]
+    for (steps, isForgettable) in table {
+      XCTAssertEqual(take(steps).standing.isForgettable, isForgettable, "\(steps)")
     }
   }
 

@@ -23,9 +23,9 @@ class PushService:
         self.port, self.sender = first["port"], first["sender"]
         self.keys = first["p256dh"] + first["auth"]
 
-    def token(self, path: str) -> str:
+    def token(self, path: str, host: str = "localhost") -> str:
         """As a host makes it of what its push service's client has told it."""
-        return self.keys + f"https://localhost:{self.port}{path}".encode().hex()
+        return self.keys + f"https://{host}:{self.port}{path}".encode().hex()
 
     def order(self, **order: object) -> dict:
         self.process.stdin.write(json.dumps(order) + "\n")
@@ -120,6 +120,38 @@ class WebPushProgramTests(unittest.TestCase):
             self.service.order(plan=[{"hold": True}])
             await alice.send(f"/_ntf register webpush {self.service.token('/push/alice')} INSTANT")
             await asyncio.to_thread(self.service.push, 1)
+
+    def test_push_services_that_do_not_work_are_said_until_they_do(self) -> None:
+        server = PushServer(self.folder, **self.settings())
+        self.addCleanup(server.end)
+        asyncio.run(asyncio.wait_for(self.outage(server, server.link()), 2 * PATIENCE))
+        self.assertEqual(server.end(), 0)
+        self.assertNotIn("localhost", server.lines())
+
+    async def outage(self, server: PushServer, link: str) -> None:
+        from nightporter import Controller
+
+        async with Controller(f"{self.folder}/alice") as alice:
+            await begin(alice, "alice", link, relay=f"{self.folder}/relay.db")
+            self.service.order(plan=[{"status": 503}])
+            await alice.send(f"/_ntf register webpush {self.service.token('/push/1')} INSTANT")
+            line = "provider webpush: push services in use: 1, failing: 1"
+            await asyncio.to_thread(server.wait_for_health, 503, line)
+            self.assertEqual(server.operator("/ready")[0], 200, "clients are served")
+            self.assertIn("no push service works", server.lines())
+            self.assertIn("porter_push_webpush_services_failing 1", server.operator("/metrics")[1])
+            # It is tried again after half a minute.
+            await asyncio.to_thread(self.service.push, 2)
+            await asyncio.to_thread(server.wait_for_health, 200, "ok")
+            self.assertIn("push services work again", server.lines())
+
+            # Another name is another service. One that fails beside one that works is only noted.
+            await alice.send(f"/_ntf register webpush {self.service.token('/push/2', '127.0.0.1')} INSTANT")
+            await asyncio.to_thread(self.service.push, 3)
+            self.service.order(plan=[{"status": 503}])
+            await alice.send(f"/_ntf register webpush {self.service.token('/push/3', '127.0.0.1')} INSTANT")
+            line = "ok\nprovider webpush: push services in use: 2, failing: 1\n"
+            await asyncio.to_thread(server.wait_for_health, 200, line)
 
     def test_the_key_for_clients_is_printed(self) -> None:
         values = {name.replace("_", "-"): value for name, value in self.settings().items()}

@@ -1,0 +1,49 @@
+import NIOCore
+
+/// How many push services work, for the operator. Clients choose them, so their names are not said.
+///
+/// One that has never accepted a push counts only as long as none has: it may be no push service, and one client's choice is no
+/// trouble of the operator's. One that was not heard of for an hour does not count either: nothing waits for it.
+public struct ServiceTally: Equatable, Sendable {
+  public private(set) var inUse = 0
+  public private(set) var failing = 0
+  public private(set) var refusing = 0
+
+  /// Longer than pushes wait for a service that fails.
+  static let memory = TimeAmount.minutes(65)
+
+  init() {}
+
+  init(_ standings: some Sequence<ServiceStanding>, _ now: NIODeadline) {
+    var isAnyAccepting = false
+    var (all, accepting) = (Self(), Self())
+    for standing in standings {
+      isAnyAccepting = isAnyAccepting || standing.hasAccepted
+      guard let heard = standing.heard, now < heard + Self.memory else { continue }
+      all.count(standing.state)
+      if standing.hasAccepted { accepting.count(standing.state) }
+    }
+    self = isAnyAccepting ? accepting : all
+  }
+
+  private mutating func count(_ state: ServiceStanding.State) {
+    inUse += 1
+    switch state {
+    case .new, .answering: break
+    case .failing: failing += 1
+    case .refusingKey: refusing += 1
+    }
+  }
+
+  private var isAnyInTrouble: Bool { failing + refusing > 0 }
+
+  /// The cause is likely to be this server's network or key.
+  public var areAllInTrouble: Bool { isAnyInTrouble && failing + refusing == inUse }
+
+  /// Nil if all that count work.
+  public var trouble: String? {
+    guard isAnyInTrouble else { return nil }
+    return "push services in use: \(inUse), failing: \(failing)"
+      + (refusing > 0 ? ", refusing the VAPID token: \(refusing)" : "")
+  }
+}

@@ -1,0 +1,64 @@
+import NIOCore
+import XCTest
+
+@testable import PorterWebPush
+
+/// What the operator hears of push services.
+final class TallyTests: XCTestCase {
+  private enum Service {
+    /// Accepted a push at this second.
+    case good(Int64)
+    /// Accepted one at second 0, and failed at this one.
+    case failed(Int64)
+    /// Failed at this second, and never answered.
+    case strange(Int64)
+    /// Refused the key at this second.
+    case refusing(Int64)
+    case new
+  }
+
+  private func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000) }
+
+  private func standing(_ service: Service) -> ServiceStanding {
+    var standing = ServiceStanding()
+    switch service {
+    case .good(let time): standing.accepted(at(time))
+    case .failed(let time):
+      standing.accepted(at(0))
+      _ = standing.failed(at(time), asked: nil)
+    case .strange(let time): _ = standing.failed(at(time), asked: nil)
+    case .refusing(let time): _ = standing.refusedKey(at(time))
+    case .new: break
+    }
+    return standing
+  }
+
+  func testTroubleIsAProblemWhenNoServiceInUseWorks() {
+    let table: [([Service], now: Int64, trouble: String?, isProblem: Bool)] = [
+      ([], 1, nil, false),
+      ([.new], 1, nil, false),
+      ([.good(1)], 1, nil, false),
+      ([.good(1), .failed(1)], 1, "push services in use: 2, failing: 1", false),
+      ([.failed(1), .failed(2)], 2, "push services in use: 2, failing: 2", true),
+      // A service that is one client's choice.
+      ([.good(1), .strange(2)], 2, nil, false),
+      ([.good(1), .refusing(2)], 2, nil, false),
+      ([.failed(1), .strange(2)], 2, "push services in use: 1, failing: 1", true),
+      // None has ever accepted anything.
+      ([.strange(1)], 1, "push services in use: 1, failing: 1", true),
+      (
+        [.refusing(1), .strange(2), .new], 2, "push services in use: 2, failing: 1, refusing the VAPID token: 1", true
+      ),
+      // What was not tried for long.
+      ([.failed(1)], 3_900, "push services in use: 1, failing: 1", true),
+      ([.failed(1)], 3_901, nil, false),
+      ([.good(1), .failed(10)], 3_901, "push services in use: 1, failing: 1", true),
+      ([.good(1), .strange(5_000)], 5_000, nil, false),
+    ]
+    for (services, now, trouble, isProblem) in table {
+      let tally = ServiceTally(services.map(standing), at(now))
+      XCTAssertEqual(tally.trouble, trouble, "\(services) \(now)")
+      XCTAssertEqual(tally.areAllInTrouble, isProblem, "\(services) \(now)")
+    }
+  }
+}

@@ -167,6 +167,7 @@ final class KilledCallTests: XCTestCase {
     let app = try answered("NTF_ACT_REJECT_CALL", night, points: ["responseEnded"])
     app.process.kill()
     try night.bob.command("/_call invite @\(night.bobContact) \(audio)", "cmdOk")
+    try night.awaitRest(of: night.bob)
     var bodies: [String] = []
     for push in try night.allPushes() { bodies += try night.present(push).bodies }
     XCTAssertTrue(bodies.contains("Incoming audio call"), "\(bodies)")

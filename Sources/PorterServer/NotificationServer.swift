@@ -50,6 +50,7 @@ package final class NotificationServer {
     clock = ports.clock
     randomness = ports.randomness
     self.log = log
+    state.log = log
     times = ServerTimes(now: clock.now())
     relay = RelayClient(port: port, randomness: ports.randomness)
 
@@ -151,6 +152,8 @@ package final class NotificationServer {
   package var problems: [ServerProblem] {
     var problems: [ServerProblem] = []
     if let failure = times.failure { problems.append(ServerProblem(failure)) }
+    let damaged = state.damaged.names.count
+    if damaged > 0 { problems.append(ServerProblem(part: .state, reason: "damaged records: \(damaged)")) }
     for name in times.providerPauses.keys.sorted() {
       problems.append(ServerProblem(part: .provider(name), reason: "cannot be reached"))
     }
@@ -186,8 +189,7 @@ package final class NotificationServer {
   /// A slice of the check that is under way, if one is.
   private func checkSubscriptions() throws(ServerError) {
     guard let last = times.checkedThrough else { return }
-    let records = try state.subscriptions(after: last, limit: ServerTimes.checkSlice)
-    guard let end = records.last else { return times.checkedThrough = nil }
+    let (records, next) = try state.subscriptions(after: last, limit: ServerTimes.checkSlice)
     let statuses = try subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
     let changed = zip(records, statuses).filter { $0.status != $1 }
     if !changed.isEmpty {
@@ -198,7 +200,7 @@ package final class NotificationServer {
         }
       }
     }
-    times.checkedThrough = records.count < ServerTimes.checkSlice ? nil : end.number
+    times.checkedThrough = next
     if times.checkedThrough != nil { times.hasMoreAtRelay = true }
   }
 
@@ -229,10 +231,12 @@ package final class NotificationServer {
       let notifications = try state.deleteNotifications(
         before: wall - ServerTimes.notificationRetention, limit: slice)
       let unused = try state.tokensUnused(since: wall - ServerTimes.tokenRetention, limit: slice)
-      for token in unused { _ = try raise(.stale, token) }
+      for token in unused { _ = try raise(.stale, of: token) }
       return max(answers, notifications, unused.count)
     }
-    if most < slice { times.sweep = now + ServerTimes.sweepInterval } else { times.hasMoreToDo = true }
+    guard most < slice else { return times.hasMoreToDo = true }
+    times.sweep = now + ServerTimes.sweepInterval
+    try state.checkDamage()
   }
 }
 

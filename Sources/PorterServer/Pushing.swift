@@ -72,7 +72,8 @@ extension NotificationServer {
           continue
         }
       } catch {
-        guard case .damaged = error else { throw error }
+        guard case .damaged(let record) = error else { throw error }
+        state.noteDamage(record, of: push.token)
         log(.error, "cannot build a push", ["token": "\(push.token)", "reason": "\(error)"])
       }
       dropped.append(push)
@@ -154,7 +155,7 @@ extension NotificationServer {
     case .accepted, .unreachable, .later, .failed, .rejected: return
     }
     // An outcome for an earlier push token says nothing about the current one.
-    guard let token = try state.tokenStatus(number: pending.due.token), token.generation == pending.generation else {
+    guard let token = try state.readableStatus(number: pending.due.token), token.generation == pending.generation else {
       return
     }
     if case .ended(_, let since) = outcome, try state.registration(of: token.number).milliseconds > since {

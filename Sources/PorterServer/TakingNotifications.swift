@@ -33,8 +33,7 @@ extension NotificationServer {
 
   /// For each verified token that watches the notifier, except tokens that have it already.
   func take(_ notification: RelayNotification, except known: Set<Int64> = []) throws(ServerError) {
-    let sizes = Box.overhead...NotificationBundle.maximumMetadataCount
-    guard sizes ~= notification.metadata.count else {
+    guard NotificationBundle.metadataCounts ~= notification.metadata.count else {
       log(.warning, "a notification has the wrong size", ["bytes": "\(notification.metadata.count)"])
       return
     }
@@ -57,7 +56,12 @@ extension NotificationServer {
     try state.transaction(.normal) { () throws(ServerError) in
       for wake in due {
         try state.drop(wake)
-        if let token = wake.token { _ = try raise(.wakeDue, of: token) }
+        switch wake.owner {
+        case .token(let token): _ = try raise(.wakeDue, of: token)
+        // It gets the next one, if it is mended by then.
+        case .damaged: try state.scheduleWake(of: wake.number, at: wall)
+        case .ended: break
+        }
       }
     }
     if due.count == ServerTimes.slice { times.hasMoreToDo = true }

@@ -102,6 +102,7 @@ final class FragilePort: RelayPort {
 protocol DrivenServer: AnyObject {
   var link: NotificationServerLink { get }
   var hasMoreToDo: Bool { get }
+  var problems: [ServerProblem] { get }
   var nextProviderAttempt: Moment? { get }
   func serve(isWoken: Bool) throws(ServerError)
   func nextDeadline() throws(ServerError) -> Moment

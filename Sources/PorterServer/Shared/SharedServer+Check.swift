@@ -68,12 +68,14 @@ extension SharedServer {
   private func check(_ id: [UInt8]) throws(ServerError) {
     for _ in 0..<Self.mostTries {
       try load([id])
+      // Found again, if they are still damaged.
+      if !unreadable.contains(id) { state.damaged.forget(token: TokenDocument.number(id)) }
       let documents = loaded.values.map(\.document)
       try ensureWatching(documents)
       try addLostWork(documents)
       // Of a token that gets no messages nothing else does.
       try state.transaction { () throws(ServerError) in try sweepLoaded() }
-      let records = try state.subscriptions(after: 0, limit: Self.maximumSubscriptions)
+      let records = try state.subscriptions(after: 0, limit: Self.maximumSubscriptions).records
       let statuses = try server.subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })
       let changed = zip(records, statuses).filter { $0.status != $1 }
       try noteWatching(id, changed.filter { $1 == .active }.map(\.0.notifier.bytes))

@@ -24,7 +24,7 @@ extension SharedServer {
       } catch {
         // It concerns one token only (INC-44).
         unreadable.insert(id)
-        log(.error, "a token does not read", ["reason": "\(error)"])
+        state.noteDamage(.token, of: TokenDocument.number(id))
       }
     }
     try state.transaction { () throws(ServerError) in

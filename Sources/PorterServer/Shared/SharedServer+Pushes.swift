@@ -101,7 +101,7 @@ extension SharedServer {
     let wall = clock.wall()
     _ = try state.deleteNotifications(before: wall - ServerTimes.notificationRetention, limit: ServerTimes.slice)
     for token in try state.tokensUnused(since: wall - ServerTimes.tokenRetention, limit: ServerTimes.slice) {
-      _ = try server.raise(.stale, token)
+      _ = try server.raise(.stale, of: token)
     }
   }
 

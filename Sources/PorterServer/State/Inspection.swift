@@ -92,7 +92,7 @@ extension ServerState {
   private func damagedSubscriptions() throws(ServerError) -> Int {
     var count = 0
     for number in try numbers(of: "subscription") {
-      do throws(ServerError) { _ = try subscriptions(after: number - 1, limit: 1) } catch .damaged { count += 1 }
+      do throws(ServerError) { _ = try subscription(number: number) } catch .damaged { count += 1 }
     }
     return count
   }

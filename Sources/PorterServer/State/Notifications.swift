@@ -42,19 +42,30 @@ extension ServerState {
     }
   }
 
+  private static let entryColumns =
+    """
+    SELECT notification.token, subscription.notifier, seconds, nonce, metadata FROM notification
+    JOIN subscription ON subscription.number = notification.subscription
+    WHERE notification.token = ?1 ORDER BY sequence
+    """
+
+  private static func entry(_ row: borrowing Row) throws(ServerError) -> NotificationBundle.Entry {
+    let (notifier, metadata) = (row.blob(1), row.blob(4))
+    guard let nonce = BoxNonce(bytes: row.blob(3)), RelayIdentifier(bytes: notifier) != nil,
+      NotificationBundle.metadataCounts ~= metadata.count
+    else { throw .damaged(.notification) }
+    return NotificationBundle.Entry(
+      notifier: notifier, seconds: row.integer(2), metadataNonce: nonce, sealedMetadata: metadata)
+  }
+
   /// A token's newest notifications, oldest first.
   func notifications(token: Int64) throws(ServerError) -> [NotificationBundle.Entry] {
-    try database.allRows(
-      """
-      SELECT subscription.notifier, seconds, nonce, metadata FROM notification
-      JOIN subscription ON subscription.number = notification.subscription
-      WHERE notification.token = ?1 ORDER BY sequence
-      """, [.integer(token)]
-    ) { (row) throws(ServerError) in
-      guard let nonce = BoxNonce(bytes: row.blob(2)) else { throw .damaged(.notification) }
-      return NotificationBundle.Entry(
-        notifier: row.blob(0), seconds: row.integer(1), metadataNonce: nonce, sealedMetadata: row.blob(3))
-    }
+    try readableRows(Self.entryColumns, [.integer(token)], Self.entry)
+  }
+
+  /// Throws if one of the token's is damaged.
+  func checkNotifications(token: Int64) throws(ServerError) {
+    _ = try database.allRows(Self.entryColumns, [.integer(token)], Self.entry)
   }
 
   /// For notifications older than any message a relay keeps: some of those that came first. Returns how many, at most `limit`.
@@ -82,14 +93,14 @@ extension ServerState {
 
   /// The pushes that have waited longest, except those that are for later.
   func duePushes(provider: String, limit: Int) throws(ServerError) -> [DuePush] {
-    try database.allRows(
+    try readableRows(
       """
-      SELECT sequence, token, kind, version FROM push INDEXED BY push_provider
+      SELECT token, sequence, kind, version FROM push INDEXED BY push_provider
       WHERE provider = ?1 AND due_at = 0 ORDER BY sequence LIMIT ?2
       """, [.text(provider), .integer(Int64(limit))]
     ) { (row) throws(ServerError) in
       guard let kind = PushKind(rawValue: row.text(2)) else { throw .damaged(.notification) }
-      return DuePush(sequence: row.integer(0), token: row.integer(1), kind: kind, version: row.integer(3))
+      return DuePush(sequence: row.integer(1), token: row.integer(0), kind: kind, version: row.integer(3))
     }
   }
 
@@ -155,4 +166,8 @@ extension ServerState {
       try database.run("DELETE FROM push WHERE token = ?1", [.integer(token)])
     }
   }
+}
+
+extension NotificationBundle {
+  static var metadataCounts: ClosedRange<Int> { Box.overhead...maximumMetadataCount }
 }

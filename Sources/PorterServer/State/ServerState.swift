@@ -22,6 +22,9 @@ package final class ServerState {
   private static let cacheKibibytes = 64 << 10
 
   let database: Database
+  /// Found since the file was opened, and not mended since.
+  var damaged = DamagedRecords()
+  var log = Log.silent
   /// On a file of its own: SQLite loses its locks whenever the process closes any descriptor of the database.
   private var lock: FileLock?
   private let access: Access

@@ -13,26 +13,43 @@ struct SubscriptionRecord: Sendable {
 }
 
 extension ServerState {
-  private static let subscriptionColumns = "SELECT number, token, notifier, key, status FROM subscription"
+  private static let subscriptionColumns = "SELECT token, number, notifier, key, status FROM subscription"
 
   private static func subscription(_ row: borrowing Row) throws(ServerError) -> SubscriptionRecord {
     guard let notifier = RelayIdentifier(bytes: row.blob(2)), let key = SigningKeyPair(stored: row.blob(3)),
       let status = SubscriptionStatus(rawValue: row.text(4))
     else { throw .damaged(.subscription) }
     return SubscriptionRecord(
-      number: row.integer(0), token: row.integer(1), notifier: notifier, key: key, status: status)
+      number: row.integer(1), token: row.integer(0), notifier: notifier, key: key, status: status)
   }
 
-  /// In the order of their numbers, above `number`.
-  func subscriptions(after number: Int64, limit: Int) throws(ServerError) -> [SubscriptionRecord] {
-    try database.allRows(
+  /// Those of the next `limit` in the order of their numbers, above `number`, that are not damaged; and the last number of these, nil
+  /// after the last subscription.
+  func subscriptions(
+    after number: Int64, limit: Int
+  ) throws(ServerError) -> (records: [SubscriptionRecord], last: Int64?) {
+    var (count, last) = (0, number)
+    let records = try readableRows(
       Self.subscriptionColumns + " WHERE number > ?1 ORDER BY number LIMIT ?2",
-      [.integer(number), .integer(Int64(limit))], Self.subscription)
+      [.integer(number), .integer(Int64(limit))]
+    ) { (row) throws(ServerError) in
+      (count, last) = (count + 1, row.integer(1))
+      return try Self.subscription(row)
+    }
+    return (records, count < limit ? nil : last)
+  }
+
+  func subscription(number: Int64) throws(ServerError) -> SubscriptionRecord? {
+    try database.firstRow(Self.subscriptionColumns + " WHERE number = ?1", [.integer(number)], Self.subscription)
+  }
+
+  func subscriptions(token: Int64) throws(ServerError) -> [SubscriptionRecord] {
+    try database.allRows(Self.subscriptionColumns + " WHERE token = ?1", [.integer(token)], Self.subscription)
   }
 
   /// The active ones, each with its token. Neither's keys are read.
   func watchers(of notifier: RelayIdentifier) throws(ServerError) -> [(subscription: Int64, token: TokenStatus)] {
-    try database.allRows(
+    try readableRows(
       """
       SELECT token.number, token.generation, token.state, subscription.number FROM subscription
       CROSS JOIN token ON token.number = subscription.token

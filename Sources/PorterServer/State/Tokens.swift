@@ -69,6 +69,13 @@ extension ServerState {
       clientBoxKey: clientBoxKey, boxKey: boxKey, pushKey: pushKey, code: code, state: state)
   }
 
+  /// Nil if there is none, or a damaged one.
+  func readableStatus(number: Int64) throws(ServerError) -> TokenStatus? {
+    try readableRows(
+      "SELECT number, generation, state FROM token WHERE number = ?1", [.integer(number)], Self.tokenStatus
+    ).first
+  }
+
   func tokenStatus(number: Int64) throws(ServerError) -> TokenStatus? {
     try database.firstRow(
       "SELECT number, generation, state FROM token WHERE number = ?1", [.integer(number)], Self.tokenStatus)
@@ -179,9 +186,11 @@ extension ServerState {
     }
   }
 
-  func tokensUnused(since time: WallTime, limit: Int) throws(ServerError) -> [TokenRecord] {
-    try database.allRows(
-      Self.tokenColumns + " WHERE used_at < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2",
-      [.integer(time.milliseconds), .integer(Int64(limit))], Self.token)
+  func tokensUnused(since time: WallTime, limit: Int) throws(ServerError) -> [TokenStatus] {
+    try readableRows(
+      """
+      SELECT number, generation, state FROM token
+      WHERE used_at < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2
+      """, [.integer(time.milliseconds), .integer(Int64(limit))], Self.tokenStatus)
   }
 }

@@ -6,8 +6,14 @@ struct DueWake: Sendable {
   let dueAt: Int64
   let number: Int64
   let series: Int64
-  /// Nil if its series has ended: another period was set, or the token is deleted.
-  let token: TokenStatus?
+  let owner: Owner
+
+  enum Owner: Sendable {
+    case token(TokenStatus)
+    case damaged
+    /// Another period was set, or the token is deleted.
+    case ended
+  }
 }
 
 /// When devices are woken.
@@ -42,7 +48,7 @@ extension ServerState {
       try database.run(
         """
         INSERT INTO wake (due_at, token, series, woken_at)
-        SELECT ?2 + period * 60000, number, wake_series, ?2 FROM token WHERE number = ?1
+        SELECT ?2 + period * 60000, number, wake_series, ?2 FROM token WHERE number = ?1 AND period > 0
         """, [.integer(token), .integer(time.milliseconds)])
     }
   }
@@ -68,7 +74,7 @@ extension ServerState {
       ) { (row) throws(ServerError) in
         DueWake(
           dueAt: row.integer(3), number: row.integer(4), series: row.integer(5),
-          token: row.isNull(0) ? nil : try Self.tokenStatus(row))
+          owner: row.isNull(0) ? .ended : try self.readable(row, Self.tokenStatus).map { .token($0) } ?? .damaged)
       }
     }
     return due

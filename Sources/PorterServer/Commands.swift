@@ -101,7 +101,10 @@ extension NotificationServer {
       case .admitted: result = try admitted()
       case .refused(let reason): result = .refused(reason)
       }
-      if let token { try state.noteUse(of: token.number, at: clock.wall()) }
+      if let token {
+        try state.noteUse(of: token.number, at: clock.wall(), age: useTime)
+        try storeAge()
+      }
       let answer = ServerAnswer(
         correlation: request.correlation, result: result, tokenStatus: ServerTokenStatus(next))
       try state.record(answer, signer: signer, at: clock.wall())

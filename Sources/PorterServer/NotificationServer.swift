@@ -23,6 +23,7 @@ package final class NotificationServer {
   let clock: any Clock
   let randomness: any Randomness
   let log: Log
+  var useClock: UseClock
 
   /// Of a token.
   var maximumSubscriptions = 10_000
@@ -52,6 +53,7 @@ package final class NotificationServer {
     self.log = log
     state.log = log
     times = ServerTimes(now: clock.now())
+    useClock = .file(try state.age(boot: (ports.identity ?? .current).boot, now: clock.now()))
     relay = RelayClient(port: port, randomness: ports.randomness)
 
     var identity: Identity
@@ -230,13 +232,29 @@ package final class NotificationServer {
       let answers = try state.forgetAnswers(before: wall - ServerTimes.answerRetention, limit: slice)
       let notifications = try state.deleteNotifications(
         before: wall - ServerTimes.notificationRetention, limit: slice)
-      let unused = try state.tokensUnused(since: wall - ServerTimes.tokenRetention, limit: slice)
-      for token in unused { _ = try raise(.stale, of: token) }
-      return max(answers, notifications, unused.count)
+      try storeAge()
+      return max(answers, notifications, try expireUnusedTokens())
     }
     guard most < slice else { return times.hasMoreToDo = true }
     times.sweep = now + ServerTimes.sweepInterval
     try state.checkDamage()
+  }
+
+  /// Of a slice of them. Returns how many they were.
+  func expireUnusedTokens() throws(ServerError) -> Int {
+    guard useClock.isCertain(now: clock.now(), wall: clock.wall()) else { return 0 }
+    let unused = try state.tokensUnused(
+      since: useTime - ServerTimes.tokenRetention.milliseconds, limit: ServerTimes.slice)
+    for token in unused { _ = try raise(.stale, of: token) }
+    return unused.count
+  }
+
+  /// By which the use of a token is noted now.
+  var useTime: Int64 { useClock.time(now: clock.now(), wall: clock.wall()) }
+
+  /// Part of the running transaction.
+  func storeAge() throws(ServerError) {
+    if case .file(let age) = useClock { try state.store(age, now: clock.now()) }
   }
 }
 

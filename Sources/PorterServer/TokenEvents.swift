@@ -41,7 +41,8 @@ extension NotificationServer {
     for effect in step.effects {
       switch (effect, input) {
       case (.createToken, .created(let new)):
-        number = try state.insert(new, state: step.next, at: clock.wall())
+        number = try state.insert(new, state: step.next, at: clock.wall(), age: useTime)
+        try storeAge()
         reply = .token(id: new.id, boxKey: new.boxKey)
       case (.replaceToken, .replaced(let pushToken, let code)):
         if let number { try state.replacePushToken(of: number, with: pushToken, code: code, state: step.next) }

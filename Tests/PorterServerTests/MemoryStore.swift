@@ -19,6 +19,8 @@ final class MemoryStore: SharedStore {
     var records: [SharedKey: SharedRecord] = [:]
     var times: [SharedKey: Int64] = [:]
     var revision: UInt64 = 0
+    /// Of the nodes, as it was when the moments began.
+    var clock: Int64 = 0
     var items: [Int: Item] = [:]
     var identifiers: Set<String> = []
     var next = 0
@@ -35,7 +37,11 @@ final class MemoryStore: SharedStore {
   private let clock: any Clock
   private let state = Mutex(State())
 
-  init(_ clock: any Clock) { self.clock = clock }
+  init(_ clock: any Clock) {
+    self.clock = clock
+    let (wall, now) = (clock.wall().milliseconds, clock.now())
+    state.withLock { $0.clock = wall - (now - Moment(nanoseconds: 0)).milliseconds }
+  }
 
   func fail(call number: Int, _ failure: Failure) {
     state.withLock { ($0.calls, $0.failing, $0.failure) = (0, number, failure) }
@@ -124,6 +130,14 @@ final class MemoryStore: SharedStore {
         .min { $0.value.revision < $1.value.revision }.map { ($0.key.name, $0.value.revision) }
     }
   }
+
+  /// The nodes' clocks, which no test sets unless it says so.
+  func time() throws(SharedStoreFailure) -> Int64 {
+    let now = clock.now()
+    return try call { state in state.clock + (now - Moment(nanoseconds: 0)).milliseconds }
+  }
+
+  func stepClock(by span: Span) { state.withLock { $0.clock += span.milliseconds } }
 
   func newestToken() throws(SharedStoreFailure) -> UInt64 {
     try call { state in state.records.filter { $0.key.bucket == .tokens }.map(\.value.revision).max() ?? 0 }

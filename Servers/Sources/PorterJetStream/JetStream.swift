@@ -135,6 +135,15 @@ struct JetStream: Sendable {
     return sequence
   }
 
+  /// When the cluster stores a message, by its leader's clock: milliseconds since 1970.
+  func time(_ stream: String, probe: String) async throws(ClusterFailure) -> Int64 {
+    let sequence = try await publish(probe, [])
+    guard let time = try await get(stream, #"{"seq":\#(sequence)}"#)?.time("time") else {
+      throw ClusterFailure("the leader of \(stream) lags")
+    }
+    return time
+  }
+
   func lastSequence(_ stream: String) async throws(ClusterFailure) -> UInt64 {
     let information = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream)").data)
     guard let last = information.number("last_seq") else { throw failure(information, "stream \(stream)") }

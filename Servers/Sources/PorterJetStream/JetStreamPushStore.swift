@@ -166,6 +166,13 @@ public final class JetStreamPushStore: SharedStore {
     }
   }
 
+  public func time() throws(SharedStoreFailure) -> Int64 {
+    try asking { [name] (cluster) async throws(ClusterFailure) in
+      try await cluster.stream.time(
+        Self.bucket(.settings, name), probe: Self.subject(SharedKey(.settings, "probe"), name))
+    }
+  }
+
   public func newestToken() throws(SharedStoreFailure) -> UInt64 {
     try asking { [name] (cluster) async throws(ClusterFailure) in
       try await cluster.stream.lastSequence(Self.bucket(.tokens, name))

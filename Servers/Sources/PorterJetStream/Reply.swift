@@ -33,6 +33,21 @@ struct Reply {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
+  /// A time such as `2026-11-25T21:07:42.123456789Z`, in milliseconds since 1970.
+  func time(_ name: String) -> Int64? {
+    guard let text = text(name), text.hasSuffix("Z") else { return nil }
+    let parts = text.dropLast().split(omittingEmptySubsequences: false) { "-T:.".contains($0) }
+    let numbers = parts.prefix(6).compactMap { Int64($0) }
+    guard numbers.count == 6, parts.allSatisfy({ $0.utf8.count <= 9 }), 6...7 ~= parts.count, 1...12 ~= numbers[1]
+    else { return nil }
+    // Days since the first of March of the year 0, whose leap day is its last.
+    let (year, month) = numbers[1] > 2 ? (numbers[0], numbers[1] - 3) : (numbers[0] - 1, numbers[1] + 9)
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + numbers[2] - 1
+    let seconds = (days - 719_468) * 86_400 + numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
+    let fraction = parts.count == 7 ? Int64((parts[6] + "000").prefix(3)) : 0
+    return fraction.map { seconds * 1_000 + $0 }
+  }
+
   /// A list of strings without escapes; empty for `null`.
   func texts(_ name: String) -> [String] {
     guard let begin = start(of: "\"\(name)\":["), let end = bytes[begin...].firstIndex(of: UInt8(ascii: "]")) else {

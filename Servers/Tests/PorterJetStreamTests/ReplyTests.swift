@@ -29,6 +29,18 @@ final class ReplyTests: XCTestCase {
     XCTAssertNil(reply.data("hdrs"))
   }
 
+  func testTimesAreMillisecondsSince1970() {
+    let times: [(text: String, expected: Int64?)] = [
+      ("1970-01-01T00:00:00Z", 0), ("1970-01-01T00:00:01.5Z", 1_500), ("2000-02-29T12:00:00Z", 951_825_600_000),
+      ("2001-03-01T00:00:00Z", 983_404_800_000), ("2026-11-22T14:34:26.123456789Z", 1_795_358_066_123),
+      ("2024-12-31T23:59:59.999Z", 1_735_689_599_999), ("2026-11-22T14:34:26", nil), ("2026-13-22T14:34:26Z", nil),
+      ("9999999999-01-01T00:00:00Z", nil), ("", nil), ("Z", nil),
+    ]
+    for (text, expected) in times {
+      XCTAssertEqual(Reply(Array(#"{"time":"\#(text)"}"#.utf8)).time("time"), expected, text)
+    }
+  }
+
   func testBase64IsAsTheOthers() throws {
     for count in 0..<200 {
       let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max) }
@@ -44,6 +56,7 @@ final class ReplyTests: XCTestCase {
       if let index = changed.indices.randomElement() { changed[index] = .random(in: .min ... .max) }
       let reply = Reply(changed)
       _ = (reply.errorCode, reply.errorText, reply.number("seq"), reply.data("data"), reply.isTrue("x"))
+      _ = reply.time("data")
     }
   }
 }

@@ -100,9 +100,7 @@ extension SharedServer {
   func sweepLoaded() throws(ServerError) {
     let wall = clock.wall()
     _ = try state.deleteNotifications(before: wall - ServerTimes.notificationRetention, limit: ServerTimes.slice)
-    for token in try state.tokensUnused(since: wall - ServerTimes.tokenRetention, limit: ServerTimes.slice) {
-      _ = try server.raise(.stale, of: token)
-    }
+    _ = try server.expireUnusedTokens()
   }
 
   /// Removes tokens that do not watch the notifier, as their documents say that were read after it. Returns notifiers to which a

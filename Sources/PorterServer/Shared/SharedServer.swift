@@ -13,6 +13,7 @@ package final class SharedServer: LoopedServer {
   static let mostTries = 32
   /// A fraction of the lease.
   static let extensionInterval = Span.milliseconds(1_500)
+  private static let timeInterval = Span.seconds(60)
   private static let lookInterval = Span.seconds(1)
   static let identityKey = SharedKey(.settings, "identity")
 
@@ -33,6 +34,7 @@ package final class SharedServer: LoopedServer {
   /// When the first of the work that this server has put off is due.
   private var nextPostponed: Moment?
   private var nextExtension: Moment
+  private var nextTime: Moment
   private(set) var isDraining = false
 
   /// `state` is opened for `work`.
@@ -46,7 +48,8 @@ package final class SharedServer: LoopedServer {
     try state.load(fields)
     server = try NotificationServer(state: state, relay: port, providers: providers, ports: ports, log: log)
     server.maximumSubscriptions = Self.maximumSubscriptions
-    (nextCheck, nextExtension) = (ports.clock.now(), ports.clock.now())
+    (nextCheck, nextExtension, nextTime) = (ports.clock.now(), ports.clock.now(), ports.clock.now())
+    try lookAtTime()
     guard fields.count == 3 else { return }
     // For one key the relay has one mailbox, whichever server has it made.
     let whole = fields + [server.mailbox.recipient.bytes, server.mailbox.sender.bytes]
@@ -97,7 +100,7 @@ package final class SharedServer: LoopedServer {
   var port: any RelayPort { server.port }
   var log: Log { server.log }
   package var link: NotificationServerLink { server.link }
-  package var problems: [ServerProblem] { server.problems }
+  package var problems: [ServerProblem] { server.problems + (clockProblem.map { [$0] } ?? []) }
   package var nextProviderAttempt: Moment? { server.nextProviderAttempt }
 
   package var hasMoreToDo: Bool { server.hasMoreToDo }
@@ -126,6 +129,7 @@ package final class SharedServer: LoopedServer {
       if isWoken, server.times.failure == nil || now >= server.times.relayRetry { try wakeDevices() }
       guard now >= server.times.relayRetry, isWoken || server.times.isRelayDue(now: now) else { return }
       server.times.hasMoreAtRelay = false
+      try lookAtTime()
       try server.listenIfDue()
       try forwardRequests()
       try takeRequests()
@@ -140,6 +144,23 @@ package final class SharedServer: LoopedServer {
       server.times.hasMoreAtRelay = false
       log(.warning, "serving failed, trying again later", ["reason": "\(error)"])
     }
+  }
+
+  /// At the cluster's clock.
+  private func lookAtTime() throws(ServerError) {
+    let now = clock.now()
+    guard now >= nextTime else { return }
+    let time = try asking { (store) throws(SharedStoreFailure) in try store.time() }
+    nextTime = now + Self.timeInterval
+    server.useClock = .cluster(ClusterTime(milliseconds: time, moment: now))
+  }
+
+  private var clockProblem: ServerProblem? {
+    guard case .cluster(let time) = server.useClock,
+      let seconds = time.difference(now: clock.now(), wall: clock.wall())
+    else { return nil }
+    return ServerProblem(
+      part: .state, reason: "the clock differs from the cluster's by \(seconds) s; unused tokens do not expire")
   }
 
   func postpone(_ work: TakenWork, milliseconds: Int64) {

@@ -14,6 +14,9 @@ public protocol SharedStore: AnyObject, Sendable {
   /// The revision of the one that was stored last; 0 if there is none.
   func newestToken() throws(SharedStoreFailure) -> UInt64
 
+  /// Milliseconds since 1970, by the clock that gives what is stored now its time.
+  func time() throws(SharedStoreFailure) -> Int64
+
   // MARK: Work: queues that all servers share
 
   /// Durable when it returns. An item is not stored again if this process has stored one with the same identifier within a minute.

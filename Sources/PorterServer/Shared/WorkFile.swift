@@ -23,8 +23,8 @@ extension ServerState {
       try database.run(
         """
         INSERT INTO token (number, id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code,
-          state, period, used_at, registered_at, wake_series)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, CASE ?12 WHEN 0 THEN 0 ELSE ?1 END)
+          state, period, used_at, used_age, registered_at, wake_series)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14, CASE ?12 WHEN 0 THEN 0 ELSE ?1 END)
         """,
         [
           number, .blob(document.id), .text(document.provider), .blob(document.pushToken),
@@ -101,7 +101,7 @@ extension ServerState {
       let found = try database.rows(
         """
         SELECT number, id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
-          period, used_at, registered_at FROM token ORDER BY number
+          period, used_age, registered_at FROM token ORDER BY number
         """
       ) { row in
         var document = TokenDocument()

@@ -260,5 +260,21 @@ package final class ServerState {
     CREATE INDEX push_provider ON push (provider, sequence) WHERE due_at = 0;
     CREATE INDEX push_deferred ON push (due_at) WHERE due_at > 0;
     """,
+    // When a token was last used, by a clock that cannot be set.
+    """
+    -- How old the file is: see `StateAge`. Tokens that it had before count as used when it began.
+    CREATE TABLE age (
+      number INTEGER PRIMARY KEY CHECK (number = 1),
+      boot TEXT NOT NULL,
+      -- Nanoseconds of that boot.
+      moment INTEGER NOT NULL,
+      -- Milliseconds.
+      age INTEGER NOT NULL
+    ) STRICT;
+    -- In a file that shared state is worked on in, milliseconds since 1970 by the cluster's clock.
+    ALTER TABLE token ADD COLUMN used_age INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX token_used;
+    CREATE INDEX token_used ON token (used_age) WHERE state <> 'expired';
+    """,
   ]
 }

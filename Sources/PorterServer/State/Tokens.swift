@@ -87,18 +87,21 @@ extension ServerState {
   }
 
   /// Returns its number.
-  func insert(_ token: NewToken, state: ServerToken.State, at time: WallTime) throws(ServerError) -> Int64 {
+  func insert(
+    _ token: NewToken, state: ServerToken.State, at time: WallTime, age: Int64
+  ) throws(ServerError) -> Int64 {
     try storage { () throws(SQLiteError) in
       try database.run(
         """
         INSERT INTO token (id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
-          used_at)
-        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+          used_at, used_age)
+        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
         """,
         [
           .blob(token.id), .text(token.pushToken.provider), .blob(token.pushToken.bytes), .blob(token.signingKey.bytes),
           .blob(token.clientBoxKey.bytes), .blob(token.boxKey.bytes), .blob(token.pushKey.exposeForStorage()),
           .blob(token.code.bytes), .text(state.name), .integer(time.milliseconds),
+          .integer(age),
         ])
       return database.lastInsertedRow
     }
@@ -179,18 +182,20 @@ extension ServerState {
     }
   }
 
-  func noteUse(of number: Int64, at time: WallTime) throws(ServerError) {
+  /// `time` is shown to operators, and decides nothing.
+  func noteUse(of number: Int64, at time: WallTime, age: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
-        "UPDATE token SET used_at = ?2 WHERE number = ?1", [.integer(number), .integer(time.milliseconds)])
+        "UPDATE token SET used_at = ?2, used_age = ?3 WHERE number = ?1",
+        [.integer(number), .integer(time.milliseconds), .integer(age)])
     }
   }
 
-  func tokensUnused(since time: WallTime, limit: Int) throws(ServerError) -> [TokenStatus] {
+  func tokensUnused(since age: Int64, limit: Int) throws(ServerError) -> [TokenStatus] {
     try readableRows(
       """
       SELECT number, generation, state FROM token
-      WHERE used_at < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2
-      """, [.integer(time.milliseconds), .integer(Int64(limit))], Self.tokenStatus)
+      WHERE used_age < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2
+      """, [.integer(age), .integer(Int64(limit))], Self.tokenStatus)
   }
 }

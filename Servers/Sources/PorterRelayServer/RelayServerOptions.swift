@@ -25,6 +25,8 @@ public struct RelayServerOptions: Sendable {
 
   /// For a TLS handshake, and for a request from its first byte to its last.
   public var requestTime = TimeAmount.seconds(15)
+  /// For an answer from when it is written until the client has taken it.
+  public var answerTime = TimeAmount.minutes(1)
   public var idleTime = TimeAmount.minutes(5)
   public var silence = TimeAmount.seconds(30)
   /// How long a stop waits for what is in progress.

@@ -61,6 +61,7 @@ enum RelaySettings {
     Setting("silence", .duration(1...60), default: "30s", help: "after which a stream of news has a comment"),
     Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),
     Setting("request-time", .duration(1...3_600), default: "15s", help: "how long a request may take to arrive"),
+    Setting("answer-time", .duration(1...3_600), default: "1m", help: "how long a client may take to read an answer"),
     Setting("grace", .duration(1...600), default: "10s", help: "how long a stop waits for what is in progress"),
     Setting("drain-time", .duration(1...86_400), default: "1m", help: "how long a drain waits for connections to end"),
     Setting("threads", .integer(1...256), default: "2", help: "threads for connections"),
@@ -96,6 +97,7 @@ extension RelayServerOptions {
     silence = .seconds(Int64(try settings.number("silence")))
     idleTime = .seconds(Int64(try settings.number("idle-time")))
     requestTime = .seconds(Int64(try settings.number("request-time")))
+    answerTime = .seconds(Int64(try settings.number("answer-time")))
     grace = .seconds(Int64(try settings.number("grace")))
     drainTime = .seconds(Int64(try settings.number("drain-time")))
     threads = try settings.number("threads")

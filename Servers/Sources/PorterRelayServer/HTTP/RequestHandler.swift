@@ -13,6 +13,8 @@ final class RequestHandler: ChannelInboundHandler {
     case reading(listener: String?, body: ByteBuffer)
     /// A request without a body that matters is answered at its end.
     case ending(Route)
+    /// Complete. It is carried out when the client has taken the earlier answers: otherwise they would pile up in memory.
+    case held(Request)
     /// Refused: what is left of the body is dropped.
     case discarding(bytes: Int)
     case working
@@ -20,11 +22,18 @@ final class RequestHandler: ChannelInboundHandler {
     case ended
   }
 
+  private enum Request {
+    case exchange([UInt8], listener: String?)
+    case health
+    case news(listener: String, last: NewsPosition?)
+  }
+
   private let surroundings: Surroundings
   private let clock: RequestClock?
   private var state = State.waiting
   private var keepsAlive = true
   private var deadline: Scheduled<Void>?
+  private var answers: AnswerClock?
   private var context: ChannelHandlerContext?
   private var source = Source(nil)
   /// No rate counts for it.
@@ -38,6 +47,8 @@ final class RequestHandler: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    answers = AnswerClock(
+      surroundings.options.answerTime, on: context.channel, of: clock == nil ? context.channel.parent : nil)
     source = Source(context.channel.remoteAddress)
     isTrusted = surroundings.options.trustedSources.contains(context.channel.remoteAddress)
     clock?.onTimeout = { [weak self] in self?.timeOut() }
@@ -46,6 +57,7 @@ final class RequestHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) {
     end()
     self.context = nil
+    answers = nil
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -55,6 +67,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private func end() {
     deadline?.cancel()
+    answers?.stop()
     if case .streaming(let writer) = state { writer.close() }
     state = .ended
   }
@@ -69,14 +82,20 @@ final class RequestHandler: ChannelInboundHandler {
           isTooLong
             ? Refusal(.requestHeaderFieldsTooLarge, "the header section has at most \(HTTPLimits.headers) bytes")
             : Refusal(.badRequest, "not HTTP"))
-      case .discarding, .working, .streaming, .ended: break
+      case .held, .discarding, .working, .streaming, .ended: break
       }
     }
     context.close(promise: nil)
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if case .streaming(let writer) = state, context.channel.isWritable { writer.flush() }
+    if context.channel.isWritable {
+      switch state {
+      case .streaming(let writer): writer.flush()
+      case .held(let request): carryOut(request)
+      case .waiting, .reading, .ending, .discarding, .working, .ended: break
+      }
+    }
     context.fireChannelWritabilityChanged()
   }
 
@@ -129,7 +148,7 @@ final class RequestHandler: ChannelInboundHandler {
         return
       }
       state = .discarding(bytes: count + bytes.readableBytes)
-    case .waiting, .ending, .working, .streaming, .ended: break
+    case .waiting, .ending, .held, .working, .streaming, .ended: break
     }
   }
 
@@ -138,15 +157,27 @@ final class RequestHandler: ChannelInboundHandler {
     clock?.pause()
     switch state {
     case .reading(let listener, let body):
-      state = .working
-      exchange(Array(body.readableBytesView), listener)
-    case .ending(.news(let listener, let last)): stream(to: listener, after: last)
-    case .ending:
-      state = .working
+      carryOutSoon(.exchange(Array(body.readableBytesView), listener: listener))
+    case .ending(.news(let listener, let last)): carryOutSoon(.news(listener: listener, last: last))
+    case .ending: carryOutSoon(.health)
+    case .discarding: if rest() { context?.close(promise: nil) }
+    case .waiting, .held, .working, .streaming, .ended: break
+    }
+  }
+
+  private func carryOutSoon(_ request: Request) {
+    guard let context else { return }
+    if context.channel.isWritable { carryOut(request) } else { state = .held(request) }
+  }
+
+  private func carryOut(_ request: Request) {
+    state = .working
+    switch request {
+    case .exchange(let bytes, let listener): exchange(bytes, listener)
+    case .news(let listener, let last): stream(to: listener, after: last)
+    case .health:
       let isWell = surroundings.problems.isEmpty
       respond(isWell ? .ok : .serviceUnavailable, "text/plain", Array((isWell ? "ok\n" : "failing\n").utf8))
-    case .discarding: if rest() { context?.close(promise: nil) }
-    case .waiting, .working, .streaming, .ended: break
     }
   }
 
@@ -156,7 +187,7 @@ final class RequestHandler: ChannelInboundHandler {
       refuse(Refusal(.requestTimeout, "the request took too long"))
       context?.close(promise: nil)
     case .waiting, .discarding: context?.close(promise: nil)
-    case .working, .streaming, .ended: break
+    case .held, .working, .streaming, .ended: break
     }
   }
 
@@ -224,7 +255,9 @@ final class RequestHandler: ChannelInboundHandler {
     context.write(
       wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
     context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    let taken = context.eventLoop.makePromise(of: Void.self)
+    answers?.note(taken.futureResult)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: taken)
   }
 
   /// Both the request and its answer are complete, or about to be. Returns whether the connection ends.

@@ -5,15 +5,17 @@ import random
 import socket
 import ssl
 import subprocess
+import threading
 import unittest
 import xml.etree.ElementTree
 
 import h2.errors
 import h2.events
+import h2.settings
 from nacl.signing import SigningKey
 
 from . import protocol
-from .support import RelayTestCase, connect
+from .support import PATIENCE, Relay, RelayTestCase, connect, context
 
 HEAD = (
     b"POST /v1/exchange HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n")
@@ -232,6 +234,96 @@ class MalformedTests(RelayTestCase):
         except (ConnectionError, ssl.SSLError):
             pass
         self.assertEqual(relay.operator("/ready")[0], 200)
+
+
+class ReadingTests(RelayTestCase):
+    """Clients that ask, and do not read what they are answered."""
+
+    BODY = bytes(16_000)
+    COUNT = 4_000
+
+    def questions(self, relay: Relay) -> list[bytes]:
+        person = self.person(relay)
+        mailboxes = [person.mailbox() for _ in range(8)]
+        for mailbox in mailboxes:
+            person.send(mailbox, self.BODY)
+        return [protocol.get(mailbox) for mailbox in mailboxes]
+
+    def pipeline(self, relay: Relay, questions: list[bytes]) -> ssl.SSLSocket:
+        """Asks until the relay reads no more, or all is asked."""
+        plain = socket.socket()
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        plain.settimeout(PATIENCE)
+        plain.connect(("127.0.0.1", relay.port))
+        raw = context(["http/1.1"]).wrap_socket(plain, server_hostname="localhost")
+        self.addCleanup(raw.close)
+        raw.settimeout(3)
+        head = HEAD.replace(b"Content-Length: 100\r\n", b"")
+        try:
+            for number in range(self.COUNT):
+                question = questions[number % len(questions)]
+                raw.sendall(head + b"Content-Length: %d\r\n\r\n" % len(question) + question)
+        except (TimeoutError, ConnectionError, ssl.SSLError):
+            pass
+        return raw
+
+    def answered(self, relay: Relay) -> float:
+        """How many messages the relay has given, when it gives no more: while it answers others many times."""
+        person, last = self.person(relay), -1.0
+        mailbox = person.mailbox()
+        while (count := relay.metric('porter_relay_exchanges_total{command="getMessage",result="done"}')) != last:
+            last = count
+            for _ in range(50):
+                self.assertEqual(person.take_all(mailbox), [])
+        return count
+
+    def test_answers_that_are_not_read_do_not_pile_up(self):
+        relay = self.start()
+        questions = self.questions(relay)
+        before = relay.resident()
+        self.pipeline(relay, questions)
+        answered = self.answered(relay)
+        grown = relay.resident() - before
+        print(f"a client that does not read: {answered:.0f} answers, {grown >> 10} kB")
+        # What the system's buffers take, and no more.
+        self.assertLess(answered, self.COUNT / 2)
+        self.assertLess(grown, self.COUNT * len(self.BODY) / 3)
+
+    def test_a_connection_whose_answers_are_not_read_ends(self):
+        relay = self.start(answer_time="1s")
+        raw = self.pipeline(relay, self.questions(relay))
+        raw.settimeout(PATIENCE)
+        self.assertLess(rest(raw).count(b"HTTP/1.1 200"), self.COUNT)
+
+    def test_a_stream_whose_answer_is_not_read_is_reset(self):
+        relay = self.start(answer_time="1s")
+        [question, *_] = self.questions(relay)
+        client = self.http2(relay)
+        client.connection.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 100})
+        client.flush()
+        stream = client.start("POST", "/v1/exchange", question, content_type="application/octet-stream")
+        # Without more room for the stream's data.
+        client.connection.acknowledge_received_data = lambda *_: None
+        client.wait(stream, h2.events.StreamReset)
+        self.assertEqual(client.result(client.start("GET", "/health"))[0], 200)
+
+    def test_a_client_that_reads_late_gets_every_answer(self):
+        relay = self.start()
+        questions = self.questions(relay)
+        self.COUNT = 300
+        plain = connect(relay.port, ["http/1.1"])
+        self.addCleanup(plain.close)
+        head = HEAD.replace(b"Content-Length: 100\r\n", b"")
+        asking = threading.Thread(target=lambda: [
+            plain.sendall(head + b"Content-Length: %d\r\n\r\n" % len(each) + each)
+            for each in (questions[number % 8] for number in range(self.COUNT))])
+        asking.start()
+        received = 0
+        while received < self.COUNT * len(self.BODY):
+            part = plain.recv(65_536)
+            self.assertTrue(part, "the connection ended")
+            received += len(part)
+        asking.join()
 
 
 class IdleTests(RelayTestCase):

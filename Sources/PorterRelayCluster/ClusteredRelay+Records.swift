@@ -59,7 +59,10 @@ enum RecordChange<Answer> {
 extension ClusteredRelay {
   private static let mostTries = 32
 
-  var wall: Int64 { ports.clock.wall().milliseconds }
+  /// The cluster's, if it is known: what messages are stored and expire by must not depend on which relay has them.
+  var wall: Int64 {
+    clusterTime.withLock { $0 }?.value(at: ports.clock.now()) ?? ports.clock.wall().milliseconds
+  }
 
   /// The mailbox of this name, if there is one. `settled`: the caller has settled its key.
   func find(

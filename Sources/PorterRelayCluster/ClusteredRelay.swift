@@ -12,6 +12,7 @@ public final class ClusteredRelay: Sendable {
   let turns = MailboxTurns()
   let accepted = AcceptedBodies()
   let ports: Ports
+  let clusterTime: Mutex<ClusterTime?> = Mutex(nil)
   private let admit: @Sendable ([UInt8]) -> Bool
   private let onNews: @Sendable ([String]) -> Void
   let onEnded: @Sendable (EndedNotification) -> Void
@@ -82,6 +83,7 @@ public final class ClusteredRelay: Sendable {
   }
 
   private func answer(to request: RelayRequest, _ listener: String?) async throws(ExchangeFailure) -> RelayAnswer {
+    if request.command.dependsOnTime, let problem = clockProblem { throw .failed(problem) }
     switch request.command {
     case .createMailbox(let recipientKey, let senderKey):
       return try await createMailbox(request, recipientKey, senderKey)
@@ -110,6 +112,21 @@ public final class ClusteredRelay: Sendable {
     case .acknowledgeNotifications(let service, let nonces):
       return try await acknowledgeNotifications(request, service, nonces)
     }
+  }
+
+  // MARK: Time
+
+  /// What the cluster has just given a message as its time, in milliseconds since 1970.
+  public func note(time milliseconds: Int64) {
+    let time = ClusterTime(milliseconds: milliseconds, moment: ports.clock.now())
+    clusterTime.withLock { $0 = time }
+  }
+
+  /// Of two clocks that differ one is wrong, and it is not known which: messages would expire too early, or be stored as if they were old.
+  public var clockProblem: String? {
+    let (now, wall) = (ports.clock.now(), ports.clock.wall())
+    let seconds = clusterTime.withLock { $0 }?.difference(now: now, wall: wall)
+    return seconds.map { "the clock differs from the cluster's by \($0) s" }
   }
 
   // MARK: Who may
@@ -182,4 +199,18 @@ func asking<Value: Sendable>(
   _ body: () async throws(ClusterFailure) -> Value
 ) async throws(ExchangeFailure) -> Value {
   do throws(ClusterFailure) { return try await body() } catch { throw ExchangeFailure(error) }
+}
+
+extension RelayCommand {
+  /// Whether messages are stored by it, or found to have expired.
+  fileprivate var dependsOnTime: Bool {
+    switch self {
+    case .send, .getMessage, .getMessageWithAge, .acknowledge, .acknowledgeAndGet, .subscribe, .check, .checkByKeys,
+      .listen, .arrivals, .subscribeNotifiers, .notifications, .dueNotifications:
+      true
+    case .createMailbox, .secureMailbox, .deleteMailbox, .shareCheckKeys, .enableNotifier, .disableNotifier,
+      .acknowledgeNotifications:
+      false
+    }
+  }
 }

@@ -10,11 +10,14 @@ import XCTest
 final class TestClock: Clock {
   private let sinceStart = Mutex(Span.zero)
   private let start = SystemClock().wall()
+  private let step = Mutex(Span.zero)
 
   func now() -> Moment { Moment(nanoseconds: 1_000_000_000) + sinceStart.withLock { $0 } }
   func wall() -> WallTime {
-    WallTime(milliseconds: start.milliseconds + sinceStart.withLock { $0 }.milliseconds)
+    WallTime(
+      milliseconds: start.milliseconds + sinceStart.withLock { $0 }.milliseconds + step.withLock { $0 }.milliseconds)
   }
+  func setWall(ahead span: Span) { step.withLock { $0 = span } }
   func pause(_ span: Span) { advance(span) }
   func advance(_ span: Span) { sinceStart.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
 }

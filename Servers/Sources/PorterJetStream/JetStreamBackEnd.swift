@@ -97,7 +97,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
       let isWanted = state.withLock { state in
         guard !state.isClosed else { return false }
         cluster.withLock { $0 = made }
-        state.problem = nil
+        state.problem = made.relay.clockProblem
         return true
       }
       guard isWanted else {
@@ -129,6 +129,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
         ["number": number, "reason": ended.reason.rawValue, "revision": String(ended.revision)])
     }
     guard let relay else { throw ClusterFailure("no randomness") }
+    relay.note(time: try await store.probe())
     let signals = try store.start(relay)
     let beats = try connection.subscribe(options.name + ".beat") { [heartbeat] message in
       if heartbeat.hear(message.data) { relay.missed() }
@@ -152,8 +153,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
         try? await Task.sleep(for: Self.probeInterval)
         guard let self, !Task.isCancelled else { return }
         do throws(ClusterFailure) {
-          try await cluster.store.probe()
-          note(nil)
+          cluster.relay.note(time: try await cluster.store.probe())
+          note(cluster.relay.clockProblem)
         } catch {
           note(error.description)
         }

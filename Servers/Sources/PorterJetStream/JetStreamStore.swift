@@ -169,11 +169,13 @@ final class JetStreamStore: ClusterStore {
     return true
   }
 
-  /// A write to each partition: one without a quorum takes none.
-  func probe() async throws(ClusterFailure) {
-    for partition in 0..<settings.partitions {
+  /// A write to each partition: one without a quorum takes none. The time of the first, in milliseconds since 1970.
+  func probe() async throws(ClusterFailure) -> Int64 {
+    let time = try await stream.time("\(name)_mailboxes_0", probe: "\(name).mailbox.0.probe")
+    for partition in 1..<max(1, settings.partitions) {
       _ = try await stream.publish("\(name).mailbox.\(partition).probe", [])
     }
+    return time
   }
 
   // MARK: Bodies

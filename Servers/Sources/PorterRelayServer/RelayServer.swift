@@ -99,6 +99,7 @@ public final class RelayServer: Sendable {
       group.next().scheduleRepeatedTask(initialDelay: .seconds(5), delay: .seconds(5)) { _ in
         reload(surroundings, always: false)
         surroundings.look()
+        surroundings.backEnd.look()
       },
     ]
   }

@@ -174,6 +174,24 @@ public final class RelayService {
     }
   }
 
+  /// Why the file would not take a message now; nil if it would. Writes as much as one needs, and removes it.
+  public func writeFailure() -> String? {
+    do throws(RelayError) {
+      let file = try open()
+      try file.commit(.full) { () throws(RelayError) in
+        try RelayError.carrying { () throws(SQLiteError) in
+          try file.database.execute("CREATE TABLE trial (body BLOB NOT NULL)")
+          try file.database.execute("INSERT INTO trial VALUES (zeroblob(\(RelayLimits.body)))")
+          try file.database.execute("DROP TABLE trial")
+        }
+      }
+      return nil
+    } catch {
+      if case .storage(let failure) = error { forsake(after: failure) }
+      return error.description
+    }
+  }
+
   private static func refusal(_ error: RelayError, _ correlation: RelayIdentifier, command: String) -> Outcome {
     switch error {
     case .storage(let failure): .failed(failure.description)

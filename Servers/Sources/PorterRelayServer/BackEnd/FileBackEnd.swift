@@ -18,6 +18,8 @@ public final class FileBackEnd: RelayBackEnd {
     case attach(String)
     case detach(String)
     case forget([String])
+    /// Whether the file can be written again.
+    case trial
   }
 
   private struct Queue {
@@ -62,6 +64,9 @@ public final class FileBackEnd: RelayBackEnd {
     }
     if !isAccepted { done(.unavailable) }
   }
+
+  /// Reads say nothing of a disk that is full, and a relay that is not ready may get no writes.
+  public func look() { if problem != nil { add(.trial, about: []) } }
 
   public func attach(_ listener: String) { add(.attach(listener), about: [listener]) }
   public func detach(_ listener: String) { add(.detach(listener), about: [listener]) }
@@ -109,6 +114,7 @@ public final class FileBackEnd: RelayBackEnd {
       case .attach(let listener): service.attach(listener)
       case .detach(let listener): service.detach(listener)
       case .forget(let listeners): service.forget(listeners)
+      case .trial: note(service.writeFailure())
       case .exchange: break
       }
     }
@@ -123,16 +129,19 @@ public final class FileBackEnd: RelayBackEnd {
     metrics.observe("porter_relay_batch_exchanges", Double(exchanges.count))
     if !turn.news.isEmpty { onNews(turn.news) }
     var problem: String?
+    var hasSent = false
     for (outcome, done) in zip(turn.outcomes, ends) {
       switch outcome {
-      case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
+      case .answer(let bytes, let command, let result):
+        hasSent = hasSent || command == "send"
+        done(.answer(bytes, command: command, result: result))
       case .limited: done(.limited)
       case .failed(let reason):
         problem = reason
         done(.unavailable)
       }
     }
-    note(problem)
+    if let problem { note(problem) } else if hasSent, self.problem != nil { note(service.writeFailure()) }
     exchanges.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
   }

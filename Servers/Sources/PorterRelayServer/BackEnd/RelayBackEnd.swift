@@ -15,11 +15,17 @@ public protocol RelayBackEnd: Sendable {
 
   /// Requests that wait.
   var waiting: Int { get }
-  /// What is wrong; nil if the last exchange went well.
+  /// What is wrong; nil if nothing.
   var problem: String? { get }
+  /// At what changes with time. Called every few seconds.
+  func look()
 
   /// Finishes what waits and releases everything. Blocks.
   func close()
+}
+
+extension RelayBackEnd {
+  public func look() {}
 }
 
 public enum RelayReply: Sendable, Equatable {

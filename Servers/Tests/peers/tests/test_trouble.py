@@ -119,7 +119,8 @@ class ClockTests(TroubleTestCase):
 
 
 class DiskTests(TroubleTestCase):
-    def test_one_that_is_full_is_said_and_nothing_accepted_is_lost(self):
+    def small_disk(self) -> Path:
+        """For the relay's data: nearly full until the file is removed."""
         if os.geteuid() != 0:
             self.skipTest("only root can mount a small disk")
         data = self.folder.name + "/data"
@@ -128,6 +129,10 @@ class DiskTests(TroubleTestCase):
         self.addCleanup(lambda: subprocess.run(["umount", "-l", data], check=True))
         filler = Path(data, "filler")
         filler.write_bytes(bytes(36 << 20))
+        return filler
+
+    def test_one_that_is_full_is_said_and_nothing_accepted_is_lost(self):
+        filler = self.small_disk()
         relay = self.start()
         client = HTTP1(relay.port)
         self.addCleanup(client.close)
@@ -146,6 +151,13 @@ class DiskTests(TroubleTestCase):
         self.assertIn("storage: ", relay.operator("/health")[1])
         self.assertEqual(relay.operator("/ready")[0], 503)
         self.assertIn("the relay's file failed", relay.lines())
+        # What is read needs no room, and says nothing of it.
+        for _ in range(20):
+            self.assertEqual(client.post(protocol.get(mailboxes[0]))[0], 200)
+            self.assertIn("storage: ", relay.operator("/health")[1])
+            self.assertEqual(client.post(protocol.send(mailboxes[0], bytes(16_000)))[0], 503)
+        self.assertEqual(relay.lines().count("the relay's file failed"), 1)
+        self.assertNotIn("the relay's file works again", relay.lines())
         filler.unlink()
         # The next exchange that needs the disk finds room.
         person.send(mailboxes[0], b"there is room")
@@ -153,6 +165,20 @@ class DiskTests(TroubleTestCase):
         self.assertEqual(relay.operator("/health"), (200, "ok\n"))
         self.assertIn("the relay's file works again", relay.lines())
         self.assertEqual([person.take_all(mailbox) for mailbox in mailboxes], accepted)
+
+    def test_a_relay_that_gets_no_exchanges_finds_out_that_there_is_room(self):
+        """As behind a balancer, which asks no relay that is not ready."""
+        filler = self.small_disk()
+        relay = self.start()
+        client = self.http1(relay)
+        mailboxes = [protocol.Client(client.exchange).mailbox() for _ in range(4)]
+        number = 0
+        while client.post(protocol.send(mailboxes[number % 4], bytes(16_000)))[0] == 200:
+            number += 1
+        self.assertEqual(relay.operator("/ready")[0], 503)
+        filler.unlink()
+        self.health(relay, "ok\n")
+        self.assertEqual(relay.operator("/ready")[0], 200)
 
 
 class PushTests(TroubleTestCase):

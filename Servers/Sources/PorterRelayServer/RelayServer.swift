@@ -106,10 +106,12 @@ public final class RelayServer: Sendable {
 
   private static func reload(_ surroundings: Surroundings, always: Bool) {
     let keeper = surroundings.keeper
+    let before = keeper.problem
     do throws(CertificateError) {
       guard always ? try keeper.reload() : try keeper.reloadIfChanged() else { return }
       surroundings.log(.info, "certificate read", ["fingerprint": keeper.certificate.fingerprint])
     } catch {
+      guard always || error.description != before else { return }
       surroundings.log(.error, "certificate not read; the earlier one stays in use", ["reason": error.description])
     }
   }

@@ -47,10 +47,12 @@ public final class CertificateKeeper: Sendable {
     return true
   }
 
-  /// Like `reload`, if a file was written since.
+  /// Like `reload`, if a file was written since. What could not be read is tried again each time: the cause may be the files' permissions, or the
+  /// system's clock.
   public func reloadIfChanged() throws(CertificateError) -> Bool {
     let version = Self.version(certificatePath, keyPath)
-    guard version != state.withLock({ $0.version }) else { return false }
+    let isDue = state.withLock { $0.version != version || $0.problem != nil }
+    guard isDue else { return false }
     return try reload()
   }
 

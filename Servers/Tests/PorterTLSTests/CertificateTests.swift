@@ -131,11 +131,30 @@ final class CertificateTests: XCTestCase {
     XCTAssertThrowsError(try keeper.reloadIfChanged(), "the certificate without its key")
     XCTAssertEqual(keeper.certificate.fingerprint, first)
     XCTAssertNotNil(keeper.problem)
-    XCTAssertFalse(try keeper.reloadIfChanged(), "nothing changed since")
+    XCTAssertThrowsError(try keeper.reloadIfChanged(), "nothing changed since")
     try replace("one.key", with: "two.key")
     XCTAssertTrue(try keeper.reloadIfChanged())
     XCTAssertNotEqual(keeper.certificate.fingerprint, first)
     XCTAssertNil(keeper.problem)
+  }
+
+  /// A change of its mode is no write.
+  func testTheKeeperReadsAgainWhenTheKeyWasRestrictedAsItSays() throws {
+    try make("one")
+    try make("two")
+    let keeper = try CertificateKeeper(certificate: "\(folder)/one.pem", key: "\(folder)/one.key")
+    let first = keeper.certificate.fingerprint
+    try replace("one.pem", with: "two.pem")
+    try replace("one.key", with: "two.key")
+    try restrict("one.key", to: 0o644)
+    XCTAssertThrowsError(try keeper.reloadIfChanged())
+    XCTAssertEqual(keeper.problem?.hasSuffix("run: chmod 600 \(folder)/one.key"), true)
+    XCTAssertThrowsError(try keeper.reloadIfChanged())
+    try restrict("one.key")
+    XCTAssertTrue(try keeper.reloadIfChanged())
+    XCTAssertNotEqual(keeper.certificate.fingerprint, first)
+    XCTAssertNil(keeper.problem)
+    XCTAssertFalse(try keeper.reloadIfChanged())
   }
 
   private func replace(_ name: String, with other: String) throws {

@@ -196,7 +196,7 @@ let package = Package(
     .testTarget(
       name: "PorterRelayServerTests",
       dependencies: [
-        "PorterMutation", "PorterRelayServer", "PorterTelemetry", "porter-relay",
+        "PorterMutation", "PorterRelayServer", "PorterTLS", "PorterTelemetry", "porter-relay",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -219,6 +219,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
   public func forget(_ listeners: [String]) { relay?.forget(listeners) }
   public var waiting: Int { state.withLock { $0.underWay } }
   public var problem: String? { state.withLock { $0.problem } ?? watch.problem() }
+  public var isServing: Bool { state.withLock { $0.problem == nil } }
 
   /// What failed stays said until a probe finds nothing wrong, and nothing has failed for a while.
   private func note(_ problem: String?) {

@@ -17,6 +17,8 @@ public protocol RelayBackEnd: Sendable {
   var waiting: Int { get }
   /// What is wrong; nil if nothing.
   var problem: String? { get }
+  /// Whether exchanges are carried out: `problem` also says what an operator has to know and clients do not notice.
+  var isServing: Bool { get }
   /// At what changes with time. Called every few seconds.
   func look()
 
@@ -25,6 +27,7 @@ public protocol RelayBackEnd: Sendable {
 }
 
 extension RelayBackEnd {
+  public var isServing: Bool { problem == nil }
   public func look() {}
 }
 

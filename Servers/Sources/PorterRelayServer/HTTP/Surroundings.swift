@@ -34,7 +34,7 @@ final class Surroundings: OperatorSource {
 
   func set(serving: Bool) { isServing.withLock { $0 = serving } }
 
-  var isReady: Bool { isServing.withLock { $0 } && backEnd.problem == nil }
+  var isReady: Bool { isServing.withLock { $0 } && backEnd.isServing }
 
   /// One line for each thing that is wrong.
   var problems: [String] {

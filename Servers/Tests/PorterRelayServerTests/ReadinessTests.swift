@@ -1,0 +1,46 @@
+import Foundation
+import PorterRelay
+import PorterTLS
+import PorterTelemetry
+import XCTest
+
+@testable import PorterRelayServer
+
+/// What a balancer and an operator are answered.
+final class ReadinessTests: XCTestCase {
+  private struct BackEnd: RelayBackEnd {
+    var problem: String?
+    var isServing: Bool
+
+    func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
+      done(.unavailable)
+    }
+    func attach(_ listener: String) {}
+    func detach(_ listener: String) {}
+    func forget(_ listeners: [String]) {}
+    var waiting: Int { 0 }
+    func close() {}
+  }
+
+  private func surroundings(_ backEnd: BackEnd) throws -> Surroundings {
+    let folder = NSTemporaryDirectory() + "porter-ready-" + UUID().uuidString.prefix(8)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { XCTAssertNoThrow(try FileManager.default.removeItem(atPath: folder)) }
+    let paths = try OwnCertificate.prepare(in: folder, name: "localhost")
+    let surroundings = Surroundings(
+      RelayServerOptions(), backEnd: backEnd,
+      hub: NewsHub(mostListeners: 1, mostListenersOfSource: 1, mostStreamsOfSource: 1), metrics: Metrics(),
+      log: LogWriter { _ in }, keeper: try CertificateKeeper(certificate: paths.certificate, key: paths.key))
+    surroundings.set(serving: true)
+    return surroundings
+  }
+
+  func testARelayThatServesIsReadyThoughSomethingIsWrong() throws {
+    let serving = try surroundings(BackEnd(problem: "the cluster has lost messages", isServing: true))
+    XCTAssertTrue(serving.isReady)
+    XCTAssertEqual(serving.problems, ["storage: the cluster has lost messages"])
+    serving.set(serving: false)
+    XCTAssertFalse(serving.isReady, "it drains")
+    XCTAssertFalse(try surroundings(BackEnd(problem: "no quorum", isServing: false)).isReady)
+  }
+}

@@ -72,7 +72,7 @@ let package = Package(
     .target(
       name: "PorterJetStream",
       dependencies: [
-        "CCrypto", "CNATS", "PorterRelayServer", "PorterTelemetry",
+        "CCrypto", "CNATS", "PorterRelayServer", "PorterTLS", "PorterTelemetry",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "porter-clustering", package: "nightporter"),
         .product(name: "porter-pushing", package: "nightporter"),
@@ -122,7 +122,8 @@ let package = Package(
     .executableTarget(
       name: "porter-push",
       dependencies: [
-        "PorterAPNs", "PorterWebPush", "PorterNetRelay", "PorterOperators", "PorterSettings", "PorterTelemetry",
+        "PorterAPNs", "PorterWebPush", "PorterNetRelay", "PorterOperators", "PorterSettings", "PorterTLS",
+        "PorterTelemetry",
         .byName(name: "PorterJetStream", condition: clustered),
         .product(name: "porter-pushing", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),

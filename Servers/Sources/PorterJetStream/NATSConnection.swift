@@ -11,18 +11,6 @@ import Synchronization
   import Darwin
 #endif
 
-/// How a cluster is reached.
-public struct NATSOptions: Sendable {
-  /// `nats://host:port`, several with commas between them.
-  public var servers: String
-  /// A file with a user's JWT and seed.
-  public var credentials: String?
-  /// Authorities for `tls://` addresses.
-  public var authorities: String?
-
-  public init(servers: String) { self.servers = servers }
-}
-
 /// A message from the cluster.
 struct NATSMessage: Sendable {
   var subject: String

@@ -24,10 +24,10 @@ import PorterSettings
       guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
         throw Failure("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
       }
-      var cluster = NATSOptions(servers: place)
-      cluster.credentials = settings.text("nats-credentials")
-      cluster.authorities = settings.text("nats-authorities")
-      var options = JetStreamOptions(cluster: cluster)
+      var options = JetStreamOptions(
+        cluster: try NATSOptions(
+          servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")
+        ))
       options.name = try settings.require("nats-name")
       options.replicas = try settings.number("nats-replicas")
       administrator = try ClusterAdministrator(options)

@@ -2,6 +2,7 @@ import PorterAPNs
 import PorterNetRelay
 import PorterServer
 import PorterSettings
+import PorterTLS
 import PorterWebPush
 
 /// What `porter-push` can be configured with.
@@ -75,6 +76,7 @@ extension PushService.Relay {
       self = .file(place)
       return
     }
+    if let authority = settings.text("relay-authority") { try GivenFiles.checkAuthorities(authority) }
     self = .transport(
       try NetworkRelay(
         place, authority: settings.text("relay-authority"), proxy: settings.text("relay-proxy"), log: log))

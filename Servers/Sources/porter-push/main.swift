@@ -79,10 +79,9 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
     guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
       throw SettingsError("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
     }
-    var cluster = NATSOptions(servers: place)
-    cluster.credentials = settings.text("nats-credentials")
-    cluster.authorities = settings.text("nats-authorities")
-    var options = JetStreamOptions(cluster: cluster)
+    var options = JetStreamOptions(
+      cluster: try NATSOptions(
+        servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")))
     options.name = try settings.require("nats-name")
     options.replicas = try settings.number("nats-replicas")
     return JetStreamPushStore(options, log: log)
@@ -128,6 +127,7 @@ do {
   case .command(_, let settings):
     try Senders(settings, log: { _, _ in }).close()
     _ = try PushService.Relay(settings, log: { _, _ in })
+    _ = try sharedStore(settings, LogWriter(minimum: .error, form: .logfmt))
     if settings.text("webpush-key") != nil { put("webpush \(try WebPushOptions(settings).publicKey)\n", to: 1) }
     put("ok\n", to: 1)
   }

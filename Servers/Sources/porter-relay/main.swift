@@ -83,26 +83,36 @@ func raiseDescriptorLimit() {
   _ = setrlimit(kind, &limit)
 }
 
+#if JetStream
+  /// Where mailboxes are that this relay shares with others.
+  func cluster(_ settings: Settings) throws -> JetStreamOptions {
+    let place = try settings.require("store")
+    guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
+      throw Failure(text: "store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
+    }
+    var options = JetStreamOptions(
+      cluster: try NATSOptions(
+        servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")))
+    options.name = try settings.require("nats-name")
+    options.replicas = try settings.number("nats-replicas")
+    options.partitions = try settings.number("nats-partitions")
+    return options
+  }
+#else
+  func cluster(_ settings: Settings) throws -> Never {
+    throw Failure(text: "store: \(try settings.require("store")): this porter-relay was built without JetStream")
+  }
+#endif
+
 /// Mailboxes that this relay shares with others.
 func clustered(
   _ settings: Settings, _ log: LogWriter, _ admit: @escaping @Sendable ([UInt8]) -> Bool,
   _ onNews: @escaping @Sendable ([String]) -> Void
 ) throws -> any RelayBackEnd {
-  let place = try settings.require("store")
   #if JetStream
-    guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
-      throw Failure(text: "store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
-    }
-    var cluster = NATSOptions(servers: place)
-    cluster.credentials = settings.text("nats-credentials")
-    cluster.authorities = settings.text("nats-authorities")
-    var options = JetStreamOptions(cluster: cluster)
-    options.name = try settings.require("nats-name")
-    options.replicas = try settings.number("nats-replicas")
-    options.partitions = try settings.number("nats-partitions")
-    return JetStreamBackEnd(options, log: log, admit: admit, onNews: onNews)
+    return JetStreamBackEnd(try cluster(settings), log: log, admit: admit, onNews: onNews)
   #else
-    throw Failure(text: "store: \(place): this porter-relay was built without JetStream")
+    try cluster(settings)
   #endif
 }
 
@@ -160,6 +170,7 @@ func run() throws {
   case .command(_, let settings):
     _ = try keeper(settings)
     _ = try RelayServerOptions(settings)
+    if settings.text("store") != "file" { _ = try cluster(settings) }
     put("ok\n", to: 1)
   }
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from nacl.signing import SigningKey
 
 from . import protocol
-from .support import HTTP1, PROGRAM, RelayTestCase, connect, environment
+from .support import HTTP1, PATIENCE, PROGRAM, RelayTestCase, connect, environment
 
 
 class EndTests(RelayTestCase):
@@ -201,6 +201,47 @@ class CertificateTests(RelayTestCase):
         fails("one.pem", "one.key", "chmod 600")
         done = run("check", "--certificate", folder + "/one.pem")
         self.assertIn("certificate and key are set together", done.stderr)
+
+
+class GivenFileTests(RelayTestCase):
+    """Files that are read later, by other libraries: a program that starts has looked at them."""
+
+    def fails(self, program: str, command: str, expected: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(Path(PROGRAM).parent / program), command, *arguments], capture_output=True, text=True, env=environment(),
+            timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertIn(expected, done.stderr)
+
+    def test_what_reaches_a_cluster_is_checked_before_the_start(self):
+        folder = self.folder.name
+        given = {name: f"{folder}/{name}" for name in ["none", "open", "garbage"]}
+        for name in ["open", "garbage"]:
+            Path(given[name]).write_text("garbage")
+        os.chmod(given["open"], 0o644)
+        os.chmod(given["garbage"], 0o600)
+        # There is no cluster at this address, and no relay.
+        store = ["--store", "nats://127.0.0.1:1"]
+        relay = ["--data", folder + "/data", "--listen", "127.0.0.1:0", "--operators", "127.0.0.1:0", *store]
+        push = [
+            "--relay", "https://127.0.0.1:1", "--state", folder + "/server.db", "--operators", "127.0.0.1:0",
+            "--local-socket", folder + "/device", *store]
+        programs = [
+            ("porter-relay", "check", relay), ("porter-relay", "serve", relay), ("porter-push", "check", push),
+            ("porter-push", "serve", push), ("porter-admin", "verify", store)]
+        for program, command, arguments in programs:
+            with self.subTest(program=program, command=command):
+                for name, expected in [("none", "No such file"), ("open", "chmod 600"), ("garbage", "no user's JWT")]:
+                    self.fails(program, command, expected, *arguments, "--nats-credentials", given[name])
+                for name, expected in [("none", "No such file"), ("garbage", "no certificate in PEM form")]:
+                    self.fails(program, command, expected, *arguments, "--nats-authorities", given[name])
+
+    def test_the_authority_of_a_relay_is_checked_before_the_start(self):
+        folder = self.folder.name
+        Path(folder, "garbage").write_text("garbage")
+        push = ["--relay", "https://127.0.0.1:1", "--state", folder + "/server.db", "--local-socket", folder + "/device"]
+        for name, expected in [("none", "No such file"), ("garbage", "no certificate in PEM form")]:
+            self.fails("porter-push", "check", expected, *push, "--relay-authority", f"{folder}/{name}")
 
 
 class ConfigurationTests(RelayTestCase):

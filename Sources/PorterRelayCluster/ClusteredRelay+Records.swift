@@ -133,13 +133,32 @@ extension ClusteredRelay {
     var found = try await find(name, request.entity, recency)
     do throws(ExchangeFailure) { try check(found) } catch {
       guard recency < .settled, let key else { throw error }
-      try await settle([key])
-      found = try await find(name, request.entity, .settled)
-      try check(found)
+      found = try await later(name, request, key, after: found, check)
     }
     guard let found else { throw .refused(.auth) }
     try take(share: request.entity)
     return found
+  }
+
+  /// What the check says of a later record than this one, and at last of a settled one.
+  private func later(
+    _ name: ClusterKey.Name, _ request: RelayRequest, _ key: String, after found: FoundMailbox?,
+    _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
+  ) async throws(ExchangeFailure) -> FoundMailbox? {
+    // A mailbox that is not there is never remembered, and was asked for. This one has to be asked for as often.
+    if found?.recency == .remembered {
+      let read = try await find(name, request.entity, .read)
+      do throws(ExchangeFailure) {
+        try check(read)
+        return read
+      } catch {
+        guard case .refused = error else { throw error }
+      }
+    }
+    try await settle([key])
+    let settled = try await find(name, request.entity, .settled)
+    try check(settled)
+    return settled
   }
 
   func settle(_ keys: [String]) async throws(ExchangeFailure) {

@@ -1937,31 +1937,32 @@ enum np_token_status_effect {
   NP_TOKEN_STATUS_EFFECT_RESERVE_REPLACE = 4,
   /* Queue the request that the server forget the token (TDEL). */
   NP_TOKEN_STATUS_EFFECT_QUEUE_DELETE = 5,
+  /* Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever becomes of this process.
+  */
+  NP_TOKEN_STATUS_EFFECT_QUEUE_INTERVAL = 6,
   /* Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription gets
   tokenReplaced. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_SERVER_TOKEN = 6,
+  NP_TOKEN_STATUS_EFFECT_SAVE_SERVER_TOKEN = 7,
   /* Store the verification code, so that it survives the process. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_CODE = 7,
+  NP_TOKEN_STATUS_EFFECT_SAVE_CODE = 8,
   /* Store the mode. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_MODE = 8,
+  NP_TOKEN_STATUS_EFFECT_SAVE_MODE = 9,
   /* Raise turnOff at the subscriptions of all connections. */
-  NP_TOKEN_STATUS_EFFECT_TURN_OFF_SUBSCRIPTIONS = 9,
+  NP_TOKEN_STATUS_EFFECT_TURN_OFF_SUBSCRIPTIONS = 10,
   /* Store the status. A host that waits is answered with it when nothing is asked any more. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_STATUS = 10,
+  NP_TOKEN_STATUS_EFFECT_SAVE_STATUS = 11,
   /* Store why the token needs repair, and when that was noticed: the name of the event. */
-  NP_TOKEN_STATUS_EFFECT_SAVE_REASON = 11,
+  NP_TOKEN_STATUS_EFFECT_SAVE_REASON = 12,
   /* End the requests under way: their answers go to a mailbox that is given up. */
-  NP_TOKEN_STATUS_EFFECT_ABANDON_REQUESTS = 12,
+  NP_TOKEN_STATUS_EFFECT_ABANDON_REQUESTS = 13,
   /* Ask the server to take the token (TNEW). Answer: register. */
-  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 13,
+  NP_TOKEN_STATUS_EFFECT_SEND_REGISTER = 14,
   /* Ask the server to take the new token in place of the old (TRPL). Answer: replace. */
-  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 14,
+  NP_TOKEN_STATUS_EFFECT_SEND_REPLACE = 15,
   /* Send the stored code (TVFY). Answer: verify. */
-  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 15,
+  NP_TOKEN_STATUS_EFFECT_SEND_VERIFY = 16,
   /* Ask for the status (TCHK). Answer: check. */
-  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 16,
-  /* Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for. */
-  NP_TOKEN_STATUS_EFFECT_SEND_INTERVAL = 17,
+  NP_TOKEN_STATUS_EFFECT_SEND_CHECK = 17,
   /* Offer the relay the queued requests, until it has them. */
   NP_TOKEN_STATUS_EFFECT_SEND_QUEUED = 18,
   /* Subscribe all connections, if the stored status is active and the mode is instant. */

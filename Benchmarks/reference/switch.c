@@ -13,7 +13,8 @@ enum { MOVED, STAYED, IGNORED, REFUSED };
 #define FX4(a, b, c, d) (F(a) | F(b) << 8 | F(c) << 16 | F(d) << 24)
 #define FX5(a, b, c, d, e) (FX4(a, b, c, d) | F(e) << 32)
 #define FX6(a, b, c, d, e, f) (FX5(a, b, c, d, e) | F(f) << 40)
-#define FX8(a, b, c, d, e, f, g, h) (FX6(a, b, c, d, e, f) | F(g) << 48 | F(h) << 56)
+#define FX7(a, b, c, d, e, f, g) (FX6(a, b, c, d, e, f) | F(g) << 48)
+#define FX8(a, b, c, d, e, f, g, h) (FX7(a, b, c, d, e, f, g) | F(h) << 56)
 
 static struct token_step move(uint8_t state, uint64_t effects) {
   return (struct token_step){state, MOVED, 0, effects};
@@ -37,7 +38,7 @@ static struct token_step begin_again(void) {
 }
 
 static struct token_step become_active(void) {
-  return move(S(ACTIVE), FX6(SAVE_STATUS, END_REPAIR, REPORT_STATUS, SEND_INTERVAL, CREATE_SUBSCRIPTIONS,
+  return move(S(ACTIVE), FX7(SAVE_STATUS, QUEUE_INTERVAL, END_REPAIR, REPORT_STATUS, SEND_QUEUED, CREATE_SUBSCRIPTIONS,
                              SCHEDULE_CHECK));
 }
 
@@ -116,7 +117,8 @@ static struct token_step registered(uint8_t event) {
     case E(REGISTER_OK): return stay(S(REGISTERED), FX1(SAVE_SERVER_TOKEN));
     case E(REGISTER_FAILED_TEMPORARY): return stay(S(REGISTERED), FX1(SCHEDULE_RETRY));
     case E(REGISTER_FAILED_PERMANENT): return refuse_registration(S(REGISTERED));
-    case E(PUSH_VERIFICATION): return move(S(CONFIRMED), FX4(SAVE_CODE, SAVE_STATUS, REPORT_STATUS, SEND_VERIFY));
+    case E(PUSH_VERIFICATION):
+      return move(S(CONFIRMED), FX6(SAVE_CODE, SAVE_STATUS, QUEUE_INTERVAL, REPORT_STATUS, SEND_VERIFY, SEND_QUEUED));
     case E(VERIFY_OK):
     case E(CHECK_ACTIVE): return become_active();
     case E(CHECK_UNVERIFIED): return stay(S(REGISTERED), FX3(RESERVE_REGISTER, SEND_REGISTER, SCHEDULE_CHECK));
@@ -130,7 +132,7 @@ static struct token_step confirmed(uint8_t event) {
     case E(RETRY):
     case E(CHECK_UNVERIFIED): return stay(S(CONFIRMED), FX1(SEND_VERIFY));
     case E(TAKE_UP): return stay(S(CONFIRMED), FX2(REPORT_STATUS, SEND_VERIFY));
-    case E(PUSH_VERIFICATION): return stay(S(CONFIRMED), FX2(SAVE_CODE, SEND_VERIFY));
+    case E(PUSH_VERIFICATION): return stay(S(CONFIRMED), FX4(SAVE_CODE, QUEUE_INTERVAL, SEND_VERIFY, SEND_QUEUED));
     case E(VERIFY_OK):
     case E(CHECK_ACTIVE): return become_active();
     case E(VERIFY_FAILED_TEMPORARY): return stay(S(CONFIRMED), FX1(SCHEDULE_RETRY));
@@ -143,7 +145,7 @@ static struct token_step active(uint8_t event) {
     case E(REGISTER_SAME_TOKEN):
     case E(RETRY): return stay(S(ACTIVE), FX1(SEND_CHECK));
     case E(TAKE_UP): return stay(S(ACTIVE), FX2(REPORT_STATUS, SEND_CHECK));
-    case E(CHECK_ACTIVE): return stay(S(ACTIVE), FX3(SEND_INTERVAL, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
+    case E(CHECK_ACTIVE): return stay(S(ACTIVE), FX4(QUEUE_INTERVAL, SEND_QUEUED, CREATE_SUBSCRIPTIONS, SCHEDULE_CHECK));
     case E(CHECK_UNVERIFIED): return move(S(REGISTERED), FX5(RESERVE_REGISTER, SAVE_STATUS, SAVE_REASON, REPORT_STATUS, SEND_REGISTER));
     case E(MODE_INSTANT): return stay(S(ACTIVE), FX2(SAVE_MODE, CREATE_SUBSCRIPTIONS));
     case E(PUSH_VERIFICATION):

@@ -120,12 +120,6 @@ extension Tokens: TokenStatusEffects {
     ChatError(failure, server: token.server, relay: host.relayName)
   }
 
-  func sendInterval(_ step: TokenStep) {
-    guard let token = try? context.store?.token(), let id = token.serverTokenID else { return }
-    // SimpleX's period of wake-ups, in both modes.
-    requests.ask(.setPeriod(token: id, minutes: 20), of: token) { _ in }
-  }
-
   // MARK: The other effects
 
   func abandonRequests(_ step: TokenStep) { abandonRequests() }

@@ -100,6 +100,12 @@ struct TokenRecorder: TokenStatusRecord {
     try requests.queue(.delete(token: id), of: token, store)
   }
 
+  func queueInterval(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
+    guard let token = change.token, let id = token.serverTokenID else { return }
+    // SimpleX's period of wake-ups, in both modes.
+    try requests.queue(.setPeriod(token: id, minutes: 20), of: token, store)
+  }
+
   func saveServerToken(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
     guard case .granted(let id, let secret, _) = change.step.news, let token = change.token else { return }
     change.token?.serverTokenID = id

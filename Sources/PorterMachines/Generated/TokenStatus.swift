@@ -158,6 +158,9 @@ package enum TokenStatus: Machine {
     case reserveReplace
     /// Queue the request that the server forget the token (TDEL).
     case queueDelete
+    /// Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever becomes of this
+    /// process.
+    case queueInterval
     /// Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription
     /// gets tokenReplaced.
     case saveServerToken
@@ -181,8 +184,6 @@ package enum TokenStatus: Machine {
     case sendVerify
     /// Ask for the status (TCHK). Answer: check.
     case sendCheck
-    /// Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for.
-    case sendInterval
     /// Offer the relay the queued requests, until it has them.
     case sendQueued
     /// Subscribe all connections, if the stored status is active and the mode is instant.
@@ -209,6 +210,7 @@ package enum TokenStatus: Machine {
       case .reserveRegister: "reserveRegister"
       case .reserveReplace: "reserveReplace"
       case .queueDelete: "queueDelete"
+      case .queueInterval: "queueInterval"
       case .saveServerToken: "saveServerToken"
       case .saveCode: "saveCode"
       case .saveMode: "saveMode"
@@ -220,7 +222,6 @@ package enum TokenStatus: Machine {
       case .sendReplace: "sendReplace"
       case .sendVerify: "sendVerify"
       case .sendCheck: "sendCheck"
-      case .sendInterval: "sendInterval"
       case .sendQueued: "sendQueued"
       case .createSubscriptions: "createSubscriptions"
       case .scheduleRetry: "scheduleRetry"
@@ -265,12 +266,12 @@ package enum TokenStatus: Machine {
 
   package static func kind(_ effect: Effect) -> MachineEffectKind {
     switch effect {
-    case .abandonRequests, .sendInterval, .sendQueued, .createSubscriptions, .scheduleRetry,
-      .scheduleCheck, .scheduleRepair, .endRepair:
+    case .abandonRequests, .sendQueued, .createSubscriptions, .scheduleRetry, .scheduleCheck,
+      .scheduleRepair, .endRepair:
       .act
     case .createRecord, .forgetRecord, .saveDeviceToken, .reserveRegister, .reserveReplace,
-      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus,
-      .saveReason:
+      .queueDelete, .queueInterval, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions,
+      .saveStatus, .saveReason:
       .record
     case .sendRegister, .sendReplace, .sendVerify, .sendCheck: .ask
     case .reportStatus, .reportError: .tell
@@ -369,11 +370,13 @@ package enum TokenStatus: Machine {
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
     case .pushVerification:
-      MachineStep(.confirmed, .moved, .saveCode, .saveStatus, .reportStatus, .sendVerify)
+      // The interval goes with the code: when the server answers, no process may be there to ask for it.
+      MachineStep(.confirmed, .moved, .saveCode, .saveStatus, .queueInterval, .reportStatus, .sendVerify, .sendQueued)
     case .verifyOk, .checkActive:
       // The other process verified it (INC-62).
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
       // The server does not know the record: begin again.
       MachineStep(
@@ -431,10 +434,11 @@ package enum TokenStatus: Machine {
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
     case .pushVerification:
-      MachineStep(.confirmed, .stayed, .saveCode, .sendVerify)
+      MachineStep(.confirmed, .stayed, .saveCode, .queueInterval, .sendVerify, .sendQueued)
     case .verifyOk, .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .verifyAuthError, .checkAuthError:
       // The server does not know the record: begin again.
       MachineStep(
@@ -497,7 +501,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.active, .stayed, .sendCheck)
     case .checkActive:
-      MachineStep(.active, .stayed, .sendInterval, .createSubscriptions, .scheduleCheck)
+      MachineStep(.active, .stayed, .queueInterval, .sendQueued, .createSubscriptions, .scheduleCheck)
     case .checkUnverified:
       // The server lost the proof: have it send a code.
       MachineStep(.registered, .moved, .reserveRegister, .saveStatus, .saveReason, .reportStatus, .sendRegister)
@@ -561,7 +565,8 @@ package enum TokenStatus: Machine {
       MachineStep(.expired, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
@@ -625,7 +630,8 @@ package enum TokenStatus: Machine {
       MachineStep(.invalid, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
@@ -689,7 +695,8 @@ package enum TokenStatus: Machine {
       MachineStep(.invalidBad, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
@@ -753,7 +760,8 @@ package enum TokenStatus: Machine {
       MachineStep(.invalidTopic, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
@@ -817,7 +825,8 @@ package enum TokenStatus: Machine {
       MachineStep(.invalidExpired, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
@@ -881,7 +890,8 @@ package enum TokenStatus: Machine {
       MachineStep(.invalidUnregistered, .stayed, .sendCheck)
     case .checkActive:
       MachineStep(
-        .active, .moved, .saveStatus, .endRepair, .reportStatus, .sendInterval, .createSubscriptions, .scheduleCheck)
+        .active, .moved, .saveStatus, .queueInterval, .endRepair, .reportStatus, .sendQueued, .createSubscriptions,
+        .scheduleCheck)
     case .checkUnverified:
       MachineStep(.registered, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkExpired:
@@ -939,6 +949,8 @@ package protocol TokenStatusRecord {
   func reserveReplace(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Queue the request that the server forget the token (TDEL).
   func queueDelete(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
+  /// Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever becomes of this process.
+  func queueInterval(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription
   /// gets tokenReplaced.
   func saveServerToken(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
@@ -967,14 +979,15 @@ extension TokenStatus {
       case .reserveRegister: try recorder.reserveRegister(&argument, step.next)
       case .reserveReplace: try recorder.reserveReplace(&argument, step.next)
       case .queueDelete: try recorder.queueDelete(&argument, step.next)
+      case .queueInterval: try recorder.queueInterval(&argument, step.next)
       case .saveServerToken: try recorder.saveServerToken(&argument, step.next)
       case .saveCode: try recorder.saveCode(&argument, step.next)
       case .saveMode: try recorder.saveMode(&argument, step.next)
       case .turnOffSubscriptions: try recorder.turnOffSubscriptions(&argument, step.next)
       case .saveStatus: try recorder.saveStatus(&argument, step.next)
       case .saveReason: try recorder.saveReason(&argument, step.next)
-      case .abandonRequests, .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendInterval,
-        .sendQueued, .createSubscriptions, .scheduleRetry, .scheduleCheck, .scheduleRepair, .endRepair,
+      case .abandonRequests, .sendRegister, .sendReplace, .sendVerify, .sendCheck, .sendQueued,
+        .createSubscriptions, .scheduleRetry, .scheduleCheck, .scheduleRepair, .endRepair,
         .reportStatus, .reportError:
         break
       }
@@ -996,8 +1009,6 @@ package protocol TokenStatusEffects {
   func sendVerify(_ argument: Argument)
   /// Ask for the status (TCHK). Answer: check.
   func sendCheck(_ argument: Argument)
-  /// Ask for periodic wake-ups (TCRN), 20 minutes; no answer is waited for.
-  func sendInterval(_ argument: Argument)
   /// Offer the relay the queued requests, until it has them.
   func sendQueued(_ argument: Argument)
   /// Subscribe all connections, if the stored status is active and the mode is instant.
@@ -1028,7 +1039,6 @@ extension TokenStatus {
     case .sendReplace: performer.sendReplace(argument)
     case .sendVerify: performer.sendVerify(argument)
     case .sendCheck: performer.sendCheck(argument)
-    case .sendInterval: performer.sendInterval(argument)
     case .sendQueued: performer.sendQueued(argument)
     case .createSubscriptions: performer.createSubscriptions(argument)
     case .scheduleRetry: performer.scheduleRetry(argument)
@@ -1038,8 +1048,8 @@ extension TokenStatus {
     case .reportStatus: performer.reportStatus(argument)
     case .reportError: performer.reportError(argument)
     case .createRecord, .forgetRecord, .saveDeviceToken, .reserveRegister, .reserveReplace,
-      .queueDelete, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions, .saveStatus,
-      .saveReason:
+      .queueDelete, .queueInterval, .saveServerToken, .saveCode, .saveMode, .turnOffSubscriptions,
+      .saveStatus, .saveReason:
       break
     }
   }

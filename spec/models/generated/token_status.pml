@@ -50,18 +50,18 @@
 #define token_status_do_reserveRegister 3
 #define token_status_do_reserveReplace 4
 #define token_status_do_queueDelete 5
-#define token_status_do_saveServerToken 6
-#define token_status_do_saveCode 7
-#define token_status_do_saveMode 8
-#define token_status_do_turnOffSubscriptions 9
-#define token_status_do_saveStatus 10
-#define token_status_do_saveReason 11
-#define token_status_do_abandonRequests 12
-#define token_status_do_sendRegister 13
-#define token_status_do_sendReplace 14
-#define token_status_do_sendVerify 15
-#define token_status_do_sendCheck 16
-#define token_status_do_sendInterval 17
+#define token_status_do_queueInterval 6
+#define token_status_do_saveServerToken 7
+#define token_status_do_saveCode 8
+#define token_status_do_saveMode 9
+#define token_status_do_turnOffSubscriptions 10
+#define token_status_do_saveStatus 11
+#define token_status_do_saveReason 12
+#define token_status_do_abandonRequests 13
+#define token_status_do_sendRegister 14
+#define token_status_do_sendReplace 15
+#define token_status_do_sendVerify 16
+#define token_status_do_sendCheck 17
 #define token_status_do_sendQueued 18
 #define token_status_do_createSubscriptions 19
 #define token_status_do_scheduleRetry 20
@@ -227,9 +227,9 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_replaceFailedPermanent ->
        answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
-       answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendVerify)
+       answer = MOVED; state = token_status_state_confirmed; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendVerify); token_status_does(token_status_do_sendQueued)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
        answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
@@ -237,7 +237,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_sendRegister); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -286,9 +286,9 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_replaceFailedPermanent ->
        answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_pushVerification ->
-       answer = STAYED; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_sendVerify)
+       answer = STAYED; token_status_does(token_status_do_saveCode); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_sendVerify); token_status_does(token_status_do_sendQueued)
     :: event == token_status_on_verifyOk ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_verifyAuthError ->
        answer = MOVED; state = token_status_state_new; token_status_does(token_status_do_forgetRecord); token_status_does(token_status_do_createRecord); token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_abandonRequests); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_verifyFailedTemporary ->
@@ -296,7 +296,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = STAYED; token_status_does(token_status_do_sendVerify)
     :: event == token_status_on_checkExpired ->
@@ -355,7 +355,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = STAYED; token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = STAYED; token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_reserveRegister); token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_saveReason); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendRegister)
     :: event == token_status_on_checkExpired ->
@@ -414,7 +414,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -473,7 +473,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -532,7 +532,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -591,7 +591,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -650,7 +650,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->
@@ -709,7 +709,7 @@ inline token_status_step(state, event, answer) {
     :: event == token_status_on_checkDue ->
        answer = STAYED; token_status_does(token_status_do_sendCheck)
     :: event == token_status_on_checkActive ->
-       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendInterval); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
+       answer = MOVED; state = token_status_state_active; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_queueInterval); token_status_does(token_status_do_endRepair); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_sendQueued); token_status_does(token_status_do_createSubscriptions); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkUnverified ->
        answer = MOVED; state = token_status_state_registered; token_status_does(token_status_do_saveStatus); token_status_does(token_status_do_reportStatus); token_status_does(token_status_do_scheduleCheck)
     :: event == token_status_on_checkExpired ->

@@ -167,7 +167,10 @@ final class KilledCallTests: XCTestCase {
     let app = try answered("NTF_ACT_REJECT_CALL", night, points: ["responseEnded"])
     app.process.kill()
     try night.bob.command("/_call invite @\(night.bobContact) \(audio)", "cmdOk")
-    try night.awaitRest(of: night.bob)
+    try awaitThat("the relay has the invitation") {
+      let chat = try night.bob.command("/_get chat @\(night.bobContact) count=1", "apiChat")
+      return chat["chat"]?["chatItems"]?.arrayValue?.last?["meta"]?["itemStatus"]?["type"] == "sndSent"
+    }
     var bodies: [String] = []
     for push in try night.allPushes() { bodies += try night.present(push).bodies }
     XCTAssertTrue(bodies.contains("Incoming audio call"), "\(bodies)")

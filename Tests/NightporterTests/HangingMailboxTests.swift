@@ -300,6 +300,8 @@ final class HangingMailboxTests: XCTestCase {
       $0.push(payload, deadline: 30_000).description
     }
     launched.transport.waitUntilAcknowledging(in: launched.mailboxes[0])
+    // Behind the turn that gives the request its time.
+    _ = launched.app.state
     launched.move(.seconds(10))
     launched.app.event("ntfMessage")
     launched.transport.hang(acknowledgementsIn: [])

@@ -50,7 +50,7 @@ final class ModeSwitchTests: XCTestCase {
   func testPeriodicEndsSubscriptionsWhileTheTokenAwaitsRepair() throws {
     let alice = try subscribed()
     alice.stopServer()
-    try alice.execute("UPDATE token SET used_at = 0")
+    try alice.execute("UPDATE token SET used_age = used_age - 40000000000")
     try alice.startServer()
     XCTAssertEqual(alice.check(), "EXPIRED")
     alice.send("/_ntf register apns_test \(alice.token) PERIODIC").assert("ntfTokenStatus")

@@ -43,7 +43,7 @@ final class PushHealthTests: XCTestCase {
     let alice = try Watched()
     try alice.waitUntilIdle()
     alice.stopServer()
-    try alice.execute("UPDATE token SET used_at = 0")
+    try alice.execute("UPDATE token SET used_age = used_age - 40000000000")
     try alice.startServer()
     XCTAssertEqual(alice.check(), "EXPIRED")
     XCTAssertEqual(alice.events("ntfTokenStatus").last?["reason"].text, "check.expired")

@@ -243,4 +243,26 @@ final class BadInputTests: XCTestCase {
     first.send("/_app suspend 0").assert("cmdOk")
     second.send("/_start").assert("chatStarted")
   }
+
+  /// INC-18: the one that has it is named. It may be frozen, so that a message has a notice.
+  func testINC16ARoundOrPushOfASecondAppIsLeftToTheFirst() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.wake(expecting: ["hello"])
+    let second = try XCTUnwrap(Host.open(station.alice.prefix).host)
+    let round = JSON(take(np_background_refresh(second.handle, 5_000)))
+    for (answer, shown) in [(round, []), (second.push(push), ["np:notice"])] {
+      XCTAssertEqual(answer["outcome"].text, "yielded", answer.description)
+      XCTAssertEqual(answer["work"].text, "skipped", answer.description)
+      XCTAssertEqual(answer.identifiers, shown, answer.description)
+      XCTAssertTrue(answer["quiescent"].flag, answer.description)
+      let holder = answer["holders"][0].text
+      XCTAssertTrue(holder.hasPrefix("app \(getpid())@"), "INC-18: \(answer)")
+    }
+    XCTAssertEqual(station.alice.send("/_check running")["result"]["type"].text, "chatRunning")
+    station.suspend()
+    let later = JSON(take(np_background_refresh(second.handle, 20_000)))
+    XCTAssertEqual(later["work"].text, "ran", later.description)
+  }
 }

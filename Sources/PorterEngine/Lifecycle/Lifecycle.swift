@@ -181,10 +181,7 @@ final class Lifecycle {
   private func enter(_ activation: Activation) throws(ChatError) {
     // The user's stop holds for all processes, as while the store is copied.
     if context.role != .app, isStoppedByUser { throw .error(.chatNotStarted) }
-    // Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
-    peers.listen()
-    if context.role == .app, !phaseFile.hold() {
-      if !isActive { peers.close() }
+    if !holdPhase() {
       if let problem = phaseFile.problem { throw ChatError(problem) }
       throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
     }
@@ -193,6 +190,14 @@ final class Lifecycle {
     phase.enter(activation) { if case .refused(let reason) = $0 { refusal = reason } }
     if let refusal { throw .internal("refused: \(refusal)") }
     guard isActive else { throw activationError }
+  }
+
+  /// Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
+  private func holdPhase() -> Bool {
+    peers.listen()
+    guard context.role == .app, !phaseFile.hold() else { return true }
+    if !isActive { peers.close() }
+    return false
   }
 
   /// Woken in the background to fetch: a bounded time at work, which the host ends with `background` or `suspended`.
@@ -208,16 +213,29 @@ final class Lifecycle {
 
   private var activationError: ChatError { storeProblem.map { ChatError($0) } ?? .error(.chatNotStarted) }
 
-  /// Has the chat run for a push. `then` is called once, with whether it does; `storeProblem` says why not.
-  func runForPush(then: @escaping (Bool) -> Void) {
+  enum RunForPush {
+    case runs
+    /// `storeProblem` says why.
+    case doesNot
+    /// Another process is the app (INC-16); nil if it has not said which.
+    case runsElsewhere(Owner?)
+  }
+
+  /// Has the chat run for a push. `then` is called once.
+  func runForPush(then: @escaping (RunForPush) -> Void) {
     if isActive {
       // The system grants an app time for each push that wakes it.
       if context.role == .app, !phase.isOnScreen { phase.beginBackgroundWork { _ in } }
-      return then(true)
+      return then(.runs)
+    }
+    if context.role == .app, !holdPhase() {
+      storeProblem = phaseFile.problem.map { .sqlite($0) }
+      guard storeProblem == nil else { return then(.doesNot) }
+      return then(.runsElsewhere(StoreHolder.find(among: [(context.role, phaseFile)], except: context.instance)))
     }
     // An app that a system has launched in the background is the main run, though its host has not started it.
     if context.role == .app, isAtRest { isMain = true }
-    activationWaiters.append(then)
+    activationWaiters.append { then($0 ? .runs : .doesNot) }
     phase.beginBackgroundWork { [weak self] answer in
       guard let self else { return }
       // It is under way, for a push that came in the same turn; its end is reported to both.

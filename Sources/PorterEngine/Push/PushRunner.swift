@@ -6,16 +6,6 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
-
 /// Carries pushes from the call to their one answer each. Owns those in progress with their machines.
 ///
 /// That a push is a call's is known only when its mailbox was looked into. So pushes are in progress side by side, and none waits
@@ -231,49 +221,12 @@ extension PushRunner: PushEffects {
     }
   }
 
-  func openStore(_ run: PushRun) {
-    engine.refresh.begin()
-    engine.lifecycle.runForPush { [weak self] isActive in
-      guard let self else { return }
-      if !isActive, let problem = engine.lifecycle.storeProblem, isOthersTime(problem, run) {
-        return again(run, in: .openingStore) { $0.openStore(run) }
-      }
-      post(isActive ? .storeOpened : whyNotOpen(run), run)
-    }
-  }
-
   /// Does this in a later turn, if the push waits for it then.
   func again(_ run: PushRun, in state: Push.State, _ work: @escaping (PushRunner) -> Void) {
     context.later { [weak self] in
       if let self, run.state == state { withTime(of: run) { work(self) } }
     }
   }
-
-  private func whyNotOpen(_ run: PushRun) -> Push.Event {
-    guard let error = engine.lifecycle.storeProblem else {
-      run.obstacle = .process
-      return .storeFailed
-    }
-    run.obstacle = .store
-    note(error, run)
-    switch error {
-    case .needsMigration, .newerSchema: return .storeWrongSchema
-    case .sqlite(let error) where error.kind == .busy || error.kind == .locked:
-      run.obstacle = .busy
-      return .storeBusy
-    case .sqlite(let error) where error.kind == .cannotOpen && Self.isDenied(error.systemError): return .storeLocked
-    // Its app gives it the key again, as it does after the first unlock.
-    case .seal(.keyForgotten): return .storeLocked
-    case .sqlite(let error) where error.kind == .interrupted:
-      // The process is to rest: nothing is wrong with the store.
-      run.obstacle = .process
-      return .storeFailed
-    case .sqlite, .seal, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
-    }
-  }
-
-  /// Before the first unlock after a boot, a protected file is there but may not be read (INC-50).
-  private static func isDenied(_ systemError: Int32) -> Bool { systemError == EACCES || systemError == EPERM }
 
   /// An extension's process may be frozen the moment it has answered (INC-48), and so may an app's that is not on screen. One
   /// that is keeps what it has open.

@@ -1,7 +1,7 @@
 """Measures what pushes cost in a bucket with few and with many tokens, on one node of NATS: `make bench-scale-jetstream`.
 
-TOKENS says how many, with ten times as many subscriptions. Records are put into the streams as a server has them, with random contents; then
-`store-load` does to them what pushes do. Says what a node's memory is, and how long it takes to start. FOLDER says where its files are.
+TOKENS says how many, with ten times as many subscriptions, which share RECORDS records. Records are put into the streams as a server has them,
+with random contents; then `store-load` does to them what pushes do. Says what a node's memory is, and how long it takes to start.
 """
 
 import json
@@ -20,8 +20,11 @@ SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
 PUSHES = int(os.environ.get("PUSHES", "6400"))
 BATCH = int(os.environ.get("BATCH", "64"))
 LOAD = os.environ["PORTER_STORE_LOAD"]
-# A document with ten subscriptions, a notifier's record with one token, a device's with one.
-SIZES = {"tokens": 1_700, "subscriptions": 32, "devices": 32}
+# WatcherIndex.swift has how many a cluster has, and what an entry takes.
+RECORDS = int(os.environ.get("RECORDS", str(1 << 18)))
+ENTRY = 56
+# A document with ten subscriptions, a device's record with one token.
+SIZES = {"tokens": 1_700, "devices": 32}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -37,21 +40,21 @@ def processor(node: nats.Node) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def fill(node: nats.Node, bucket: str, count: int) -> None:
+def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> None:
     connection = nats.Connection(node)
-    payload = os.urandom(SIZES[bucket])
-    head = f"PUB $KV.porter_push_{bucket}.n".encode()
+    payload = os.urandom(size)
+    head = f"PUB $KV.porter_push_{bucket}.".encode() + name
     tail = b" %d\r\n%b\r\n" % (len(payload), payload)
     for start in range(0, count, 2_000):
-        connection.socket.sendall(b"".join(head + b"%031d" % number + tail for number in range(start, min(count, start + 2_000))))
+        connection.socket.sendall(b"".join(head % number + tail for number in range(start, min(count, start + 2_000))))
         # Otherwise the node would have to put aside what it has not stored yet.
         connection.request(f"$KV.porter_push_{bucket}.probe")
     connection.close()
 
 
-def load(cluster: nats.Cluster, tokens: int, pushes: int) -> dict:
-    done = subprocess.run(
-        [LOAD, cluster.address, str(tokens), str(SIZES["tokens"]), str(pushes), str(BATCH)], check=True, stdout=subprocess.PIPE, text=True)
+def load(cluster: nats.Cluster, tokens: int, pushes: int, records: int) -> dict:
+    arguments = [cluster.address, *map(str, (tokens, SIZES["tokens"], pushes, BATCH, records))]
+    done = subprocess.run([LOAD, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout or "{}")
 
 
@@ -59,15 +62,18 @@ def measure(tokens: int) -> float:
     cluster = nats.Cluster(1)
     try:
         [node] = cluster.nodes
-        load(cluster, 0, 0)
-        for bucket, each in [("tokens", 1), ("devices", 1), ("subscriptions", SUBSCRIPTIONS)]:
-            fill(node, bucket, tokens * each)
+        load(cluster, 0, 0, 0)
+        subscriptions = tokens * SUBSCRIPTIONS
+        records = min(RECORDS, subscriptions)
+        for bucket, size in SIZES.items():
+            fill(node, bucket, tokens, size, b"n%031d")
+        fill(node, "subscriptions", records, 1 + ENTRY * -(-subscriptions // records), b"%d")
         files = sum(each.stat().st_size for each in node.folder.rglob("*") if each.is_file())
-        print(f"{tokens:,} tokens, {tokens * SUBSCRIPTIONS:,} subscriptions: files {files / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
+        print(f"{tokens:,} tokens, {subscriptions:,} subscriptions in {records:,} records: files {files / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
         costs = []
         for _ in range(4):
             before = processor(node)
-            result = load(cluster, tokens, PUSHES)
+            result = load(cluster, tokens, PUSHES, records)
             costs.append((processor(node) - before) / PUSHES * 1e6)
             print(
                 f"  {result['perSecond']:,} pushes a second, {BATCH} together p50 {result['p50']:.0f} ms, p99 {result['p99']:.0f} ms; "

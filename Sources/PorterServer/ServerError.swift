@@ -24,6 +24,8 @@ package enum ServerError: Error, Hashable, Sendable {
   case relay(RelayError)
   /// The cluster that has the state cannot be used.
   case cluster(String)
+  /// The cluster has what another version stored, in a layout of its own.
+  case otherLayout
   /// The relay does not know the server's mailbox: the state belongs to another relay file.
   case mailboxUnknown
   case push(PushError)
@@ -68,8 +70,8 @@ extension ServerError {
     case .storage(let error): error.isTemporary || error.kind == .full || error.kind == .ioError
     case .relay(let error): error.isTemporary
     case .cluster: true
-    case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .damaged, .mailboxUnknown, .push,
-      .crypto, .socketPathTooLong, .noResources:
+    case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .damaged, .otherLayout,
+      .mailboxUnknown, .push, .crypto, .socketPathTooLong, .noResources:
       false
     }
   }
@@ -99,6 +101,7 @@ extension ServerError: CustomStringConvertible {
     case .storage(let error): "the state file: \(error)"
     case .relay(let error): "\(error)"
     case .cluster(let reason): "the cluster: \(reason)"
+    case .otherLayout: "the cluster's subscriptions are in the layout of another version, which this one does not read"
     case .mailboxUnknown:
       "the relay does not know this server's mailbox: does the state belong to another relay file?"
     case .push(let error): "\(error)"

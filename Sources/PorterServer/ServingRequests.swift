@@ -93,7 +93,7 @@ extension ServerError {
     case .damaged(let record): record != .identity
     case .push, .crypto: true
     case .cannotOpenState, .notServerState, .newerState, .stateInUse, .neverRan, .storage, .relay, .cluster,
-      .mailboxUnknown, .socketPathTooLong, .noResources:
+      .otherLayout, .mailboxUnknown, .socketPathTooLong, .noResources:
       false
     }
   }

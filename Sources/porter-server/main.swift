@@ -92,7 +92,7 @@ func exitStatus(_ error: ServerError) -> Int32 {
   case .relay, .mailboxUnknown: 4
   case .stateInUse: 5
   case .socketPathTooLong: 2
-  case .push, .crypto, .cluster, .noResources: 1
+  case .push, .crypto, .cluster, .otherLayout, .noResources: 1
   }
 }
 

@@ -1,6 +1,7 @@
 import PorterPlatform
-import PorterServer
 import Synchronization
+
+@testable import PorterServer
 
 /// What a cluster keeps for servers that share their state, in this process. Calls can be made to fail, before or after they were
 /// carried out.
@@ -34,13 +35,25 @@ final class MemoryStore: SharedStore {
   }
 
   static let lease = Span.seconds(6)
+  /// What each store has before the first server starts.
+  nonisolated(unsafe) static var atFirst: [SharedKey: [UInt8]] = [:]
   private let clock: any Clock
   private let state = Mutex(State())
 
   init(_ clock: any Clock) {
     self.clock = clock
     let (wall, now) = (clock.wall().milliseconds, clock.now())
-    state.withLock { $0.clock = wall - (now - Moment(nanoseconds: 0)).milliseconds }
+    let records = Self.atFirst.mapValues { SharedRecord(bytes: $0, revision: 1) }
+    state.withLock {
+      $0.clock = wall - (now - Moment(nanoseconds: 0)).milliseconds
+      ($0.records, $0.revision) = (records, 1)
+    }
+  }
+
+  /// The record of this notifier.
+  func watchers(of notifier: [UInt8]) throws -> SharedKey {
+    let index = try records([WatcherIndex.key])[0]
+    return try WatcherIndex(decoding: index?.bytes ?? []).key(of: notifier)
   }
 
   func fail(call number: Int, _ failure: Failure) {

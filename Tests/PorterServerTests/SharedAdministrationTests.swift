@@ -65,7 +65,12 @@ final class SharedAdministrationTests: XCTestCase {
     let (_, device, store, administration) = try world()
     let mailbox = try device.subscribedMailboxes(2)[0]
     XCTAssertEqual(try administration.problems(), [])
-    try replace(store, TokenDocument.watchers(of: mailbox.notifier.bytes), by: [])
+    let watchers = try store.watchers(of: mailbox.notifier.bytes)
+    try replace(store, watchers, by: [9])
+    XCTAssertEqual(
+      try administration.problems(),
+      ["tokens that notifications do not lead to: 1", "damaged records of subscriptions: 1"])
+    try replace(store, watchers, by: [])
     XCTAssertEqual(try administration.problems(), ["tokens that notifications do not lead to: 1"])
     let devices = TokenDocument.device(device.pushToken.provider, device.pushToken.bytes)
     try replace(store, devices, by: [])
@@ -79,6 +84,12 @@ final class SharedAdministrationTests: XCTestCase {
     XCTAssertEqual(try administration.problems(), ["the identity does not read", "damaged tokens: 1"])
     try replace(store, SharedServer.identityKey, by: [])
     XCTAssertEqual(try administration.problems(), ["there is no identity", "damaged tokens: 1"])
+    try replace(store, WatcherIndex.key, by: [2])
+    XCTAssertThrowsError(try administration.problems()) { error in
+      XCTAssertEqual("\(error)", "\(ServerError.otherLayout)")
+    }
+    try replace(store, WatcherIndex.key, by: [])
+    XCTAssertEqual(try administration.problems(), ["there is no identity"])
   }
 
   func testTheWorkThatFollowsFromADocumentIsThatOfItsPushesAndWakeUp() throws {

@@ -87,8 +87,9 @@ final class SharedIndexTests: XCTestCase {
     try device.send(.subscribe(token: device.token, [mailbox.credentials]))
     try before(world) { world.clock.advance(by: .seconds(61)) }
     try world.server.serve()
-    let record = try XCTUnwrap(try store.records([TokenDocument.watchers(of: mailbox.notifier.bytes)])[0])
-    XCTAssertEqual(SharedIndex.entries(record.bytes).map(\.time), [world.clock.wall().milliseconds])
+    let record = try XCTUnwrap(try store.records([store.watchers(of: mailbox.notifier.bytes)])[0])
+    XCTAssertEqual(
+      try Watchers(decoding: record.bytes).of(mailbox.notifier.bytes).map(\.time), [world.clock.wall().milliseconds])
   }
 
   func testTheDailyCheckNotesWhatIsMissing() throws {
@@ -96,7 +97,7 @@ final class SharedIndexTests: XCTestCase {
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
     try device.activate()
     let mailbox = try device.subscribedMailboxes(1)[0]
-    let key = TokenDocument.watchers(of: mailbox.notifier.bytes)
+    let key = try store.watchers(of: mailbox.notifier.bytes)
     let record = try XCTUnwrap(try store.records([key])[0])
     _ = try store.replace([SharedChange(key, [], revision: record.revision)])
     world.clock.advance(by: .days(1) + .seconds(61))

@@ -1,6 +1,6 @@
-// Does to the shared state in a cluster what pushes do to it, without a relay and a provider: `store-load URL TOKENS SIZE PUSHES BATCH`.
-// TOKENS is how many there are, by names that `scale_jetstream.py` gives them; 0 only makes the streams. A batch is what a server does at a
-// time: it reads the watchers of as many notifiers and their tokens, stores the tokens, adds their pushes, takes those, reads the tokens again,
+// Does to the shared state in a cluster what pushes do to it, without a relay and a provider:
+// `store-load URL TOKENS SIZE PUSHES BATCH RECORDS`. TOKENS is how many there are, by names that `scale_jetstream.py` gives them, and RECORDS how many
+// have their subscriptions; 0 only makes the streams. A batch is what a server does at a time: it reads the records of as many notifiers and their tokens, stores the tokens, adds their pushes, takes those, reads the tokens again,
 // stores them once more and ends the pushes. Prints one JSON object.
 
 import Foundation
@@ -18,6 +18,7 @@ import PorterTelemetry
   struct Load {
     let store: JetStreamPushStore
     let tokens: Int
+    let records: Int
     let document: [UInt8]
 
     func read(_ keys: [SharedKey]) throws -> [SharedRecord] {
@@ -34,7 +35,9 @@ import PorterTelemetry
 
     func push(_ numbers: [Int]) throws {
       let keys = numbers.map { key(.tokens, $0) }
-      _ = try read(numbers.map { key(.subscriptions, $0) })
+      // Those of other notifiers are in the same records.
+      let watchers = Set(numbers.map { _ in Int.random(in: 0..<records) })
+      _ = try read(watchers.map { SharedKey(.subscriptions, String($0)) })
       try change(keys)
       try store.add(keys.map { SharedWork("push-load", Array($0.name.utf8)) })
       let taken = try store.take("push-load", limit: numbers.count)
@@ -44,14 +47,14 @@ import PorterTelemetry
   }
 
   func run(_ arguments: [String]) throws {
-    guard arguments.count == 6, let tokens = Int(arguments[2]), let size = Int(arguments[3]),
-      let pushes = Int(arguments[4]), let batch = Int(arguments[5])
-    else { throw SharedStoreFailure("usage: store-load URL TOKENS SIZE PUSHES BATCH") }
+    guard arguments.count == 7, let tokens = Int(arguments[2]), let size = Int(arguments[3]),
+      let pushes = Int(arguments[4]), let batch = Int(arguments[5]), let records = Int(arguments[6])
+    else { throw SharedStoreFailure("usage: store-load URL TOKENS SIZE PUSHES BATCH RECORDS") }
     var options = JetStreamOptions(cluster: NATSOptions(servers: arguments[1]))
     options.replicas = 1
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
     defer { store.close() }
-    let load = Load(store: store, tokens: tokens, document: [UInt8](repeating: 7, count: size))
+    let load = Load(store: store, tokens: tokens, records: records, document: [UInt8](repeating: 7, count: size))
     if tokens == 0 { _ = try store.records([SharedKey(.settings, "identity")]) }
     let count = tokens == 0 ? 0 : max(1, pushes / batch)
     var (spent, failures): ([Duration], Int) = ([], 0)

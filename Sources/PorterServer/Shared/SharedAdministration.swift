@@ -34,6 +34,7 @@ public struct SharedAdministration: Sendable {
   /// there any more.
   public func revoke(_ token: ServerAdministration.Token) throws(PushServiceError) -> Bool {
     guard let id = TextEncoding.base64URLDecoded(token.id) else { return false }
+    let index = try index()
     for _ in 0..<Self.mostTries {
       guard let (document, revision) = try documents([id]).first else { return false }
       guard let state = ServerToken.State(name: document.state) else { throw PushServiceError(.damaged(.token)) }
@@ -41,20 +42,26 @@ public struct SharedAdministration: Sendable {
       let removal = SharedChange(TokenDocument.key(id), [], revision: revision)
       let removed = try asking { (store) throws(SharedStoreFailure) in try store.replace([removal])[0] }
       guard removed != nil else { continue }
-      try forget(document)
+      try forget(document, index)
       return true
     }
     throw PushServiceError("the token changes all the time")
   }
 
   /// What is changed meanwhile stays, and goes with the notifier's next notification.
-  private func forget(_ document: TokenDocument) throws(PushServiceError) {
-    let keys = document.notifiers.map(TokenDocument.watchers)
-    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
-    let changes = zip(keys, records).compactMap { key, record in
-      record.map { SharedChange(key, SharedIndex.removing([document.id], from: $0.bytes), revision: $0.revision) }
+  private func forget(_ document: TokenDocument, _ index: WatcherIndex) throws(PushServiceError) {
+    let records = try asking { (store) throws(SharedStoreFailure) in
+      try index.records(of: document.notifiers, in: store)
     }
+    let changes = records.compactMap { $0.removal { _ in [document.id] } }
     if !changes.isEmpty { _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes) } }
+  }
+
+  private func index() throws(PushServiceError) -> WatcherIndex {
+    let stored = try asking { (store) throws(SharedStoreFailure) in try store.records([WatcherIndex.key])[0] }
+    do throws(ServerError) { return try WatcherIndex(decoding: stored?.bytes ?? []) } catch {
+      throw PushServiceError(error)
+    }
   }
 
   private func documents(_ ids: [[UInt8]]) throws(PushServiceError) -> [(document: TokenDocument, revision: UInt64)] {
@@ -73,12 +80,17 @@ public struct SharedAdministration: Sendable {
   /// What is wrong with the state; empty if nothing. Reads each record that a server could read.
   public func problems() throws(PushServiceError) -> [String] {
     var problems: [String] = []
-    let identity = try asking { (store) throws(SharedStoreFailure) in try store.records([SharedServer.identityKey])[0] }
-    if let identity {
+    let settings = try asking { (store) throws(SharedStoreFailure) in
+      try store.records([SharedServer.identityKey, WatcherIndex.key])
+    }
+    if let identity = settings[0] {
       if (try? SharedServer.fields(identity.bytes)) == nil { problems.append("the identity does not read") }
     } else {
       problems.append("there is no identity")
+      // No server has begun.
+      if settings[1] == nil { return problems }
     }
+    let index = try index()
     var findings = Findings()
     var (position, end) = (UInt64(0), try asking { (store) throws(SharedStoreFailure) in try store.newestToken() })
     while position < end {
@@ -94,7 +106,7 @@ public struct SharedAdministration: Sendable {
         }
         ids.insert(id)
       }
-      try check(Array(ids), &findings)
+      try check(Array(ids), index, &findings)
     }
     return problems + findings.lines
   }
@@ -105,16 +117,18 @@ public struct SharedAdministration: Sendable {
     var withoutDevice: Set<[UInt8]> = []
     /// Tokens with subscriptions whose notifications would not reach them.
     var unwatched: Set<[UInt8]> = []
+    /// Names of records of subscriptions.
+    var unreadable: Set<[UInt8]> = []
 
     var lines: [String] {
       [
         ("damaged tokens", damaged), ("tokens that their devices do not lead to", withoutDevice),
-        ("tokens that notifications do not lead to", unwatched),
+        ("tokens that notifications do not lead to", unwatched), ("damaged records of subscriptions", unreadable),
       ].filter { !$1.isEmpty }.map { "\($0): \($1.count)" }
     }
   }
 
-  private func check(_ ids: [[UInt8]], _ findings: inout Findings) throws(PushServiceError) {
+  private func check(_ ids: [[UInt8]], _ index: WatcherIndex, _ findings: inout Findings) throws(PushServiceError) {
     let records = try asking { (store) throws(SharedStoreFailure) in try store.records(ids.map(TokenDocument.key)) }
     for (id, record) in zip(ids, records) {
       guard let record else { continue }
@@ -122,22 +136,23 @@ public struct SharedAdministration: Sendable {
         findings.damaged.insert(id)
         continue
       }
-      if try isMissing(document, in: [TokenDocument.device(document.provider, document.pushToken)]) {
-        findings.withoutDevice.insert(id)
+      let device = try asking { (store) throws(SharedStoreFailure) in
+        try store.records([TokenDocument.device(document.provider, document.pushToken)])[0]
       }
-      if try isMissing(document, in: document.active.map(TokenDocument.watchers)) { findings.unwatched.insert(id) }
+      let isFound = SharedIndex.entries(device?.bytes ?? []).contains { $0.id == id }
+      if !isFound, try isStill(document) { findings.withoutDevice.insert(id) }
+      let watching = try asking { (store) throws(SharedStoreFailure) in
+        try index.records(of: document.active, in: store)
+      }
+      for each in watching where each.watchers == nil { findings.unreadable.insert(Array(each.key.name.utf8)) }
+      let isMissing = watching.contains { !$0.missing(id).isEmpty }
+      if isMissing, try isStill(document) { findings.unwatched.insert(id) }
     }
   }
 
-  /// Whether one of the records does not name the token, and its document is still the same.
-  private func isMissing(_ document: TokenDocument, in keys: [SharedKey]) throws(PushServiceError) -> Bool {
-    guard !keys.isEmpty else { return false }
-    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
-    let isMissing = records.contains { record in
-      !SharedIndex.entries(record?.bytes ?? []).contains { $0.id == document.id }
-    }
-    guard isMissing else { return false }
-    return try documents([document.id]).first?.document == document
+  /// Whether it was not changed since it was read.
+  private func isStill(_ document: TokenDocument) throws(PushServiceError) -> Bool {
+    try documents([document.id]).first?.document == document
   }
 
   // MARK: Restoring
@@ -153,6 +168,9 @@ public struct SharedAdministration: Sendable {
 
   /// The record of what all servers are known by.
   public static var identityName: String { SharedServer.identityKey.name }
+
+  /// The record of where subscriptions are. It has to be there before the identity is.
+  public static var watchersName: String { WatcherIndex.key.name }
 
   /// Whether these bytes are a document.
   public static func reads(_ document: [UInt8]) -> Bool { (try? TokenDocument(decoding: document)) != nil }

@@ -127,7 +127,7 @@ extension SharedServer {
       let key = TokenDocument.device(document.provider, document.pushToken)
       let entry = SharedIndex.entry(document.id, key: document.signingKey)
       guard let found = devices[key] else {
-        try note([(key, entry)])
+        try note([(key, { SharedIndex.adding(entry, to: $0) })])
         continue
       }
       let change = SharedChange(
@@ -139,8 +139,8 @@ extension SharedServer {
   }
 
   /// Always writes, so that what another server removes because of what it read before is not removed.
-  func note(_ entries: [(key: SharedKey, entry: [UInt8])]) throws(ServerError) {
-    var left = entries
+  private func note(_ additions: [(key: SharedKey, add: ([UInt8]) -> [UInt8])]) throws(ServerError) {
+    var left = additions
     for _ in 0..<Self.mostTries {
       guard !left.isEmpty else { return }
       let (keys, asked) = (left.map(\.key), left)
@@ -148,8 +148,7 @@ extension SharedServer {
       let revisions = try asking { (store) throws(SharedStoreFailure) in
         try store.replace(
           zip(asked, records).map { asked, record in
-            SharedChange(
-              asked.key, SharedIndex.adding(asked.entry, to: record?.bytes ?? []), revision: record?.revision ?? 0)
+            SharedChange(asked.key, asked.add(record?.bytes ?? []), revision: record?.revision ?? 0)
           })
       }
       left = zip(asked, revisions).filter { $1 == nil }.map(\.0)
@@ -159,8 +158,31 @@ extension SharedServer {
 
   /// Before the relay is asked: a server that gets a notification before the subscription is stored then lets it wait.
   func noteWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
-    let entry = SharedIndex.entry(id, at: clock.wall())
-    try note(Set(notifiers).map { (TokenDocument.watchers(of: $0), entry) })
+    let (wall, log) = (clock.wall(), log)
+    let additions = index.grouped(notifiers).map { key, notifiers in
+      (
+        key: key,
+        add: { (bytes: [UInt8]) -> [UInt8] in
+          // Of one that does not read nothing can be kept: the daily check notes it again.
+          if (try? Watchers(decoding: bytes)) == nil {
+            log(.error, "a record of subscriptions is replaced that did not read")
+          }
+          var watchers = (try? Watchers(decoding: bytes)) ?? Watchers()
+          watchers.note(id, notifiers, at: wall)
+          return watchers.encoded()
+        }
+      )
+    }
+    try note(additions)
+  }
+
+  /// What is stored of these notifiers.
+  func watching(_ notifiers: some Collection<[UInt8]>) throws(ServerError) -> [WatcherRecord] {
+    let records = try asking { [index] (store) throws(SharedStoreFailure) in
+      try index.records(of: notifiers, in: store)
+    }
+    for each in records where each.watchers == nil { log(.error, "a record of subscriptions does not read") }
+    return records
   }
 
   /// What was noted may be gone again, if that took long; or it is about to go, by a server that has read the record and an earlier
@@ -176,33 +198,20 @@ extension SharedServer {
   /// Notes what is missing: for what a server may have left undone when it ended.
   func ensureWatching(_ documents: [TokenDocument]) throws(ServerError) {
     for document in documents {
-      let notifiers = document.active
-      guard !notifiers.isEmpty else { continue }
-      let records = try asking { (store) throws(SharedStoreFailure) in
-        try store.records(notifiers.map(TokenDocument.watchers))
-      }
-      let missing = zip(notifiers, records).filter { _, record in
-        !SharedIndex.entries(record?.bytes ?? []).contains { $0.id == document.id }
-      }
-      if !missing.isEmpty { try noteWatching(document.id, missing.map(\.0)) }
+      let missing = try watching(document.active).flatMap { $0.missing(document.id) }
+      if !missing.isEmpty { try noteWatching(document.id, missing) }
     }
   }
 
-  /// Removes the token from the records of notifiers that it does not watch any more. What fails here costs a record, which goes with
+  /// Removes the token from the records of notifiers that it does not watch any more. What fails here costs an entry, which goes with
   /// the notifier's next notification.
   func forgetWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
-    let keys = notifiers.map(TokenDocument.watchers)
-    let records = try asking { (store) throws(SharedStoreFailure) in try store.records(keys) }
+    let records = try watching(notifiers)
     // After the records: a server that subscribes again notes that once more after the document is stored.
     try load([id])
     guard !unreadable.contains(id) else { return }
     let document = loaded[id]?.document
-    let changes = zip(notifiers, records).compactMap { notifier, record -> SharedChange? in
-      guard let record, document?.watches(notifier) != true else { return nil }
-      let left = SharedIndex.removing([id], from: record.bytes)
-      guard left != record.bytes else { return nil }
-      return SharedChange(TokenDocument.watchers(of: notifier), left, revision: record.revision)
-    }
+    let changes = records.compactMap { $0.removal { document?.watches($0) == true ? [] : [id] } }
     if !changes.isEmpty { _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes) } }
   }
 }
@@ -236,25 +245,17 @@ extension TokenDocument {
   }
 }
 
-/// A record that leads from a notifier, or from a device, to tokens. It may name too many, which their documents show; never too few.
+/// A record that leads from a device to tokens. It may name too many, which their documents show; never too few.
 enum SharedIndex {
   struct Entry {
     let id: [UInt8]
-    /// What the token is looked for by: the time of the entry, or a digest of the key.
+    /// What the token is looked for by: a digest of the key.
     let detail: [UInt8]
-
-    var time: Int64 { detail.reduce(0) { $0 << 8 | Int64($1) } }
   }
 
   private static let mostEntries = 256
   private static let detailCount = 8
   private static let size = RelayIdentifier.count + detailCount
-
-  static func entry(_ id: [UInt8], at time: WallTime) -> [UInt8] {
-    var entry = id
-    entry.append(signed64: time.milliseconds)
-    return entry
-  }
 
   static func entry(_ id: [UInt8], key: [UInt8]) -> [UInt8] { id + detail(ofKey: key) }
   static func detail(ofKey key: [UInt8]) -> [UInt8] { Array(Digest.sha256(key).prefix(detailCount)) }
@@ -271,9 +272,5 @@ enum SharedIndex {
     let id = Array(entry.prefix(RelayIdentifier.count))
     let others = entries(bytes).filter { $0.id != id }.suffix(mostEntries - 1)
     return others.flatMap { $0.id + $0.detail } + entry
-  }
-
-  static func removing(_ ids: Set<[UInt8]>, from bytes: [UInt8]) -> [UInt8] {
-    entries(bytes).filter { !ids.contains($0.id) }.flatMap { $0.id + $0.detail }
   }
 }

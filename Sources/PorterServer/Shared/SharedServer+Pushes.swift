@@ -48,13 +48,8 @@ extension SharedServer {
   private func take(
     _ pending: [RelayNotification], isAgain: Bool
   ) throws(ServerError) -> [RelayNotification] {
-    let notifiers = Array(Set(pending.map(\.notifier.bytes)))
-    let records = try asking { (store) throws(SharedStoreFailure) in
-      try store.records(notifiers.map(TokenDocument.watchers))
-    }
-    let watched = zip(notifiers, records).compactMap { notifier, record in record.map { (notifier, $0) } }
-    let ids = Set(watched.flatMap { SharedIndex.entries($0.1.bytes).map(\.id) })
-    try change(ids, atFirst: {}) { () throws(ServerError) in
+    let watched = try watching(pending.map(\.notifier.bytes))
+    try change(Set(watched.flatMap(\.ids)), atFirst: {}) { () throws(ServerError) in
       try self.state.transaction { () throws(ServerError) in
         for notification in pending {
           try self.server.take(notification, except: self.knowing(notification, isAgain: isAgain))
@@ -104,22 +99,19 @@ extension SharedServer {
   }
 
   /// Removes tokens that do not watch the notifier, as their documents say that were read after it. Returns notifiers to which a
-  /// server is just subscribing.
-  private func dropOutdated(_ watched: [(notifier: [UInt8], record: SharedRecord)]) throws(ServerError) -> Set<[UInt8]>
-  {
+  /// server is just subscribing, and those of which it is not known who watches them.
+  private func dropOutdated(_ watched: [WatcherRecord]) throws(ServerError) -> Set<[UInt8]> {
     let past = (clock.wall() - Self.patience).milliseconds
-    var (changes, waiting): ([SharedChange], Set<[UInt8]>) = ([], [])
-    for (notifier, record) in watched {
-      let idle = SharedIndex.entries(record.bytes).filter {
-        !unreadable.contains($0.id) && loaded[$0.id]?.document.watches(notifier) != true
+    var waiting: Set<[UInt8]> = []
+    for record in watched where record.watchers == nil { waiting.formUnion(record.notifiers) }
+    let changes = watched.compactMap { record in
+      record.removal { notifier in
+        let idle = (record.watchers?.of(notifier) ?? []).filter {
+          !unreadable.contains($0.id) && loaded[$0.id]?.document.watches(notifier) != true
+        }
+        if idle.contains(where: { $0.time > past }) { waiting.insert(notifier) }
+        return Set(idle.filter { $0.time <= past }.map(\.id))
       }
-      if idle.contains(where: { $0.time > past }) { waiting.insert(notifier) }
-      let outdated = Set(idle.filter { $0.time <= past }.map(\.id))
-      guard !outdated.isEmpty else { continue }
-      changes.append(
-        SharedChange(
-          TokenDocument.watchers(of: notifier), SharedIndex.removing(outdated, from: record.bytes),
-          revision: record.revision))
     }
     if !changes.isEmpty {
       _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes) }

@@ -20,6 +20,7 @@ package final class SharedServer: LoopedServer {
   let store: any SharedStore
   let state: ServerState
   let server: NotificationServer
+  let index: WatcherIndex
   /// What the file was given, by the tokens' identifiers.
   var loaded: [[UInt8]: Loaded] = [:]
   /// Tokens that are stored, and whose documents did not read when they were last wanted.
@@ -44,6 +45,7 @@ package final class SharedServer: LoopedServer {
   ) throws(ServerError) {
     self.store = store
     self.state = state
+    index = try Self.index(store, ports.randomness)
     let fields = try Self.identity(store, state, ports.randomness)
     try state.load(fields)
     server = try NotificationServer(state: state, relay: port, providers: providers, ports: ports, log: log)
@@ -78,6 +80,25 @@ package final class SharedServer: LoopedServer {
       if revision != nil { return own }
     }
     throw .cluster("there is no identity")
+  }
+
+  /// That of the cluster; the first server makes it. It is stored before the identity: an identity alone is of an earlier layout.
+  private static func index(
+    _ store: any SharedStore, _ randomness: any Randomness
+  ) throws(ServerError) -> WatcherIndex {
+    for _ in 0..<2 {
+      let identity = try asking(store) { (store) throws(SharedStoreFailure) in try store.records([identityKey])[0] }
+      // After it: two servers may start for the first time.
+      let stored = try asking(store) { (store) throws(SharedStoreFailure) in
+        try store.records([WatcherIndex.key])[0]
+      }
+      if let stored { return try WatcherIndex(decoding: stored.bytes) }
+      guard identity == nil else { throw .otherLayout }
+      let change = SharedChange(WatcherIndex.key, WatcherIndex.new(randomness: randomness), revision: 0)
+      let revision = try asking(store) { (store) throws(SharedStoreFailure) in try store.replace([change])[0] }
+      if revision != nil { return try WatcherIndex(decoding: change.bytes) }
+    }
+    throw .cluster("it is not known where subscriptions are")
   }
 
   private static func bytes(_ fields: [[UInt8]]) -> [UInt8] {

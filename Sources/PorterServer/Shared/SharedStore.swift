@@ -41,11 +41,11 @@ extension SharedStore {
 
 public struct SharedKey: Hashable, Sendable {
   public enum Bucket: String, CaseIterable, Sendable {
-    /// The server's identity, and how far the daily check has come.
+    /// The server's identity, where subscriptions are, and how far the daily check has come.
     case settings
     /// Everything about a token, by its identifier.
     case tokens
-    /// The tokens that watch a notifier, by the notifier.
+    /// The tokens that watch notifiers, in a fixed number of records, by their numbers.
     case subscriptions
     /// The tokens of a device, by a digest of what its platform calls it.
     case devices

@@ -66,9 +66,6 @@ struct TokenDocument: Equatable, Sendable {
   // MARK: Names
 
   static func key(_ id: [UInt8]) -> SharedKey { SharedKey(.tokens, TextEncoding.base64URL(id)) }
-  static func watchers(of notifier: [UInt8]) -> SharedKey {
-    SharedKey(.subscriptions, TextEncoding.base64URL(notifier))
-  }
 
   /// A digest, so that no one can send pushes who can list the keys.
   static func device(_ provider: String, _ pushToken: [UInt8]) -> SharedKey {

@@ -11,6 +11,7 @@ extension ClusterAdministrator {
     public var messages = 0
     public var tokens = 0
     var partitions = 0
+    fileprivate var hasWatchers = false
   }
 
   /// The name of the file in a backup's folder.
@@ -61,12 +62,14 @@ extension ClusterAdministrator {
         stream, JetStreamPushStore.bucket(bucket, name), JetStreamPushStore.subject(SharedKey(bucket, "*"), name))
       while let records = try await cursor.next() {
         // How far the daily check has come is a place in a stream.
-        for record in records where kind != .identity || record.name == SharedAdministration.identityName {
+        for record in records where kind != .identity || Self.settings.contains(record.name) {
           try writer.write(.init(kind: kind, name: record.name, bytes: record.bytes))
         }
       }
     }
   }
+
+  private static let settings = [SharedAdministration.identityName, SharedAdministration.watchersName]
 
   private func copyQueue(
     _ place: String, _ subjects: String, as kind: BackupFile.Kind, to writer: BackupWriter
@@ -99,7 +102,9 @@ extension ClusterAdministrator {
       case .mailbox:
         contents.mailboxes += 1
         if !ClusterAdministration.reads(entry.bytes) { damaged += 1 }
-      case .identity: contents.parts.tokens = true
+      case .identity:
+        contents.parts.tokens = true
+        if entry.name == SharedAdministration.watchersName { contents.hasWatchers = true }
       case .token:
         contents.tokens += 1
         if !SharedAdministration.reads(entry.bytes) { damaged += 1 }
@@ -107,6 +112,9 @@ extension ClusterAdministrator {
       }
     }
     guard damaged == 0 else { throw ClusterFailure("\(path): damaged records: \(damaged)") }
+    guard contents.hasWatchers || !contents.parts.tokens else {
+      throw ClusterFailure("\(path): the subscriptions are in the layout of another version")
+    }
     return contents
   }
 }

@@ -99,6 +99,21 @@ class TokenTests(ClusterTestCase, test_admin.TokenTests):
             await begin(alice, "alice", link)
             await activate(alice, self.device, TOKEN)
 
+    def test_subscriptions_of_an_earlier_layout_are_refused(self) -> None:
+        """Those of earlier builds, which did not say where they are."""
+        server = self.serve()
+        server.link()
+        self.assertEqual(server.end(), 0)
+        connection = self.connection()
+        found = connection.api("STREAM.MSG.GET.KV_porter_push_settings", last_by_subj="$KV.porter_push_settings.watchers")
+        deleted = connection.api("STREAM.MSG.DELETE.KV_porter_push_settings", seq=found["message"]["seq"])
+        self.assertTrue(deleted["success"])
+        self.fails("in the layout of another version", "verify", *self.place)
+        self.fails("in the layout of another version", "backup", *self.place, "--to", self.copy)
+        server = self.serve()
+        self.assertNotEqual(server.process.wait(PATIENCE), 0)
+        self.assertIn("in the layout of another version", server.lines())
+
     # ---------------------------------------------------------------------------------------------------- backups
 
     def test_what_was_due_in_a_backup_is_pushed_after_it_was_restored(self) -> None:

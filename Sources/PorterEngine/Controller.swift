@@ -168,6 +168,8 @@ package final class Controller: Sendable {
   package var role: Role { configuration.role }
   /// As of the engine's last turn.
   var isOnScreen: Bool { statusBoard.isOnScreen }
+  /// As the engine has read them.
+  var strings: KnownStrings { statusBoard.strings }
 
   package func closeStore() -> String { call(.now) { $0.lifecycle.closeForHost() } ?? "the controller was freed" }
   package func reopenStore() -> String { call { $0.lifecycle.reopenForHost() } ?? "the controller was freed" }

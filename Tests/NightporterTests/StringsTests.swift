@@ -1,4 +1,5 @@
 import CNightporter
+import PorterPlatform
 import PorterStore
 import XCTest
 
@@ -53,6 +54,29 @@ final class StringsTests: XCTestCase {
       "UPDATE settings SET value = replace(value, 'new message', 'a phrase of the past') WHERE name = 'ntfStrings'")
     try store.close()
     XCTAssertEqual(try shown(station), ["bob:", "新しいメッセージ"])
+  }
+
+  /// One push too many is answered without the engine: in the app's texts once the engine has read them, and in the extension's own.
+  func testAnAnswerWithoutTheEngineHasTheTextsThatTheEngineKnows() throws {
+    let station = try Station()
+    station.alice.send("/_save app settings {\"notificationPreviewMode\":\"contact\"}").assert("cmdOk")
+    set(station.alice, #"{"strings":{"Open the app to receive it.":"by the app"}}"#).assert("cmdOk")
+    station.suspend()
+    let service = try station.makeExtension()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    transport.install(in: service)
+    XCTAssertEqual(try shown(station, service), ["bob:", "new message"])
+    let push = try station.push(for: "again")
+    transport.hang(true)
+    let answers = (0..<64).map { _ in service.inBackground { $0.push(push, deadline: 30_000).description } }
+    awaitThat("all have begun") { service.state["pushesWaiting"].number == 63 }
+    XCTAssertEqual(service.push(push).placeholders, ["by the app"])
+    set(service, #"{"strings":{"Open the app to receive it.":"by the extension"}}"#).assert("cmdOk")
+    XCTAssertEqual(service.push(push).placeholders, ["by the extension"])
+    set(service, "{}").assert("cmdOk")
+    XCTAssertEqual(service.push(push).placeholders, ["by the app"])
+    transport.hang(false)
+    for answer in answers { XCTAssertNotNil(answer.wait(atMost: .seconds(40))) }
   }
 
   /// Bad input: a typed answer that names the member, and nothing changes.

@@ -32,6 +32,7 @@ final class StatusBoard: Sendable {
 
   private let clock: any Clock
   private let contents = Mutex(Contents())
+  let strings = KnownStrings()
 
   init(clock: any Clock) { self.clock = clock }
 

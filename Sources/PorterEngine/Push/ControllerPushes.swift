@@ -88,8 +88,7 @@ extension Controller {
     if !isOnScreen, let push = try? PushPayload(decoding: payload), case .message = push,
       !SilentPush.isSilent(push, configuration)
     {
-      let strings = ProcessStrings.shared.table ?? .english
-      content.notifications = [NotificationNotice.event.content.json(in: strings)]
+      content.notifications = [NotificationNotice.event.content.json(in: strings.current)]
     }
     return content
   }

@@ -20,13 +20,37 @@ package final class ProcessStrings: Sendable {
   package func set(_ table: StringTable?) { chosen.withLock { $0 = table } }
 }
 
+/// The tables that a controller's engine has, also for answers without it. Safe from any thread.
+final class KnownStrings: Sendable {
+  private struct Tables {
+    var own: StringTable?
+    /// The store's, as it was read last.
+    var stored: StringTable?
+  }
+
+  private let tables = Mutex(Tables())
+
+  var own: StringTable? { tables.withLock { $0.own } }
+
+  func setOwn(_ table: StringTable?) { tables.withLock { $0.own = table } }
+  func setStored(_ table: StringTable?) { tables.withLock { $0.stored = table } }
+
+  /// Without a look into the store.
+  var current: StringTable {
+    let known = tables.withLock { $0 }
+    return known.own ?? ProcessStrings.shared.table ?? known.stored ?? .english
+  }
+}
+
 /// Which texts a controller's notifications have. What this process was given prevails over what the app left in the store
 /// for its extension. Threads: the engine's.
 final class NotificationStrings {
   private let context: EngineContext
-  private var own: StringTable?
+  private var known: KnownStrings { context.board.strings }
   /// The store's, as it was parsed last.
-  private var stored: (text: String, table: StringTable?)?
+  private var stored: (text: String, table: StringTable?)? {
+    didSet { known.setStored(stored?.table) }
+  }
 
   init(_ context: EngineContext) { self.context = context }
 
@@ -40,19 +64,21 @@ final class NotificationStrings {
         throw ChatError(error)
       }
     }
-    own = table
+    known.setOwn(table)
     return .cmdOk(nil)
   }
 
   /// While the store is closed, with the app's texts as they were read last.
   var current: StringTable {
-    if let table = context.store.flatMap({ try? table($0) }) { return table }
-    return own ?? ProcessStrings.shared.table ?? stored?.table ?? .english
+    context.store.flatMap { try? table($0) } ?? known.current
   }
 
   func table(_ store: Store) throws(StoreError) -> StringTable {
-    if let table = own ?? ProcessStrings.shared.table { return table }
-    guard let text = try store.overview(settings: [Setting.strings]).settings[Setting.strings] else { return .english }
+    if let table = known.own ?? ProcessStrings.shared.table { return table }
+    guard let text = try store.overview(settings: [Setting.strings]).settings[Setting.strings] else {
+      stored = nil
+      return .english
+    }
     if let stored, stored.text == text { return stored.table ?? .english }
     var table: StringTable?
     do throws(ChatError) { table = try StringTable.parsed(text) } catch {

@@ -25,6 +25,8 @@ final class HeldPushScenarioTests: XCTestCase {
     var texts: [String] = []
     for number in 0..<3 {
       texts.append("message \(number)")
+      // A request that waits for the frozen server would be taken for something that the app has left at the relay.
+      try night.awaitRest(of: night.alice)
       // However long the app needs, the server looks when it has fetched; how long that one waits by itself is the relay's to say,
       // and tested with its clock.
       night.freezeServer()

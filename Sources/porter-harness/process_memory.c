@@ -25,8 +25,8 @@ extern char __bss_start[];
 /* Follows the variables that a push writes to, where `scripts/order` has put those first. */
 char process_memory_hot_end;
 
-/* The system hands out pages one by one as they are touched, each time by an exception; so many at a time cost a tenth
- * of that. A kernel before 5.14 refuses, and then they come one by one. */
+/* The system hands out pages one by one as they are touched, each time by an exception, which costs more than
+ * asking for all of them does. A kernel before 5.14 refuses, and then they come one by one. */
 static void populate(const char *from, const char *to) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   uintptr_t begin = ((uintptr_t)from + page - 1) / page * page, end = (uintptr_t)to / page * page;

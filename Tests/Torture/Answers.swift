@@ -57,10 +57,21 @@ extension TorturedProcess {
     }
   }
 
+  /// An engine that was frozen while it was asked has not heard the question yet: the answer says what was known before, and that it is
+  /// busy.
+  private func settledState() throws -> JSONValue {
+    var state = try call("np_state $c")
+    for _ in 0..<20 where state["busy"] != nil {
+      usleep(100_000)
+      state = try call("np_state $c")
+    }
+    return state
+  }
+
   /// Quiescent, and no file of the store is open.
   @discardableResult
   func expectQuiescence(_ when: String) throws -> Bool {
-    let state = try call("np_state $c")
+    let state = try settledState()
     guard state["quiescent"] == true else {
       problem("\(when): not quiescent: \(state.text)")
       return false

@@ -84,16 +84,15 @@ struct ResponseVerdict {
     tally.count("responses \(row.state): \(response.action)\(row.reason.map { " (\($0))" } ?? "")")
   }
 
-  /// Of two answers to one thing only one was carried out, and it shows.
+  /// Of two answers to one request only one was carried out, and it shows. A call that was accepted can still be rejected, until its
+  /// host has made an offer.
   private func judgeTogether(
     _ given: [ResponseBook.Response], _ stored: [Int64: Stored], _ contents: StoreContents
   ) throws {
     let applied = given.filter { $0.id.flatMap { stored[$0] }?.state == "applied" }
     for (identifier, responses) in Dictionary(grouping: applied, by: \.identifier) {
       let actions = Set(responses.map(\.action))
-      if actions.isSuperset(of: ["acceptCall", "rejectCall"]) {
-        tally.problem("\(identifier) was accepted and rejected")
-      }
+      if actions.isSuperset(of: ["acceptCall", "rejectCall"]) { try expectRejected(identifier, responses, contents) }
       if !actions.isDisjoint(with: ["acceptContact", "acceptContactIncognito"]), actions.contains("rejectContact") {
         tally.problem("\(identifier) was accepted and rejected")
       }
@@ -103,6 +102,24 @@ struct ResponseVerdict {
       if !actions.isDisjoint(with: ["acceptContact", "acceptContactIncognito"]) {
         try expectRequest(message, in: ["accepted", "withdrawn"], contents)
       }
+    }
+  }
+
+  /// Accepted before it was rejected, and not the other way round.
+  private func expectRejected(
+    _ identifier: String, _ responses: [ResponseBook.Response], _ contents: StoreContents
+  ) throws {
+    let last = responses.max { ($0.id ?? 0) < ($1.id ?? 0) }
+    let calls = try contents.database.rows(
+      """
+      SELECT message_id, json_extract(items.content, '$.status') FROM ledger JOIN items USING (item_id)
+      WHERE json_extract(items.content, '$.type') = 'call'
+      """
+    ) { (TextEncoding.base64URL($0.blob(0)), $0.optionalText(1)) }
+    let status = calls.first { identifier.hasSuffix($0.0) }?.1
+    tally.count("calls that were accepted and then rejected")
+    guard last?.action == "rejectCall", status == "rejected" else {
+      return tally.problem("\(identifier) was accepted and rejected, and is \(status ?? "not there")")
     }
   }
 

@@ -34,6 +34,57 @@ final class RetryTests: XCTestCase {
     XCTAssertEqual(fired, ["outbox", "check"])
   }
 
+  /// Where each access to the store takes seconds and fails, a command waits for one piece of work, not for all that are due.
+  func testAfterATimerThatTookLongTheOthersAreAnotherTurns() {
+    let clock = ManualClock()
+    let timers = Timers(clock: clock)
+    var fired: [String] = []
+    for name in ["slow", "quick", "last"] {
+      timers.set(name, after: .zero) {
+        fired.append(name)
+        if name == "slow" { clock.advance(.seconds(10)) }
+      }
+    }
+    XCTAssertTrue(timers.runDue())
+    XCTAssertEqual(fired, ["slow"])
+    XCTAssertLessThanOrEqual(try XCTUnwrap(timers.nextDue), clock.now(), "the next turn is due now")
+    XCTAssertTrue(timers.runDue())
+    XCTAssertEqual(fired, ["slow", "quick", "last"])
+  }
+
+  func testAfterAPieceOfWorkThatTookLongTheOthersAreLaterTurns() {
+    let clock = ManualClock()
+    var turns: [() -> Void] = []
+    let work = PiecewiseWork(clock: clock) { turns.append($0) }
+    var done: [Int] = []
+    let seconds = [0, 0, 10, 10, 0, 0]
+    let pieces = seconds.indices.map { index in
+      {
+        done.append(index)
+        clock.advance(.seconds(Int64(seconds[index])))
+      }
+    }
+    work.begin(pieces)
+    XCTAssertEqual(done, [0, 1, 2])
+    XCTAssertTrue(work.isUnderWay)
+    turns.removeFirst()()
+    XCTAssertEqual(done, [0, 1, 2, 3])
+    work.repeatAfterwards()
+    while !turns.isEmpty { turns.removeFirst()() }
+    XCTAssertEqual(done, Array(0..<6) + Array(0..<6))
+    XCTAssertFalse(work.isUnderWay)
+
+    done = []
+    work.begin(pieces)
+    work.end()
+    while !turns.isEmpty { turns.removeFirst()() }
+    XCTAssertEqual(done, [0, 1, 2], "the chat has suspended meanwhile")
+    work.begin(pieces)
+    work.begin([pieces[5]])
+    while !turns.isEmpty { turns.removeFirst()() }
+    XCTAssertEqual(done, [0, 1, 2, 0, 1, 2, 5])
+  }
+
   /// What fails for one purpose slows that purpose only, and what fails together counts once.
   func testEachPurposeHasItsOwnPauses() {
     let clock = ManualClock()

@@ -96,6 +96,9 @@ enum Durations {
   static let cuttingLog = Span.milliseconds(250)
   /// After this time an extension that began to work beside no app can be asked to yield: many times what a push takes that waits for nothing.
   static let quietWork = Span.milliseconds(20)
+  /// After a piece of work that took longer, the next one is another turn's. SQLite tries each access for ten seconds when the locks of its
+  /// index fail.
+  static let longWork = Span.milliseconds(250)
   /// For other processes' locks, all waits together, in a process that releases everything now.
   static let releaseBudget = Span.milliseconds(50)
 }

@@ -62,6 +62,7 @@ package final class Engine {
     responses.contactRequests = requests
     return responses
   }()
+  private lazy var startingWork = PiecewiseWork(clock: configuration.clock) { [unowned self] in context.later($0) }
   private(set) lazy var refresh = Refresh(context, lifecycle: lifecycle) { [unowned self] in pushes.expireAll() }
 
   init(
@@ -165,24 +166,23 @@ extension Engine: LifecycleWork {
 
   /// Takes up all work that a main run does by itself.
   func takeUpWork() {
-    takeUpStored()
-    guard isMain else { return }
-    receiver.listenToAll()
-    tokens.takeReplies()
-    joiner.finishLeft()
-    requests.takeUpWork()
-    sender.flush()
-    disappearing.takeUp()
-    connections.deleteMailboxes()
-    tokens.takeUpWork()
+    let pieces: [(Engine) -> Void] = [
+      { $0.receiver.listenToAll() }, { $0.tokens.takeReplies() }, { $0.joiner.finishLeft() },
+      { $0.requests.takeUpWork() }, { $0.sender.flush() }, { $0.disappearing.takeUp() },
+      { $0.connections.deleteMailboxes() }, { $0.tokens.takeUpWork() },
+    ]
+    takeUp(storedWork + (isMain ? pieces : []))
+  }
+
+  /// Each piece reads the store.
+  private func takeUp(_ pieces: [(Engine) -> Void]) {
+    startingWork.begin(pieces.map { piece in { [unowned self] in piece(self) } })
   }
 
   /// Reports and shows what is in the store, and carries out what the user did with notifications.
-  private func takeUpStored() {
-    changes.report()
-    changes.showWhatWaits()
-    withdrawals.reportAnew()
-    if isMain { takeUpCalls() }
+  private var storedWork: [(Engine) -> Void] {
+    [{ $0.changes.report() }, { $0.changes.showWhatWaits() }, { $0.withdrawals.reportAnew() }]
+      + (isMain ? [{ $0.takeUpCalls() }] : [])
   }
 
   /// What the user did with notifications comes before the calls are reported: one that was rejected or accepted does not ring in
@@ -199,12 +199,10 @@ extension Engine: LifecycleWork {
     context.steps.post { [weak self] in self?.calls.takeUpWork() }
   }
 
-  func takeUpWithoutSubscribing() {
-    takeUpStored()
-    receiver.polling.resume()
-  }
+  func takeUpWithoutSubscribing() { takeUp(storedWork + [{ $0.receiver.polling.resume() }]) }
 
   func stopReceiving() {
+    startingWork.end()
     tokens.stopReceiving()
     for name in TimerName.work { timers.cancel(name) }
   }
@@ -232,6 +230,7 @@ extension Engine: PeerLinkHost {
   func storeChanged() {
     guard lifecycle.isStarted else { return }
     claims.suspectAll()
+    guard !startingWork.isUnderWay else { return startingWork.repeatAfterwards() }
     changes.report()
     takeUpCalls()
     if isMain {

@@ -47,7 +47,8 @@ final class Timers {
     return next
   }
 
-  /// Whether any was due.
+  /// Whether any was due. After one that took long, such as one that waited for the store, the others are left to the next turn: what
+  /// the host asks for comes between.
   @discardableResult
   func runDue() -> Bool {
     let now = clock.now()
@@ -57,6 +58,7 @@ final class Timers {
       // An earlier one of this round may have cancelled it, or set another under its name (INC-21).
       guard let index = timers.firstIndex(where: { $0.number == timer.number }) else { continue }
       timers.remove(at: index).action()
+      if clock.now() - now > Durations.longWork { break }
     }
     return true
   }

@@ -19,6 +19,8 @@ final class ClusterListeners: Sendable {
     var mailboxes: [String: RelayIdentifier] = [:]
     var services: Set<String> = []
     var hold = NotificationHold()
+    /// Mailboxes in which something came and may still be.
+    var unfetched: Set<String> = []
     var arrivals: [Arrival] = []
     var newest: UInt64 = 0
     /// Arrivals up to this one are not known any more.
@@ -35,6 +37,7 @@ final class ClusterListeners: Sendable {
   /// A client needs one.
   private static let mostKeys = 16
   private static let mostArrivals = 1_024
+  private static let mostUnfetched = 1_024
   /// Of all listeners together.
   private static let mostSubscriptions = 4_000_000
 
@@ -75,11 +78,14 @@ final class ClusterListeners: Sendable {
     }
   }
 
-  /// Returns the mailboxes to which no one listens any more.
-  func forget(_ names: [String]) -> [String] {
+  /// Returns the mailboxes to which no one listens any more, and of those in which something may still be to which no one listened
+  /// who could be woken, the names.
+  func forget(_ names: [String]) -> (last: [String], left: [RelayIdentifier]) {
     state.withLock { state in
       var last: [String] = []
+      var left: [RelayIdentifier] = []
       for name in names {
+        left += leave(name, &state)
         guard let listener = state.listeners.removeValue(forKey: name) else { continue }
         state.subscriptions -= listener.mailboxes.count
         for key in listener.mailboxes.keys {
@@ -93,7 +99,26 @@ final class ClusterListeners: Sendable {
           if state.ofService[service]?.isEmpty == true { state.ofService[service] = nil }
         }
       }
-      return last
+      return (last, left)
+    }
+  }
+
+  /// What came to this listener, and no other one that can be woken has it to fetch.
+  private func leave(_ name: String, _ state: inout State) -> [RelayIdentifier] {
+    guard let listener = state.listeners[name] else { return [] }
+    state.listeners[name]?.unfetched = []
+    state.listeners[name]?.hold.unansweredSince = Self.never
+    return listener.unfetched.compactMap { key in
+      let others = (state.ofMailbox[key] ?? []).compactMap { state.listeners[$0] }
+      return others.contains { $0.hold.unansweredSince != Self.never } ? nil : listener.mailboxes[key]
+    }
+  }
+
+  /// Nothing is left in the mailbox, as this listener has heard.
+  func noteEmpty(_ key: String, for name: String?) {
+    guard let name else { return }
+    state.withLock { state in
+      if state.listeners[name]?.unfetched.isEmpty == false { state.listeners[name]?.unfetched.remove(key) }
     }
   }
 
@@ -157,6 +182,10 @@ final class ClusterListeners: Sendable {
           }
         }
         if listener.hold.unansweredSince == nil { listener.hold.unansweredSince = now }
+        // One that was away has its push already.
+        if listener.hold.unansweredSince != Self.never, listener.unfetched.count < Self.mostUnfetched {
+          listener.unfetched.insert(key)
+        }
         state.listeners[name] = listener
       }
       return Array(names)
@@ -186,10 +215,10 @@ final class ClusterListeners: Sendable {
     }
   }
 
-  /// It cannot be woken until it shows a sign of life.
-  func noteAbsence(_ name: String) {
-    state.withLock { $0.listeners[name]?.hold.unansweredSince = Moment(nanoseconds: .min) }
-  }
+  /// It cannot be woken until it shows a sign of life. Returns the names of mailboxes as `forget` does.
+  func noteAbsence(_ name: String) -> [RelayIdentifier] { state.withLock { leave(name, &$0) } }
+
+  private static let never = Moment(nanoseconds: .min)
 
   /// How long a notification of the mailbox is withheld for one of these.
   func hold(_ key: String) -> Int64 {

@@ -126,6 +126,7 @@ extension ClusteredRelay {
     let mailbox = try await authorizedMailbox(request, .settled)
     guard var message = try await oldestMessage(in: mailbox) else {
       listeners.noteSignOfLife(listener)
+      listeners.noteEmpty(mailbox.key, for: listener)
       throw .refused(.noMessage)
     }
     if !withAge { message.age = nil }
@@ -164,6 +165,7 @@ extension ClusteredRelay {
       return .replace((isExpired ? nil : entry, record))
     }
     if let entry { store.dropBodies(mailbox.key, [entry.body]) }
+    if record.waiting.isEmpty { listeners.noteEmpty(mailbox.key, for: listener) }
     return (entry != nil, record)
   }
 

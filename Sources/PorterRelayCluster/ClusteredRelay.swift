@@ -155,11 +155,13 @@ public final class ClusteredRelay: Sendable {
   public func attach(_ listener: String) { listeners.noteSignOfLife(listener) }
 
   /// The listener cannot be woken for now: pushes do not wait for it.
-  public func detach(_ listener: String) { listeners.noteAbsence(listener) }
+  public func detach(_ listener: String) { pushAgain(listeners.noteAbsence(listener)) }
 
   /// Ends the subscriptions of these listeners.
   public func forget(_ names: [String]) {
-    for key in listeners.forget(names) { store.answersHold(key, false) }
+    let (last, left) = listeners.forget(names)
+    for key in last { store.answersHold(key, false) }
+    pushAgain(left)
   }
 }
 

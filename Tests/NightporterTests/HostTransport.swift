@@ -145,6 +145,9 @@ final class HostTransport: @unchecked Sendable {
     XCTAssertEqual(np_set_relay(host.handle, &vtable), NP_OK, file: file, line: line)
   }
 
+  /// The host ends the stream on which it hears of news, as one that leaves the screen.
+  func stopListening() { relay.releaseFiles() }
+
   /// For a controller that is not opened through C.
   var port: any RelayPort { Port(transport: self) }
 

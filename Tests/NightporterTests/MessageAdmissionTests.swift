@@ -81,6 +81,32 @@ final class MessageAdmissionTests: XCTestCase {
   }
 
   /// The same app in another process, with a transport of its own.
+  /// A push is left to the app on screen, whose own fetch hangs, and the user leaves before it is over. Nothing would be shown before
+  /// the next message.
+  func testAPushThatAnAppOnScreenLeavesBehindComesAgain() throws {
+    for leaving in ["/_app phase background", "/_app suspend 100000"] {
+      let station = try Station()
+      try station.awaitWatched(1)
+      let (alice, transport) = try reopen(station.alice, of: station)
+      let mailbox = try XCTUnwrap(try CallStation.mailboxes(of: station)["bob"])
+      transport.hang(mailboxes: [mailbox])
+      station.pair.send("hello", from: station.bob)
+      np_relay_ready(alice.handle)
+      transport.waitUntilAsked(for: mailbox)
+      let push = try station.nextPush()
+      XCTAssertEqual(try station.present(push)["outcome"].text, "yielded", leaving)
+      alice.send(leaving).assert("cmdOk")
+      transport.stopListening()
+      let again = try station.nextPush()
+      let answer = try station.present(again)
+      XCTAssertEqual(answer.bodies, ["hello"], "\(leaving): \(answer)")
+      transport.hang(mailboxes: [])
+      alice.send("/_app activate").assert("cmdOk")
+      awaitRest(of: alice)
+      XCTAssertEqual(station.pair.texts(alice), ["hello"])
+    }
+  }
+
   private func reopen(_ host: Host, of station: Station) throws -> (Host, HostTransport) {
     host.free()
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))

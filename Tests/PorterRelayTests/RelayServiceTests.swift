@@ -194,7 +194,7 @@ final class RelayServiceTests: RelayTestCase {
     let service = try serve()
     let (key, listener) = (try newKey(), client(service, listener: "first"))
     let (position, _) = try listener.listen(to: mailboxes, as: key)
-    service.forget(["first"])
+    _ = service.forget(["first"])
     assertRefused(.auth) { try listener.arrivals(after: position, as: key) }
     // It listens to one of them again: the earlier position would hide that the other one is not listened to.
     let (later, _) = try listener.listen(to: [mailboxes[0]], as: key)
@@ -239,10 +239,36 @@ final class RelayServiceTests: RelayTestCase {
     service.attach("app")
     _ = service.carryOut([try sending("held", to: mailbox, notify: true)])
     XCTAssertEqual(try notifications.dueNotifications().notifications.count, 0, "the app is listening")
-    service.detach("app")
+    XCTAssertEqual(service.detach("app"), [])
     XCTAssertEqual(try notifications.dueNotifications().notifications.count, 1, "it has gone")
     XCTAssertEqual(
       service.carryOut([try sending("due", to: mailbox, notify: true)]).news.sorted(), ["app", "service"])
     XCTAssertEqual(try notifications.dueNotifications().notifications.count, 2)
+  }
+
+  /// The app was woken, and the push was left to it.
+  func testTheServiceHearsOfWhatAListenerLeaves() throws {
+    for leaves in [{ $0.detach("app") }, { $0.forget(["app"]) }] as [(RelayService) -> [String]] {
+      let mailbox = try newMailbox()
+      let service = try serve()
+      let (notifierKey, serviceKey) = (try newKey(), try newKey())
+      let notifier = try client(service).enableNotifier(
+        mailbox.recipient, key: mailbox.recipientKey, notifierKey: notifierKey.publicKey,
+        boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
+      let notifications = RelayNotifierClient(
+        port: Client(service: service, listener: "service"), randomness: randomness, service: serviceKey)
+      _ = try notifications.subscribe([(notifier.identifier, notifierKey)])
+      _ = try client(service, listener: "app").subscribe([(mailbox.recipient, mailbox.recipientKey)])
+      service.attach("app")
+      _ = service.carryOut([try sending("left", to: mailbox, notify: true)])
+      clock.advance(NotificationHold.pause)
+      let due = try notifications.dueNotifications().notifications
+      XCTAssertEqual(due.count, 1)
+      try notifications.acknowledge(due)
+      XCTAssertEqual(try notifications.dueNotifications().notifications, [])
+      XCTAssertEqual(leaves(service), ["service"])
+      XCTAssertEqual(try notifications.dueNotifications().notifications.count, 1)
+      service.close()
+    }
   }
 }

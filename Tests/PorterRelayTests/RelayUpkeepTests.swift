@@ -51,7 +51,11 @@ final class RelayUpkeepTests: RelayTestCase {
   func testINC07AnEarlierVersionIsBroughtUpToDateByAnExchangeThatMayWait() throws {
     let mailbox = try filled("waits")
     let earlier = try Database(path: path)
-    try earlier.execute("ALTER TABLE mailbox DROP COLUMN check_key; PRAGMA user_version=3")
+    try earlier.execute(
+      """
+      DROP TABLE taken_notification; DROP INDEX subscription_listener; ALTER TABLE mailbox DROP COLUMN check_key;
+      PRAGMA user_version=3
+      """)
     try earlier.close()
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     let relay = brief()

@@ -27,6 +27,8 @@ package final class EmbeddedRelay: RelayPort {
     var listeningKeys: Set<SigningPublicKey> = []
     /// Subscribers whose sockets are gone, and which the file could not forget for another process's lock.
     var gone: Set<String> = []
+    /// When it was last looked for processes that ended without a word.
+    var lookedForEnded: Moment?
     /// The file is open, and nothing of it is locked. The next exchange wakes it.
     var isDozing = false
     var isClosed = false
@@ -51,6 +53,8 @@ package final class EmbeddedRelay: RelayPort {
   /// the same file, once it has `RelayFile.logPages` pages: one that is a little longer than these is in order.
   package static let longestLog = 2 << 20
   private static let cuttingTime = Span.milliseconds(250)
+  /// How often a service that was asked to push for someone who listens has it looked for whether they still do.
+  private static let lookout = Span.seconds(5)
   private static let cuttingPatience = Span.milliseconds(20)
 
   private let path: String
@@ -181,12 +185,41 @@ package final class EmbeddedRelay: RelayPort {
     to request: RelayRequest, from file: RelayFile, in state: inout State
   ) throws(RelayError) -> RelayFile.Reply {
     let directory = state.wakes?.directory
+    var services: [String] = []
     let caller = RelayFile.Caller(name: listenerName, keys: state.listeningKeys) { () throws(RelayError) in
-      try self.listen(file, directory)
+      try self.listen(file, directory, &services)
     }
-    let reply = try file.reply(to: request, from: caller)
-    if case .listen(let key, _) = request.command { state.listeningKeys.insert(key) }
+    var reply = try file.reply(to: request, from: caller)
+    reply.services += services
+    switch request.command {
+    case .listen(let key, _): state.listeningKeys.insert(key)
+    case .dueNotifications(let service, _):
+      if try forgetEnded(owing: service, file, &state) { reply = try file.reply(to: request, from: caller) }
+      if case .dueNotifications(var due) = reply.answer, try !file.listenersOwing(to: service.bytes).isEmpty {
+        let next = UInt32(Self.lookout.milliseconds)
+        due.nextIn = min(due.nextIn ?? next, next)
+        reply.answer = .dueNotifications(due)
+      }
+    default: break
+    }
     return reply
+  }
+
+  /// A process that was killed tells no one, and what it has left to be fetched has no other push. Whether there was one.
+  private func forgetEnded(
+    owing service: SigningPublicKey, _ file: RelayFile, _ state: inout State
+  ) throws(RelayError) -> Bool {
+    let now = ports.clock.now()
+    if let last = state.lookedForEnded, now - last < Self.lookout { return false }
+    guard let directory = state.wakes?.directory else { return false }
+    let owing = try file.listenersOwing(to: service.bytes)
+    guard !owing.isEmpty else { return false }
+    state.lookedForEnded = now
+    let ended = owing.filter { directory.isAbandoned($0) }
+    guard !ended.isEmpty else { return false }
+    // This service asks just now.
+    _ = try file.forget(listeners: ended)
+    return true
   }
 
   /// `Mutex.withLock`, with its value named so that a typed throw passes through.
@@ -230,9 +263,11 @@ package final class EmbeddedRelay: RelayPort {
       return receiver
     }
     receiver?.close()
-    state.wakes?.sender.close()
-    state.wakes = nil
     state.listeningKeys = []
+    defer {
+      state.wakes?.sender.close()
+      state.wakes = nil
+    }
     interrupter.withLock { $0 = nil }
     guard let file = state.file else { return }
     let wasDozing = state.isDozing
@@ -243,7 +278,8 @@ package final class EmbeddedRelay: RelayPort {
     if !names.isEmpty, !wasDozing {
       // Other processes notice by themselves that the socket is closed; a suspension leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
-      _ = try? file.forget(listeners: Array(names))
+      if let services = try? file.forget(listeners: Array(names)) { wake(services, &state) }
+      state.gone = []
     }
     if !wasDozing { cutLog(of: file) }
     do throws(SQLiteError) {
@@ -263,8 +299,10 @@ package final class EmbeddedRelay: RelayPort {
 
   private var listenerName: String? { receiver.withLock { $0?.name } }
 
-  /// The name of this process's socket, which is bound now if it was not.
-  private func listen(_ file: RelayFile, _ directory: SocketDirectory?) throws(RelayError) -> String {
+  /// The name of this process's socket, which is bound now if it was not. `services` gets those that have to learn of what others left.
+  private func listen(
+    _ file: RelayFile, _ directory: SocketDirectory?, _ services: inout [String]
+  ) throws(RelayError) -> String {
     if let name = listenerName { return name }
     guard let directory else { throw .unavailable }
     let bound: WakeReceiver
@@ -275,7 +313,7 @@ package final class EmbeddedRelay: RelayPort {
     receiver.withLock { $0 = bound }
     // A process that was killed left its socket behind.
     directory.removeAbandoned(olderThan: .seconds(60))
-    try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
+    services += try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
     return bound.name
   }
 
@@ -304,6 +342,8 @@ package final class EmbeddedRelay: RelayPort {
   private func forgetGone(_ state: inout State) {
     guard !state.gone.isEmpty, let file = state.file else { return }
     for name in state.gone where WakeDirectory.isName(name) { state.wakes?.directory.remove(name) }
-    if (try? file.forget(listeners: Array(state.gone))) != nil { state.gone = [] }
+    guard let services = try? file.forget(listeners: Array(state.gone)) else { return }
+    state.gone = []
+    wake(services, &state)
   }
 }

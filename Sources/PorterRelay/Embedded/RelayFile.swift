@@ -264,7 +264,7 @@ final class RelayFile {
 extension RelayFile {
   /// "NPRL" in the file's header.
   private static let applicationIdentifier: Int64 = 0x4e50_524c
-  private static let schemaVersion: Int64 = 4
+  private static let schemaVersion: Int64 = 5
 
   private func migrate(_ mayMigrate: Bool) throws(RelayError) {
     // Another process may take the file over to a later version at any moment, also after it was opened here.
@@ -296,7 +296,7 @@ extension RelayFile {
   }
 
   /// What each adds to the one before it.
-  private static let versions = [firstVersion, secondVersion, thirdVersion, fourthVersion]
+  private static let versions = [firstVersion, secondVersion, thirdVersion, fourthVersion, fifthVersion]
 
   /// An acknowledged message stays as a row without a body until its retention ends, so that a late repeat of its
   /// sending is recognised by `attempt`.
@@ -379,6 +379,22 @@ extension RelayFile {
   private static let fourthVersion = """
     -- Null until its owner has shared one.
     ALTER TABLE mailbox ADD COLUMN check_key BLOB;
+    PRAGMA user_version=4;
+    """
+
+  private static let fifthVersion = """
+    -- Notifications that a service took while the message's recipient listened. They are apart from those that wait, which a service
+    -- asks for all the time.
+    CREATE TABLE taken_notification(
+      message INTEGER PRIMARY KEY REFERENCES message ON DELETE CASCADE,
+      mailbox INTEGER NOT NULL REFERENCES notifier ON DELETE CASCADE,
+      sent_at INTEGER NOT NULL,
+      nonce BLOB NOT NULL,
+      metadata BLOB NOT NULL
+    );
+    CREATE INDEX taken_notification_mailbox ON taken_notification(mailbox);
+    -- A listener ends with all its subscriptions, and one of many is found by it.
+    CREATE INDEX subscription_listener ON subscription(listener);
     PRAGMA user_version=\(schemaVersion);
     """
 }

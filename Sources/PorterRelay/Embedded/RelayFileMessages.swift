@@ -201,6 +201,7 @@ extension RelayFile {
       try noteSignOfLife(of: listener)
       return try storage { () throws(SQLiteError) in
         try database.run(Self.dropNotification, [.integer(number)])
+        try database.run("DELETE FROM taken_notification WHERE message = ?1", [.integer(number)])
         return try database.run(sql, bindings) > 0
       }
     }

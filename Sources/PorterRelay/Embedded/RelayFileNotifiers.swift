@@ -176,7 +176,8 @@ extension RelayFile {
     }
   }
 
-  /// Without a sync: if a power failure undoes it, a hint is repeated.
+  /// Without a sync: if a power failure undoes it, a hint is repeated. Those of recipients who listen are kept, for the case that they
+  /// stop before they have fetched.
   func acknowledgeNotifications(
     _ request: RelayRequest, service: SigningPublicKey, nonces: [BoxNonce]
   ) throws(RelayError) -> RelayAnswer {
@@ -185,6 +186,13 @@ extension RelayFile {
     return try commit(.normal) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         for nonce in nonces {
+          try database.run(
+            """
+            INSERT OR REPLACE INTO taken_notification(message, mailbox, sent_at, nonce, metadata)
+            SELECT message, mailbox, sent_at, nonce, metadata FROM notification
+            WHERE nonce = ?1 AND (SELECT service FROM notifier WHERE notifier.mailbox = notification.mailbox) = ?2
+              AND \(Self.isListenedTo("notification.mailbox"))
+            """, [.blob(nonce.bytes), .blob(service.bytes)])
           try database.run(
             """
             DELETE FROM notification

@@ -91,7 +91,7 @@ public final class RelayService {
     do throws(RelayError) {
       let file = try open()
       // No client of an earlier run can be woken.
-      try file.forget(listeners: try file.listeners())
+      _ = try file.forget(listeners: try file.listeners())
     } catch {
       throw RelayServiceError(error)
     }
@@ -264,17 +264,17 @@ extension RelayService {
     _ = try? file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
   }
 
-  /// The listener cannot be woken for now: pushes do not wait for it.
-  public func detach(_ listener: String) {
-    guard listeners[listener] != nil, let file = try? open() else { return }
-    _ = try? file.noteAbsence(of: listener)
+  /// The listener cannot be woken for now: pushes do not wait for it. Returns the listeners of services to which something came by that.
+  public func detach(_ listener: String) -> [String] {
+    guard listeners[listener] != nil, let file = try? open() else { return [] }
+    return (try? file.noteAbsence(of: listener)) ?? []
   }
 
-  /// Ends the subscriptions of these listeners.
-  public func forget(_ names: [String]) {
+  /// Ends the subscriptions of these listeners. Returns as `detach` does.
+  public func forget(_ names: [String]) -> [String] {
     for name in names { listeners[name] = nil }
-    guard let file = try? open() else { return }
-    _ = try? file.forget(listeners: names)
+    guard let file = try? open() else { return [] }
+    return (try? file.forget(listeners: names)) ?? []
   }
 }
 

@@ -112,8 +112,8 @@ public final class FileBackEnd: RelayBackEnd {
       finish(&exchanges, &ends, service)
       switch job {
       case .attach(let listener): service.attach(listener)
-      case .detach(let listener): service.detach(listener)
-      case .forget(let listeners): service.forget(listeners)
+      case .detach(let listener): tell(service.detach(listener))
+      case .forget(let listeners): tell(service.forget(listeners))
       case .trial: note(service.writeFailure())
       case .exchange: break
       }
@@ -127,7 +127,7 @@ public final class FileBackEnd: RelayBackEnd {
     guard !exchanges.isEmpty else { return }
     let turn = service.carryOut(exchanges)
     metrics.observe("porter_relay_batch_exchanges", Double(exchanges.count))
-    if !turn.news.isEmpty { onNews(turn.news) }
+    tell(turn.news)
     var problem: String?
     var hasSent = false
     for (outcome, done) in zip(turn.outcomes, ends) {
@@ -144,6 +144,10 @@ public final class FileBackEnd: RelayBackEnd {
     if let problem { note(problem) } else if hasSent, self.problem != nil { note(service.writeFailure()) }
     exchanges.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
+  }
+
+  private func tell(_ news: [String]) {
+    if !news.isEmpty { onNews(news) }
   }
 
   private func note(_ problem: String?) {

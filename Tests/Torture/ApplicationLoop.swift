@@ -144,7 +144,9 @@ final class ApplicationLoop {
   /// The address accepts by itself for a while, or does not.
   private func setAddress(_ process: TorturedProcess) throws {
     var settings: [(String, JSONValue)] = [("businessAddress", false)]
-    if dice.chance(25) { settings.append(("autoAccept", ["acceptIncognito": .bool(dice.chance(30))])) }
+    if torture.hasSeenRequests, dice.chance(25) {
+      settings.append(("autoAccept", ["acceptIncognito": .bool(dice.chance(30))]))
+    }
     if dice.chance(70) { settings.append(("autoReply", ["type": "text", "text": "welcome"])) }
     let json = JSONValue.object(JSONObject(settings))
     if try process.command("/_address_settings 1 \(json.text)") != nil {

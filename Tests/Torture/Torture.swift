@@ -76,6 +76,12 @@ final class Torture: Sendable {
     Self.kinds.allSatisfy(hasHappened) && Self.decisions.allSatisfy { $0.contains(where: hasHappened) }
   }
 
+  /// Requests were shown, accepted and rejected: the address may accept them by itself for the rest of the time.
+  var hasSeenRequests: Bool {
+    hasHappened("notifications: NTF_CAT_CONTACT_REQUEST")
+      && Self.requestDecisions.allSatisfy { $0.contains(where: hasHappened) }
+  }
+
   private func hasHappened(_ kind: String) -> Bool {
     if tally.number(of: kind) > 0 { return true }
     guard kind.hasPrefix(Self.applied) else { return false }
@@ -195,11 +201,15 @@ extension Torture {
   private static let applied = "responses applied: "
 
   /// The same, one of each line. Responses are counted in the end, and some of them are reported before.
-  static let decisions = [
-    ["responses applied: open"], ["responses applied: reply"], ["responses applied: markRead"],
+  static let decisions =
+    [
+      ["responses applied: open"], ["responses applied: reply"], ["responses applied: markRead"],
+      ["responses applied: acceptCall", "responses applied: rejectCall"],
+    ] + requestDecisions
+
+  private static let requestDecisions = [
     ["responses applied: acceptContact", "responses applied: acceptContactIncognito"],
     ["responses applied: rejectContact", "contact requests rejected by command"],
-    ["responses applied: acceptCall", "responses applied: rejectCall"],
   ]
 
   /// The same, of what is counted in the end.

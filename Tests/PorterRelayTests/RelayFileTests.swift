@@ -46,7 +46,7 @@ final class RelayFileTests: RelayTestCase {
     _ = try RelayClient(port: port, randomness: randomness).createMailbox(recipientKey: key)
     port.close()
     let later = try Database(path: newer)
-    try later.setUserVersion(5)
+    try later.setUserVersion(1_000)
     try later.close()
     let again = EmbeddedRelay(path: newer, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     assertStorageFails([.schema]) {

@@ -94,19 +94,20 @@ struct Talk {
     if let caller = waiting.first?["contact"]?["contactId"]?.integerValue {
       let offer = ("calls accepted", "offer @\(caller) {\"callType\":\(Self.type),\"rtcSession\":\(Self.session)}")
       let others = [("calls rejected", "reject @\(caller)"), ("calls ended", "end @\(caller)")]
-      try act(process, dice.element(of: [offer, offer, offer] + others))
+      try act(process, dice.element(of: torture.hasSeenCalls ? [offer, offer, offer] + others : [offer]))
       return
     }
     if try act(process, ("calls answered", "answer @\(contact) \(Self.session)")) { return }
     let invite = ("calls made", "invite @\(contact) \(Self.type)")
     let others = [("calls ended", "end @\(contact)"), ("calls connected", "status @\(contact) connected")]
     let chosen = dice.element(of: [invite, invite] + others)
-    if try act(process, chosen), chosen == invite, dice.chance(50) { try awaitOffer(process, contact) }
+    guard try act(process, chosen), chosen == invite, dice.chance(50) || !torture.hasSeenCalls else { return }
+    try awaitOffer(process, contact)
   }
 
   /// Stays at a call that was made, as a person does. Otherwise the next thing is hardly ever to answer an offer.
   private func awaitOffer(_ process: TorturedProcess, _ contact: Int64) throws {
-    for _ in 0..<8 {
+    for _ in 0..<(torture.hasSeenCalls ? 8 : 24) {
       usleep(200_000)
       if try act(process, ("calls answered", "answer @\(contact) \(Self.session)")) { return }
     }

@@ -82,6 +82,9 @@ final class Torture: Sendable {
       && Self.requestDecisions.allSatisfy { $0.contains(where: hasHappened) }
   }
 
+  /// A call was accepted, and its offer answered. That takes two people who are awake together, which is rare on a slow machine.
+  var hasSeenCalls: Bool { ["calls accepted", "calls answered"].allSatisfy(hasHappened) }
+
   private func hasHappened(_ kind: String) -> Bool {
     if tally.number(of: kind) > 0 { return true }
     guard kind.hasPrefix(Self.applied) else { return false }

@@ -26,8 +26,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
     var isConnectable = false
     var problem: String? = "the cluster was not reached yet"
     var failedAt: ContinuousClock.Instant?
-    /// When it is looked whether what was accepted is still there.
-    var restoresAt: ContinuousClock.Instant?
+    var restores = RestoreSchedule()
   }
 
   /// Exchanges at the same time; a further one is refused.
@@ -35,8 +34,6 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private static let probeInterval = Duration.seconds(1)
   /// How long what failed is said after nothing fails any more.
   private static let memory = Duration.milliseconds(1_500)
-  /// A node that was cut off believes for 10 seconds that it leads, and may undo what the others have until it follows one of them.
-  private static let restoring = (after: Duration.seconds(15), again: Duration.seconds(5))
   private static let openingInterval = Duration.milliseconds(250)
   /// A cluster that takes connections has been opened before the relay says its address, unless that takes longer.
   private static let openingPatience = DispatchTimeInterval.seconds(10)
@@ -167,19 +164,13 @@ public final class JetStreamBackEnd: RelayBackEnd {
   }
 
   private func restoreIfDue(_ relay: ClusteredRelay) async {
-    let isDue = state.withLock { state in
-      guard let due = state.restoresAt, due <= .now else { return false }
-      state.restoresAt = nil
-      return true
-    }
-    guard isDue else { return }
+    guard state.withLock({ $0.restores.takeDue(at: .now) }) else { return }
     do throws(ClusterFailure) {
       let restored = try await relay.restoreBodies()
       guard restored > 0 else { return }
       log(.error, "the cluster had lost messages, which are there again", ["messages": String(restored)])
     } catch {
-      // A failure meanwhile has set a later time.
-      state.withLock { $0.restoresAt = $0.restoresAt ?? .now + Self.restoring.again }
+      state.withLock { $0.restores.noteUnfinished(at: .now) }
     }
   }
 
@@ -227,7 +218,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
     let (before, after) = state.withLock { state in
       let before = state.problem
       if let problem {
-        (state.problem, state.failedAt, state.restoresAt) = (problem, now, now + Self.restoring.after)
+        (state.problem, state.failedAt) = (problem, now)
+        state.restores.noteFailure(at: now)
       } else if state.failedAt.map({ now - $0 >= Self.memory }) ?? true {
         (state.problem, state.failedAt) = (nil, nil)
       }

@@ -100,6 +100,28 @@ class NotifierTests(RelayTestCase):
         self.assertLessEqual(wait, 2_001)
         self.assertEqual(self.again(other, service).message(watched.keys), self.head(other, watched.mailbox))
 
+    def test_what_a_recipient_leaves_is_pushed_again(self):
+        """It listened, and the push was left to it."""
+        relay, service = self.start(), SigningKey.generate()
+        names = [protocol.listener(), protocol.listener()]
+        recipient, server = [protocol.Client(self.http1(relay, name).exchange) for name in names]
+        watched = self.watched(server, service)
+        recipient.ask(protocol.listen(SigningKey.generate(), [watched.mailbox]))
+        streams = [self.news(relay, name) for name in names]
+        for stream in streams:
+            stream.next()
+        self.person(relay).ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual([stream.next() for stream in streams], ["news", "news"])
+        taken = self.again(server, service)
+        server.ask(protocol.acknowledge_notifications(service, [taken.nonce]))
+        self.assertEqual(self.due(server, service)[1], [])
+        streams[0].close()
+        self.assertEqual(streams[1].next(), "news")
+        again = self.again(server, service)
+        self.assertEqual(again.message(watched.keys), self.head(server, watched.mailbox))
+        server.ask(protocol.acknowledge_notifications(service, [again.nonce]))
+        self.assertEqual(self.due(server, service)[1], [], "no one listens any more")
+
     def test_a_service_is_woken(self):
         relay, service, name = self.start(), SigningKey.generate(), protocol.listener()
         client = protocol.Client(self.http1(relay, name).exchange)

@@ -62,6 +62,17 @@ package struct WallTime: Hashable, Comparable, Sendable {
   package var seconds: Int64 { milliseconds.quotientRoundedDown(by: 1_000) }
 }
 
+/// A moment and the boot that it belongs to, as it is stored: in another boot it means nothing.
+package struct BootMoment: Hashable, Sendable {
+  package var boot: String
+  package var moment: Moment
+
+  package init(boot: String, moment: Moment) {
+    self.boot = boot
+    self.moment = moment
+  }
+}
+
 /// The port for time. Safe from any thread.
 package protocol Clock: Sendable {
   func now() -> Moment

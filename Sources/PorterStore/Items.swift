@@ -14,7 +14,8 @@ extension Store {
     item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote, edited, deleted_at,
     live, ttl, delete_at, mentions_user, overtook,
     (SELECT group_concat(own || reaction, char(10)) FROM reactions
-      WHERE reactions.contact_id = items.contact_id AND reactions.shared_id = items.shared_id)
+      WHERE reactions.contact_id = items.contact_id AND reactions.shared_id = items.shared_id),
+    sent_boot, sent_moment
     """
 
   static func item(_ row: borrowing Row) -> StoredItem {
@@ -26,7 +27,8 @@ extension Store {
       isEdited: row.flag(10), deletedAt: row.optionalInteger(11).map { WallTime(milliseconds: $0) },
       isLive: row.flag(12), secondsToLive: row.optionalInteger(13),
       disappearsAt: row.optionalInteger(14).map { WallTime(milliseconds: $0) }, mentionsUser: row.flag(15),
-      hasOvertaken: row.flag(16), reactions: row.optionalText(17).map { reactions($0) } ?? [])
+      hasOvertaken: row.flag(16), reactions: row.optionalText(17).map { reactions($0) } ?? [],
+      sentMoment: row.optionalText(18).map { BootMoment(boot: $0, moment: Moment(nanoseconds: row.integer(19))) })
   }
 
   /// JSON has no line end of its own, so that one may stand between two.
@@ -128,12 +130,12 @@ extension Store {
       "SELECT min(item_id) FROM items WHERE contact_id = ? AND (status = 'rcvNew') = 1", [.integer(contactID)])
   }
 
-  /// Part of the caller's transaction.
+  /// `moment` is when the user sends it, which its age is counted from. Part of the caller's transaction.
   package func insertSentItem(
     contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
-    traits: ItemTraits = ItemTraits()
+    moment: BootMoment, traits: ItemTraits = ItemTraits()
   ) throws(StoreError) -> Int64 {
-    let id = try insertItem(contactID, isSent: true, content, quote, sharedID, itemAt, at: time, traits)
+    let id = try insertItem(contactID, sent: moment, content, quote, sharedID, itemAt, at: time, traits)
     try run(
       "UPDATE connections SET chat_at = ? WHERE contact_id = ?", [.integer(itemAt.milliseconds), .integer(contactID)])
     return id
@@ -145,7 +147,7 @@ extension Store {
     contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
     traits: ItemTraits = ItemTraits()
   ) throws(StoreError) -> StoredItem {
-    let id = try insertItem(contactID, isSent: false, content, quote, sharedID, itemAt, at: time, traits)
+    let id = try insertItem(contactID, sent: nil, content, quote, sharedID, itemAt, at: time, traits)
     return StoredItem(
       id: id, contactID: contactID, isSent: false, content: content, quote: quote, status: Self.unreadStatus,
       sharedID: sharedID, itemAt: itemAt, createdAt: time, updatedAt: time,
@@ -176,20 +178,22 @@ extension Store {
   }
 
   private func insertItem(
-    _ contactID: Int64, isSent: Bool, _ content: String, _ quote: String?, _ sharedID: [UInt8]?, _ itemAt: WallTime,
-    at time: WallTime, _ traits: ItemTraits
+    _ contactID: Int64, sent: BootMoment?, _ content: String, _ quote: String?, _ sharedID: [UInt8]?,
+    _ itemAt: WallTime, at time: WallTime, _ traits: ItemTraits
   ) throws(StoreError) -> Int64 {
-    try insert(
+    let isSent = sent != nil
+    return try insert(
       """
       INSERT INTO items (item_id, contact_id, sent, content, status, shared_id, item_at, created_at, updated_at, quote,
-        live, ttl, mentions_user, overtook, edited)
+        live, ttl, mentions_user, overtook, edited, sent_boot, sent_moment)
       VALUES ((SELECT max(items, coalesce((SELECT max(item_id) FROM items), 0)) + 1 FROM store),
-        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12 > ?9)
+        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?12 > ?9, ?13, ?14)
       """,
       [
         .integer(contactID), .flag(isSent), .text(content), .text(isSent ? "sndNew" : Self.unreadStatus),
         .optional(sharedID), .integer(itemAt.milliseconds), .integer(time.milliseconds), .optional(quote),
         .flag(traits.isLive), .optional(traits.secondsToLive), .flag(traits.mentionsUser), .flag(traits.hasOvertaken),
+        .optional(sent?.boot), .optional(sent?.moment.nanoseconds),
       ])
   }
 

@@ -194,6 +194,8 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   /// Made by an edit that came before its message.
   package var hasOvertaken: Bool
   package var reactions: [StoredReaction]
+  /// When the user sent it; nil for what a contact sent, and for what an earlier version stored.
+  package var sentMoment: BootMoment?
 
   package var description: String { "item \(id)" }
 }

@@ -49,6 +49,13 @@ extension Schema {
     CREATE INDEX ledger_outdated ON ledger (entry_id) WHERE state = 'outdated';
     """
 
+  static let sentMoments = """
+    -- When the user sent it, since that boot: what decides for how long it may be changed (INC-14). NULL for what a contact sent, and
+    -- for what was sent before these columns were there.
+    ALTER TABLE items ADD COLUMN sent_boot TEXT;
+    ALTER TABLE items ADD COLUMN sent_moment INTEGER;
+    """
+
   /// What was marked as deleted before its time began was kept. The time begins with the mark; `continueDisappearing` takes it for one of an
   /// earlier boot, and computes the moment at which it ends.
   static let markedDisappearing = """

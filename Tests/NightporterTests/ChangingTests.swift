@@ -1,4 +1,5 @@
 import Foundation
+import PorterPlatform
 import PorterStore
 import XCTest
 
@@ -75,13 +76,44 @@ final class ChangingTests: XCTestCase {
     let long = String(repeating: "x", count: 20_000)
     XCTAssertEqual(pair.bob.send(edit(item, long))["error"]["np"]["code"].text, "messageTooLarge")
     XCTAssertTrue(items(pair.bob)[0]["meta"]["editable"].flag)
-    try execute("UPDATE items SET item_at = item_at - 86400000", pair.bob)
+    try execute("UPDATE items SET sent_moment = sent_moment - 86400 * 1000000000", pair.bob)
     XCTAssertFalse(items(pair.bob)[0]["meta"]["editable"].flag)
     XCTAssertFalse(items(pair.bob)[0]["meta"]["deletable"].flag)
     XCTAssertEqual(pair.bob.send(edit(item, "late")).errorTag, "invalidChatItemUpdate")
     XCTAssertEqual(pair.bob.send("/_delete item @1 \(item) broadcast").errorTag, "invalidChatItemDelete")
     pair.bob.send("/_delete item @1 \(item) internal").assert("chatItemsDeleted")
     XCTAssertEqual(pair.texts(pair.alice), ["mine"])
+  }
+
+  /// The wall clock of the author's device is a year behind, or a year ahead: the day is counted by the time since boot.
+  func testINC14OnesOwnMessagesAreChangedForADayWhateverTheWallClockSays() throws {
+    for days in [-365, 365] as [Int64] {
+      let pair = try Pair()
+      let clock = MovedClock()
+      pair.bob.free()
+      let bob = try Host.open(pair.bob.prefix, clock: clock)
+      bob.send("/_start").assert("chatStarted")
+      for text in ["one", "two"] {
+        bob.send("/_send @1 text \(text)").assert("newChatItems")
+        pair.alice.event("newChatItems", within: 20)
+      }
+      let sent = items(bob).map { $0["meta"]["itemId"].number }
+      clock.setWall(.days(days))
+      clock.move(.seconds(86_000))
+      XCTAssertTrue(items(bob).allSatisfy { $0["meta"]["editable"].flag && $0["meta"]["deletable"].flag }, "\(days)")
+      bob.send(edit(sent[0], "one, edited")).assert("chatItemUpdated")
+      bob.send("/_delete item @1 \(sent[1]) broadcast").assert("chatItemsDeleted")
+      bob.send("/_send @1 text three").assert("newChatItems")
+      let last = lastItem(bob)
+      for step in [days, -days, 0] {
+        clock.setWall(.days(step))
+        clock.move(.days(step == days ? 1 : 0))
+        XCTAssertFalse(items(bob).contains { $0["meta"]["editable"].flag }, "\(days), then \(step)")
+        XCTAssertEqual(bob.send(edit(last, "late")).errorTag, "invalidChatItemUpdate", "\(days), then \(step)")
+        XCTAssertEqual(
+          bob.send("/_delete item @1 \(last) broadcast").errorTag, "invalidChatItemDelete", "\(days), then \(step)")
+      }
+    }
   }
 
   /// A program that takes alice's message for its own sends an edit and a deletion of it.

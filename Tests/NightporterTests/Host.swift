@@ -1,8 +1,11 @@
 import CNightporter
 import Foundation
-import Nightporter
+import PorterPlatform
 import PorterStore
 import XCTest
+
+@testable import Nightporter
+@testable import PorterEngine
 
 /// Waits until it holds, and fails if that never happens. The bound is for a test that would hang.
 func awaitThat(
@@ -50,6 +53,12 @@ final class Host {
   init(_ handle: chat_ctrl, _ prefix: String) {
     self.handle = handle
     self.prefix = prefix
+  }
+
+  /// An application on an existing store, by this clock.
+  static func open(_ prefix: String, clock: any Clock) throws -> Host {
+    let configuration = Configuration(prefix: prefix, role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+    return Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), prefix)
   }
 
   deinit { free() }

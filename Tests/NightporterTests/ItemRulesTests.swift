@@ -2,6 +2,7 @@ import PorterPlatform
 import XCTest
 
 @testable import PorterEngine
+@testable import PorterStore
 
 /// Who may change a message, and until when.
 final class ItemRulesTests: XCTestCase {
@@ -41,6 +42,35 @@ final class ItemRulesTests: XCTestCase {
     }
   }
 
+  /// The age of the user's own message: in the boot in which it was sent no wall clock counts (INC-14). In a later one it is the only
+  /// clock that knows how long the device was off, and the message is no younger than the boot.
+  func testTheAgeOfOnesOwnMessage() {
+    let day: Int64 = 86_400
+    let table: [(sent: (boot: String, second: Int64)?, now: (boot: String, second: Int64), wall: Int64, age: Int64)] = [
+      (("a", 100), ("a", 160), 60, 60),
+      (("a", 100), ("a", 160), 365 * day, 60),
+      (("a", 100), ("a", 160), -365 * day, 60),
+      (("a", 900), ("b", 30), 60, 60),
+      (("a", 900), ("b", 2 * day), 60, 2 * day),
+      (("a", 900), ("b", 30), -365 * day, 30),
+      (("a", 900), ("b", 30), 2 * day, 2 * day),
+      (nil, ("a", 160), 60, 60),
+      (nil, ("a", 160), -60, 0),
+    ]
+    for (sent, now, wall, age) in table {
+      let item = StoredItem(
+        id: 1, contactID: 1, isSent: true, content: "", status: "sndSent", itemAt: WallTime(milliseconds: 1_000_000),
+        sentMoment: sent.map { Self.moment($0.boot, $0.second) })
+      let reading = ClockReading(
+        wall: WallTime(milliseconds: 1_000_000 + wall * 1_000), sinceBoot: Self.moment(now.boot, now.second))
+      XCTAssertEqual(item.age(at: reading), .seconds(age), "\(String(describing: sent)) \(now) \(wall)")
+    }
+  }
+
+  private static func moment(_ boot: String, _ second: Int64) -> BootMoment {
+    BootMoment(boot: boot, moment: Moment(nanoseconds: second * 1_000_000_000))
+  }
+
   func testReceipts() {
     XCTAssertEqual(ItemRules.contactConfirms(nil), .ignored(.unknownMessage))
     XCTAssertEqual(ItemRules.contactConfirms(subject(.user, hours: 9_999)), .allowed)
@@ -65,5 +95,17 @@ final class ItemRulesTests: XCTestCase {
         adds: adds, isThere: isThere, reactions: count, isAllowed: isAllowed, isDeleted: isDeleted)
       XCTAssertEqual(verdict, expected, "\((adds, isThere, count, isAllowed, isDeleted))")
     }
+  }
+}
+
+extension StoredItem {
+  fileprivate init(
+    id: Int64, contactID: Int64, isSent: Bool, content: String, status: String, itemAt: WallTime,
+    sentMoment: BootMoment?
+  ) {
+    self.init(
+      id: id, contactID: contactID, isSent: isSent, content: content, status: status, itemAt: itemAt, createdAt: itemAt,
+      updatedAt: itemAt, isEdited: false, isLive: false, mentionsUser: false, hasOvertaken: false, reactions: [],
+      sentMoment: sentMoment)
   }
 }

@@ -172,7 +172,8 @@ final class ReceivedChangesTests: XCTestCase {
       let (contactID, start) = (chat.contactID, chat.start)
       try chat.store.transaction { [store = chat.store] () throws(StoreError) in
         _ = try store.insertSentItem(
-          contactID: contactID, content: MessageContent.text("mine").json.text, sharedID: [9], itemAt: start, at: start)
+          contactID: contactID, content: MessageContent.text("mine").json.text, sharedID: [9], itemAt: start, at: start,
+          moment: BootMoment(boot: "boot", moment: Moment(nanoseconds: 0)))
       }
       let edit = chat.edit("forged", 9)
       let edited = try chat.receive { (changes) throws(StoreError) in try changes.edit(edit) }
@@ -193,7 +194,8 @@ final class ReceivedChangesTests: XCTestCase {
       let (store, start, contactID, connectionID) = (chat.store, chat.start, chat.contactID, chat.connectionID)
       let item = try store.transaction { () throws(StoreError) in
         let item = try store.insertSentItem(
-          contactID: contactID, content: MessageContent.text("mine").json.text, sharedID: [9], itemAt: start, at: start)
+          contactID: contactID, content: MessageContent.text("mine").json.text, sharedID: [9], itemAt: start, at: start,
+          moment: BootMoment(boot: "boot", moment: Moment(nanoseconds: 0)))
         _ = try store.insertOutbox(
           connectionID: connectionID, itemID: item, purpose: "message", isSigned: true, notifies: true, body: [1],
           deduplication: [1])

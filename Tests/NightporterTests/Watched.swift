@@ -11,15 +11,20 @@ final class MovedClock: Clock {
     var ahead = Span.zero
     /// Where it stands.
     var stopped: Moment?
+    /// By how much the wall clock was set.
+    var wallStep = Span.zero
   }
   private let time = Mutex(Time())
 
   func now() -> Moment { time.withLock { ($0.stopped ?? SystemClock().now()) + $0.ahead } }
   func wall() -> WallTime {
-    WallTime(milliseconds: SystemClock().wall().milliseconds + time.withLock { $0.ahead }.milliseconds)
+    let ahead = time.withLock { $0.ahead + $0.wallStep }
+    return WallTime(milliseconds: SystemClock().wall().milliseconds + ahead.milliseconds)
   }
   func pause(_ span: Span) { SystemClock().pause(span) }
   func move(_ span: Span) { time.withLock { $0.ahead = $0.ahead + span } }
+  /// Only the wall clock, to so much after the right time, or before it.
+  func setWall(_ step: Span) { time.withLock { $0.wallStep = step } }
   /// From now on it is moved only; `start` moves it to where it had been.
   func stop() { time.withLock { $0.stopped = SystemClock().now() } }
   func start() { time.withLock { $0.stopped = nil } }

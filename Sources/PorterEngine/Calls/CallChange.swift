@@ -91,7 +91,8 @@ struct CallRecorder: PorterMachines.CallRecord {
       ).id
     } else {
       let item = try change.store.insertSentItem(
-        contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now)
+        contactID: call.contactID, content: content, sharedID: nil, itemAt: call.calledAt, at: now,
+        moment: context.sinceBoot)
       (change.call.itemID, change.itemChange) = (item, .sent(itemID: item))
     }
   }

@@ -9,7 +9,7 @@ extension Engine {
   /// What a command about a message needs, as its transaction has read it.
   private struct Subject {
     let store: Store
-    let now: WallTime
+    let time: ClockReading
     let user: StoredUser
     let contact: StoredContact
     /// Nil if only the conversation is kept: nothing can be sent.
@@ -17,10 +17,11 @@ extension Engine {
     let items: [StoredItem]
 
     var features: ContactFeatures { ContactFeatures(user, contact) }
+    var now: WallTime { time.wall }
     var info: ChatInfo { .direct(ContactRecord(contact, connection: connection)) }
 
     func inChat(_ item: StoredItem) -> ChatItemInChat {
-      ChatItemInChat(info: info, item: ChatItemRecord(item, at: now))
+      ChatItemInChat(info: info, item: ChatItemRecord(item, at: time))
     }
   }
 
@@ -34,7 +35,7 @@ extension Engine {
     let store = try requireStore()
     try requireStarted()
     _ = try requireContact(contactID)
-    let now = context.clock.wall()
+    let time = context.clockReading
     let answer = try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> Answer in
         let contact = try store.visibleContact(contactID)
@@ -47,7 +48,7 @@ extension Engine {
         }
         return try work(
           Subject(
-            store: store, now: now, user: try store.user(contact.userID), contact: contact,
+            store: store, time: time, user: try store.user(contact.userID), contact: contact,
             connection: try store.currentConnection(contactID: contactID), items: items))
       }
     }
@@ -108,7 +109,7 @@ extension Engine {
   ) throws(ChatError) -> Response {
     try change(contactID, [itemID]) { (subject) throws(StoreError) in
       guard let item = subject.items.first, let sharedID = item.sharedID,
-        ItemRules.edit(ItemRules.Subject(item, at: subject.now)) == .allowed
+        ItemRules.edit(ItemRules.Subject(item, at: subject.time)) == .allowed
       else { return .failure(.error(.invalidChatItemUpdate)) }
       let text = message.content.json.text
       let bytes = text.utf8.count
@@ -164,7 +165,7 @@ extension Engine {
     var messages: [ChatMessage] = []
     for item in subject.items {
       guard let sharedID = item.sharedID,
-        ItemRules.deleteForBoth(ItemRules.Subject(item, at: subject.now)) == .allowed
+        ItemRules.deleteForBoth(ItemRules.Subject(item, at: subject.time)) == .allowed
       else { return .error(.invalidChatItemDelete) }
       messages.append(.removal(sharedID: sharedID))
     }
@@ -203,8 +204,8 @@ extension Engine {
         .chatItemReaction(
           UserRecord(subject.user), isAdded: adds,
           ReactionInChat(
-            info: subject.info, direction: .sent, item: ChatItemRecord(try store.item(itemID), at: now), sentAt: now,
-            reaction: reaction)))
+            info: subject.info, direction: .sent, item: ChatItemRecord(try store.item(itemID), at: subject.time),
+            sentAt: now, reaction: reaction)))
     }
   }
 

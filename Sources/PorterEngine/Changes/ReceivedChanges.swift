@@ -86,7 +86,7 @@ struct ReceivedChanges {
         edit.content, edit.traits, edit.sharedID, quote: nil, sentAt: relayedAt, hasOvertaken: true)
       return .item(try store.item(item.id))
     }
-    return try carryOut(ItemRules.contactEdits(subject(item)), "edit") { () throws(StoreError) in
+    return try carryOut(ItemRules.contactEdits(Self.subject(item)), "edit") { () throws(StoreError) in
       let text = edit.content.json.text
       let isLive = item.isLive && edit.traits.isLive
       guard text != item.content || item.isLive else { return ignored(.nothingToChange, "edit") }
@@ -107,8 +107,8 @@ struct ReceivedChanges {
     let isKept = try !features().allow(.fullDelete, .contact)
     // The sender's clock may be wrong, so that the age is taken from when the relay took the message.
     let sentAt = try store.ledgerEntries(itemID: item.id).first?.messageAt ?? item.createdAt
-    let verdict = ItemRules.contactDeletes(
-      ItemRules.Subject(item, sentAt: sentAt, at: relayedAt), inFull: !isKept)
+    let age = Span.milliseconds(max(0, relayedAt.milliseconds &- sentAt.milliseconds))
+    let verdict = ItemRules.contactDeletes(ItemRules.Subject(item, age: age), inFull: !isKept)
     return try carryOut(verdict, "deletion") { () throws(StoreError) in
       if isKept { try markDeleted(item) } else { try store.remove(item) }
       return .changed(.removed(ItemChange.RemovedItem(item), isKept: isKept), contactID: contactID)
@@ -142,7 +142,7 @@ struct ReceivedChanges {
 
   func confirm(_ sharedID: [UInt8]) throws(StoreError) -> Content {
     let item = try store.item(contactID: contactID, sharedID: sharedID)
-    return try carryOut(ItemRules.contactConfirms(item.map(subject)), "receipt") { () throws(StoreError) in
+    return try carryOut(ItemRules.contactConfirms(item.map(Self.subject)), "receipt") { () throws(StoreError) in
       guard let item, item.status != "sndRcvd" else { return ignored(.nothingToChange, "receipt") }
       try store.setItemStatus(item.id, "sndRcvd", at: now)
       return .changed(.statusChanged(itemID: item.id), contactID: contactID)
@@ -151,9 +151,8 @@ struct ReceivedChanges {
 
   // MARK: Verdicts
 
-  private func subject(_ item: StoredItem) -> ItemRules.Subject {
-    ItemRules.Subject(item, at: relayedAt)
-  }
+  /// For the rules that have no limit.
+  private static func subject(_ item: StoredItem) -> ItemRules.Subject { ItemRules.Subject(item, age: .zero) }
 
   private func carryOut(
     _ verdict: ItemRules.Verdict, _ what: StaticString, _ change: () throws(StoreError) -> Content
@@ -172,14 +171,5 @@ struct ReceivedChanges {
 
   private func refused(_ reason: ChangeRefusal, _ what: StaticString) -> Content {
     .quarantined("\(what): \(reason.rawValue)")
-  }
-}
-
-extension ItemRules.Subject {
-  /// `sentAt`: by the clock that `time` is read from, if that is not the sender's.
-  init(_ item: StoredItem, sentAt: WallTime? = nil, at time: WallTime) {
-    let age = time.milliseconds - (sentAt ?? item.itemAt).milliseconds
-    self.init(
-      author: item.isSent ? .user : .contact, isDeleted: item.deletedAt != nil, age: .milliseconds(max(0, age)))
   }
 }

@@ -113,7 +113,7 @@ extension Engine {
   private func chatRecord(_ contact: StoredContact, items: [StoredItem]) throws(ChatError) -> ChatRecord {
     let store = try requireStore()
     let first = try stored { () throws(StoreError) in try store.firstUnreadItem(contactID: contact.id) }
-    let now = context.clock.wall()
+    let now = context.clockReading
     return ChatRecord(
       info: .direct(try contactRecord(contact)), items: items.map { ChatItemRecord($0, at: now) },
       stats: ChatStats(
@@ -217,6 +217,7 @@ extension Engine {
       let id = try store.insertSentItem(
         contactID: contact.id, content: draft.content.json.text,
         quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now,
+        moment: context.sinceBoot,
         traits: ItemTraits(isLive: draft.traits.isLive, secondsToLive: draft.traits.secondsToLive))
       // A sent message's time runs from the start; a live one's when it is whole.
       if let seconds = draft.traits.secondsToLive, !draft.traits.isLive {

@@ -165,7 +165,7 @@ extension PendingConnectionRecord {
 
 extension ChatItemRecord {
   /// `now`: when it is reported, if that may be long after it was written.
-  init(_ item: StoredItem, at now: WallTime? = nil) {
+  init(_ item: StoredItem, at now: ClockReading? = nil) {
     let (content, call) = MessageContent.stored(item.content, isSent: item.isSent)
     self.init(
       id: item.id, direction: item.isSent ? .sent : .received, content: content,
@@ -176,7 +176,7 @@ extension ChatItemRecord {
       timed: item.secondsToLive.map { Timed(seconds: $0, deletedAt: item.disappearsAt) },
       mentionsUser: item.mentionsUser, reactions: ReactionCount.counted(item.reactions),
       isChangeable: item.sharedID != nil
-        && ItemRules.edit(ItemRules.Subject(item, at: now ?? item.itemAt)) == .allowed)
+        && ItemRules.edit(ItemRules.Subject(item, age: now.map { item.age(at: $0) } ?? .zero)) == .allowed)
     self.call = call
   }
 }

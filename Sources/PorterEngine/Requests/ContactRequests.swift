@@ -152,7 +152,8 @@ final class ContactRequests {
     else { return }
     let (now, sharedID) = (context.clock.wall(), context.randomness.bytes(12))
     let itemID = try store.insertSentItem(
-      contactID: contactID, content: reply.json.text, sharedID: sharedID, itemAt: now, at: now)
+      contactID: contactID, content: reply.json.text, sharedID: sharedID, itemAt: now, at: now,
+      moment: context.sinceBoot)
     try store.enqueue(
       .content(.init(content: reply, sharedID: sharedID, sentAt: now, quote: nil)), connectionID: connectionID,
       itemID: itemID, with: &ratchet, attempt: context.randomness.bytes(24))

@@ -27,7 +27,7 @@
 /* Known of the store; see Sources/PorterStore/Schema.swift. */
 enum {
   APPLICATION = 0x4e507374,
-  SCHEMA = 21,
+  SCHEMA = 22,
   PATH_BYTES = 4096,
   SECRET_BYTES = 32,
   AGENT_BYTES = 24,

@@ -155,12 +155,13 @@ extension Store {
     try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
   }
 
-  /// What was said stays, as it is: read, and with nothing that still waits to be sent. The caller ends the contact's connection
-  /// next. Part of the caller's transaction.
+  /// What was said stays, as it is: read, with nothing that still waits to be sent or is unfinished. The caller ends the contact's
+  /// connection next. Part of the caller's transaction.
   package func keepConversation(
     contactID: Int64, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
   ) throws(StoreError) {
     try recordRead(contactID: contactID, only: nil, at: time, until: end)
+    _ = try endLive(contactID: contactID, at: time, until: end)
     let (contact, now) = (Binding.integer(contactID), Binding.integer(time.milliseconds))
     try run(
       """

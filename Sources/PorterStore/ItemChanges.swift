@@ -237,6 +237,23 @@ extension Store {
       """, [.integer(end.at.milliseconds), .text(end.boot), .integer(end.moment.nanoseconds), .integer(itemID)])
   }
 
+  /// Nothing is sent to the contact any more, so that the user's unfinished messages are whole as they are. The time of those that
+  /// disappear begins. Returns which they were.
+  package func endLive(
+    contactID: Int64, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
+  ) throws(StoreError) -> [Int64] {
+    let unfinished = try rows(
+      "SELECT item_id, ttl FROM items INDEXED BY items_unfinished WHERE contact_id = ? AND live = 1 AND sent = 1",
+      [.integer(contactID)]
+    ) { (id: $0.integer(0), secondsToLive: $0.optionalInteger(1)) }
+    for item in unfinished {
+      try run(
+        "UPDATE items SET live = 0, updated_at = ? WHERE item_id = ?", [.integer(time.milliseconds), .integer(item.id)])
+      if let end = item.secondsToLive.flatMap(end) { try startDisappearing(item.id, end) }
+    }
+    return unfinished.map(\.id)
+  }
+
   /// After a boot only the wall clock knows how much time is left; from then on the clock since boot counts.
   package func continueDisappearing(boot: String, now: Moment, wall: WallTime) throws(StoreError) {
     let old = "delete_at IS NOT NULL AND delete_boot <> ?"

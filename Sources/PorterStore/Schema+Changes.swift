@@ -56,6 +56,18 @@ extension Schema {
     ALTER TABLE items ADD COLUMN sent_moment INTEGER;
     """
 
+  /// What the user had not finished when its contact left, or was deleted without the messages, was kept. Its time begins with its last
+  /// change; see `markedDisappearing`.
+  static let unfinishedMessages = """
+    CREATE INDEX items_unfinished ON items (contact_id) WHERE live = 1 AND sent = 1;
+    UPDATE items SET delete_at = updated_at + ttl * 1000, delete_boot = '', delete_moment = 0
+    WHERE live = 1 AND sent = 1 AND ttl IS NOT NULL AND delete_at IS NULL AND NOT EXISTS (
+      SELECT 1 FROM connections WHERE connections.contact_id = items.contact_id AND status <> 'left');
+    UPDATE items SET live = 0
+    WHERE live = 1 AND sent = 1 AND NOT EXISTS (
+      SELECT 1 FROM connections WHERE connections.contact_id = items.contact_id AND status <> 'left');
+    """
+
   /// What was marked as deleted before its time began was kept. The time begins with the mark; `continueDisappearing` takes it for one of an
   /// earlier boot, and computes the moment at which it ends.
   static let markedDisappearing = """

@@ -37,6 +37,7 @@ enum Schema {
     Migration(name: "20261123_subscription_repairs", sql: subscriptionRepairs),
     Migration(name: "20261125_marked_disappearing", sql: markedDisappearing),
     Migration(name: "20261126_sent_moments", sql: sentMoments),
+    Migration(name: "20261126_unfinished_messages", sql: unfinishedMessages),
   ]
 
   /// "NPst": identifies a store among SQLite files.

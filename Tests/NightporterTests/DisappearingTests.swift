@@ -1,4 +1,5 @@
 import Foundation
+import PorterPlatform
 import PorterStore
 import XCTest
 
@@ -110,5 +111,67 @@ final class DisappearingTests: XCTestCase {
     pair.bob.send("/_delete item @1 \(item(of: sent)) broadcast").assert("chatItemsDeleted")
     pair.alice.event("chatItemsDeleted")
     for host in [pair.bob, pair.alice] { try assertMarkedDisappears(host, pair) }
+  }
+
+  // MARK: Unfinished when their contact leaves
+
+  /// Bob's app has sent a message that disappears after an hour and is still being written, and alice has it.
+  private func unfinished(_ pair: Pair, _ clock: MovedClock) throws -> (bob: Host, item: Int) {
+    pair.bob.free()
+    let bob = try Host.open(pair.bob.prefix, clock: clock)
+    bob.send("/_start").assert("chatStarted")
+    let sent = item(of: bob.send("/_send @1 live=on ttl=3600 text hel"))
+    pair.alice.event("newChatItems")
+    return (bob, sent)
+  }
+
+  /// The message is whole as it is, and goes when an hour is over.
+  private func assertEnded(
+    _ meta: JSON, _ bob: Host, _ pair: Pair, _ clock: MovedClock, file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    XCTAssertFalse(meta["itemLive"].flag, meta.description, file: file, line: line)
+    XCTAssertTrue(meta["itemTimed"]["deleteAt"].exists, meta.description, file: file, line: line)
+    clock.move(.seconds(3_600))
+    // Any call makes the engine look at its timers.
+    _ = bob.state
+    try assertMarkedDisappears(bob, pair, file: file, line: line)
+  }
+
+  func testAnUnfinishedLiveMessageDisappearsAfterItsContactHasLeft() throws {
+    let (pair, clock) = (try Pair(), MovedClock())
+    let (bob, _) = try unfinished(pair, clock)
+    pair.alice.send("/_delete @1 full").assert("contactDeleted")
+    let whole = try XCTUnwrap(bob.event("chatItemUpdated"))["result"]["chatItem"]["chatItem"]["meta"]
+    bob.event("contactDeletedByContact")
+    try assertEnded(whole, bob, pair, clock)
+  }
+
+  /// Its author deletes the contact and keeps what was said.
+  func testAnUnfinishedLiveMessageDisappearsFromAConversationThatIsKept() throws {
+    let (pair, clock) = (try Pair(), MovedClock())
+    let (bob, sent) = try unfinished(pair, clock)
+    bob.send("/_delete @1 entity").assert("contactDeleted")
+    let kept = bob.send("/_get chat @1 around=\(sent) count=1")["result"]["chat"]["chatItems"][0]["meta"]
+    try assertEnded(kept, bob, pair, clock)
+  }
+
+  /// An extension takes in that the contact has left: the app's host hears what that did to the message.
+  func testAnUnfinishedLiveMessageThatAnExtensionEndsIsReportedInTheApp() throws {
+    let station = try Station()
+    station.alice.send("/_send @1 live=on ttl=3600 text hel").assert("newChatItems")
+    station.bob.event("newChatItems")
+    station.suspend()
+    station.bob.send("/_delete @1 full").assert("contactDeleted")
+    try awaitThat("alice's mailbox has it") {
+      let relay = try Database(path: station.pair.folder.file("relay.db"))
+      defer { try? relay.close() }
+      return try relay.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") == 1
+    }
+    _ = try station.present(#"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#)
+    station.alice.send("/_app activate").assert("cmdOk")
+    let whole = try XCTUnwrap(station.alice.event("chatItemUpdated"))["result"]["chatItem"]["chatItem"]["meta"]
+    XCTAssertFalse(whole["itemLive"].flag, whole.description)
+    XCTAssertTrue(whole["itemTimed"]["deleteAt"].exists, whole.description)
+    station.alice.event("contactDeletedByContact")
   }
 }

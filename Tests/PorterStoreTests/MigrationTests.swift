@@ -155,6 +155,35 @@ final class MigrationTests: XCTestCase {
     try store.close(checkpoint: true)
   }
 
+  /// What was still being written to a contact that has left, or was deleted without its messages, was kept for good.
+  func testWhatWasUnfinishedWhenItsContactLeftDisappears() throws {
+    let contacts = """
+      INSERT INTO users (user_id, display_name, full_name, created_at) VALUES (1, 'alice', '', 0);
+      INSERT INTO contacts (contact_id, user_id, local_name, display_name, full_name, created_at, updated_at) VALUES
+        (1, 1, 'left', 'left', '', 0, 0), (2, 1, 'kept', 'kept', '', 0, 0), (3, 1, 'there', 'there', '', 0, 0);
+      INSERT INTO connections (user_id, contact_id, agent_id, status, initiated, recipient_id, recipient_key, sender_id,
+        peer_key, created_at, updated_at) VALUES
+        (1, 1, x'01', 'left', 1, x'01', x'00', x'00', x'00', 0, 0),
+        (1, 3, x'03', 'ready', 1, x'03', x'00', x'00', x'00', 0, 0);
+      """
+    let items = """
+      INSERT INTO items (item_id, contact_id, sent, content, status, item_at, created_at, updated_at, live, ttl) VALUES
+        (1, 1, 1, 'timed', 'sndSent', 1, 1, 10000, 1, 30),
+        (2, 2, 1, 'timed', 'sndSent', 1, 1, 20000, 1, 60),
+        (3, 3, 1, 'timed, and may be continued', 'sndSent', 1, 1, 10000, 1, 30),
+        (4, 1, 1, 'to stay', 'sndSent', 1, 1, 10000, 1, NULL),
+        (5, 1, 0, 'not read yet', 'rcvNew', 1, 1, 10000, 1, 30);
+      """
+    try makeStore(of: 21, contacts + items)
+    let store = try open()
+    try store.continueDisappearing(
+      boot: "boot", now: Moment(nanoseconds: 100_000_000_000), wall: WallTime(milliseconds: 50_000))
+    XCTAssertEqual(try store.disappeared(by: Moment(nanoseconds: 100_000_000_000), limit: 9).map(\.id), [1])
+    XCTAssertEqual(try store.disappeared(by: Moment(nanoseconds: .max), limit: 9).map(\.id), [1, 2])
+    XCTAssertEqual(try (1...5).map { try store.item($0).isLive }, [false, false, true, false, true])
+    try store.close(checkpoint: true)
+  }
+
   private func present(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     try store.run("UPDATE ledger SET state = 'presented' WHERE entry_id = ?", [.integer(entry.id)])
   }

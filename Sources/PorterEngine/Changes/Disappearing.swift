@@ -35,7 +35,24 @@ final class Disappearing {
   func markDeleted(_ item: StoredItem, at time: WallTime, _ store: Store) throws(StoreError) {
     try store.markDeleted(item, at: time) { context.disappearance(after: $0) }
     guard item.secondsToLive != nil else { return }
-    // Not immediately: the transaction may be that of a message, whose event comes before those about what is due.
+    takeUpLater(store)
+  }
+
+  /// The contact has left. What the user has not finished is whole as it is, and its time begins if it disappears; the app's host hears
+  /// of it from the ledger. Part of the caller's transaction.
+  func contactHasLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard let contactID = connection.contactID else { return }
+    let ended = try store.endLive(contactID: contactID, at: context.clock.wall()) { context.disappearance(after: $0) }
+    guard !ended.isEmpty else { return }
+    for id in ended {
+      try changes.enter(
+        .changed, connectionID: connection.id, contactID: contactID, store, .edited(itemID: id))
+    }
+    takeUpLater(store)
+  }
+
+  /// Not immediately: the transaction may be that of a message, whose event comes before those about what is due.
+  private func takeUpLater(_ store: Store) {
     store.afterCommit { [weak self] in self?.context.later { self?.takeUp() } }
   }
 

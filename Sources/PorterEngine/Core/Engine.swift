@@ -259,6 +259,7 @@ extension Engine: ConnectionWork {
 
   func recordContactLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     try calls.contactHasLeft(connection, store)
+    try disappearing.contactHasLeft(connection, store)
   }
 
   func beginReceiving(_ connection: StoredConnection) {

@@ -85,7 +85,9 @@ typedef void *chat_ctrl;
 /* What a host is to the store. */
 typedef enum np_role {
   NP_ROLE_APP = 0,
-  NP_ROLE_EXTENSION = 1, /* a notification extension: handles pushes */
+  NP_ROLE_EXTENSION = 1, /* a notification extension: handles pushes, and reports what the user did with a notification by
+                            np_notification_response(). Commands that send, edit, delete, react, mark as read or change
+                            settings are the app's, and refused (spec/protocol/commands.md) */
   NP_ROLE_SHARE = 2      /* a share extension: sends, and does not receive. It works beside an app and its notification
                             extension; no app asks it to release the store, so that what it sends is not cut off.
                             np_receive_push() is refused, and so are commands that neither send nor read chats

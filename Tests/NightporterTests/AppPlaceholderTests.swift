@@ -19,18 +19,12 @@ final class AppPlaceholderTests: XCTestCase {
     let transport: HostTransport
   }
 
-  /// `settings` are made by an extension, once the push is on its way.
+  /// `settings` are made in the app, once the push is on its way.
   private func launch(_ settings: [String] = [], for text: String = "hello") throws -> Launched {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: text)
-    if !settings.isEmpty {
-      let other = try station.makeExtension()
-      other.send("/_start main=off snd_files=off").assert("chatStarted")
-      for setting in settings { other.send(setting).assert("cmdOk") }
-      other.send("/_app suspend 0").assert("cmdOk")
-      other.free()
-    }
+    if !settings.isEmpty { try station.carryOut(settings) }
     station.alice.free()
     let app = try XCTUnwrap(Host.open(station.pair.folder.file("alice")).host)
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))

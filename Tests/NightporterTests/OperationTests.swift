@@ -20,22 +20,21 @@ final class OperationTests: XCTestCase {
     // Its delay is over.
     usleep(20_000)
     notifier.send("/_app activate").assert("cmdOk")
+    let connection = notifier.send("/_contacts 1")["result"]["contacts"][0]["activeConn"]["agentConnId"].text
     transport.hang(true)
-    let (handle, answered) = (UInt(bitPattern: notifier.handle), expectation(description: "the command"))
-    Thread.detachNewThread {
-      _ = take(chat_send_cmd(chat_ctrl(bitPattern: handle), "/_connect 1"))
-      answered.fulfill()
+    let fetching = notifier.inBackground {
+      $0.send("/_ntf conn messages \(connection):1:2026-01-01T00:00:00.000Z").description
     }
     transport.waitUntilInside()
     meeting.alice.send("/_app activate").assert("cmdOk")
     let phase = { notifier.state["machines"]["extension_phase"].text }
     awaitThat("it yields") { phase() != "active" }
     // A deadline that is over would end it in the engine's next turn; each look is a turn.
-    for _ in 0..<10 { XCTAssertEqual(phase(), "suspending", "what it sends is waited for") }
+    for _ in 0..<10 { XCTAssertEqual(phase(), "suspending", "what it asks for is waited for") }
     transport.hang(false)
     notifier.event("chatSuspended")
     XCTAssertEqual(phase(), "suspended")
-    wait(for: [answered], timeout: 10)
+    XCTAssertNotNil(fetching.wait(atMost: .seconds(30)))
   }
 
   func testSuspendingWaitsForSendingAndThenHoldsNothing() throws {

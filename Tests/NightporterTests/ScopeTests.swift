@@ -300,10 +300,7 @@ final class ScopeTests: XCTestCase {
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
     let push = try station.nextPush()
     // Once the push is on its way; for a profile that is hidden the server sends none.
-    let other = try station.makeExtension()
-    other.send("/_start main=off snd_files=off").assert("chatStarted")
-    other.send(#"/_hide user 1 "secret""#).assert("userPrivacy")
-    other.send("/_app suspend 0").assert("cmdOk")
+    try station.carryOut([#"/_hide user 1 "secret""#])
     let answer = try station.present(push)
     XCTAssertEqual(answer["notifications"].count, 0, answer.description)
     XCTAssertEqual(answer["withdrawals"].elements.map(\.text), ["np:connected:1:1"], "what was on screen of it")

@@ -184,6 +184,47 @@ final class ShareTests: XCTestCase {
     XCTAssertEqual(pair.alice.state["unread"].number, 1)
   }
 
+  /// It handles pushes; what the user does is the app's, or comes through np_notification_response().
+  func testANotificationExtensionIsRefusedWhatIsTheAppsAlone() throws {
+    let pair = try Pair()
+    pair.send("first", from: pair.bob)
+    pair.alice.event("newChatItems")
+    pair.send("mine", from: pair.alice)
+    let mine = pair.alice.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
+    pair.alice.send("/_app suspend 0").assert("cmdOk")
+    let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
+    notifier.send("/_start main=off snd_files=off").assert("chatStarted")
+    let token = String(repeating: "ab", count: 32)
+    for command in [
+      "/_send @1 text no", "@bob no", "/_update item @1 \(mine) text no", "/_delete item @1 \(mine) broadcast",
+      "/_delete item @1 \(mine) internal", "/_delete item @1 \(mine) internalMark",
+      "/_reaction @1 \(mine) on {\"type\":\"emoji\",\"emoji\":\"👍\"}", "/_delete @1 full", "/_delete @1 entity",
+      "/_delete @1 messages", "/_delete user 1 del_smp=on", "/_hide user 1 \"x\"", "/_mute user 1", "/_user 1",
+      "/_create user {\"profile\":{\"displayName\":\"eve\",\"fullName\":\"\"}}",
+      "/_profile 1 {\"displayName\":\"eve\",\"fullName\":\"\"}", "/_resubscribe all",
+      "/_ntf register apns_test \(token) INSTANT", "/_ntf delete apns_test \(token)", "/_ntf scope delete tabs",
+      "/_read chat @1", "/_read user 1", "/_unread chat @1 on",
+      "/_settings @1 {\"enableNtfs\":\"none\",\"favorite\":false}", "/_set alias @1 x",
+      "/_set receipts contacts 1 on", "/_save app settings {}", "/_connect 1", "/_address 1", "/_accept 1",
+      "/_reject 1",
+      "/_call reject @1", "/_db encryption {\"currentKey\":\"\",\"newKey\":\"x\"}", "/_db delete",
+    ] {
+      let answer = notifier.send(command, arrives: false)
+      XCTAssertEqual(answer["error"]["np"]["code"].text, "roleNotAllowed", "\(command): \(answer)")
+    }
+    for command in [
+      "/user", "/users", "/_get chats 1 pcc=on", "/_get chat @1 count=5", "/_contacts 1", "/_groups 1",
+      "/_get app settings", "/_network {}", "/_call get", "/_ntf scopes", "/_check running", "/_app activate",
+    ] {
+      XCTAssertTrue(notifier.send(command)["result"].exists, command)
+    }
+    notifier.send("/_app suspend 0").assert("cmdOk")
+    pair.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(pair.texts(pair.alice), ["first", "mine"])
+    XCTAssertEqual(pair.texts(pair.bob), ["first", "mine"])
+    XCTAssertEqual(pair.alice.state["unread"].number, 1)
+  }
+
   /// R11: the phases of the specification, from its start to its last push, in either form.
   func testAnExtensionsPhasesBeginWithActive() throws {
     let pair = try Pair()

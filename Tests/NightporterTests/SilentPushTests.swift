@@ -42,14 +42,6 @@ final class SilentPushTests: XCTestCase {
     return answer.titles
   }
 
-  private func inExtension(_ station: Station, key: String = "", _ commands: [String]) throws {
-    let host = try XCTUnwrap(Host.open(station.alice.prefix, key: key, isExtension: true).host)
-    host.send("/_start main=off snd_files=off").assert("chatStarted")
-    for command in commands { host.send(command).assert("cmdOk") }
-    host.send("/_app suspend 0").assert("cmdOk")
-    host.free()
-  }
-
   // MARK: The gaps
 
   /// A chat that notifies of mentions keeps its subscription.
@@ -61,7 +53,7 @@ final class SilentPushTests: XCTestCase {
     try seal(station)
     XCTAssertEqual(try locked(station, push), [])
     XCTAssertEqual(try locked(station, push, isExtension: false), [], "nor does an app in the background")
-    try inExtension(station, key: Self.key, [Self.settings("all")])
+    try station.carryOut([Self.settings("all")], key: Self.key)
     XCTAssertEqual(try locked(station, push), [Self.title], "it notifies of everything again")
   }
 
@@ -91,7 +83,7 @@ final class SilentPushTests: XCTestCase {
     let push = try station.push(for: "hello")
     try seal(station)
     XCTAssertEqual(try locked(station, push), [Self.title])
-    try inExtension(station, key: Self.key, [Self.settings("none")])
+    try station.carryOut([Self.settings("none")], key: Self.key)
     XCTAssertEqual(try locked(station, push), [])
     XCTAssertEqual(try locked(station, push, isExtension: false), [])
   }
@@ -151,7 +143,7 @@ final class SilentPushTests: XCTestCase {
     XCTAssertEqual(try locked(station, bobs), [])
     XCTAssertEqual(try locked(station, both), [Self.title])
     // Carol's as well: then it is about nothing else.
-    try inExtension(station, key: Self.key, [Self.settings("mentions").replacingOccurrences(of: "@1", with: "@2")])
+    try station.carryOut([Self.settings("mentions").replacingOccurrences(of: "@1", with: "@2")], key: Self.key)
     XCTAssertEqual(try locked(station, both), [])
   }
 
@@ -206,7 +198,7 @@ final class SilentPushTests: XCTestCase {
     try settling.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     try settling.close()
     let before = try Data(contentsOf: store)
-    try inExtension(station, [Self.settings("none")])
+    try station.carryOut([Self.settings("none")])
     for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + suffix) }
     try before.write(to: store)
     try seal(station)

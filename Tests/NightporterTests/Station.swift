@@ -162,6 +162,22 @@ final class Station {
     XCTAssertTrue(host.state["quiescent"].flag, host.state.description, file: file, line: line)
   }
 
+  /// The user does something in the app, whose other process sleeps, and leaves it before it has taken anything in.
+  func carryOut(
+    _ commands: [String], key: String = "", file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    let transport = HostTransport(relay: pair.folder.file("relay.db"))
+    transport.hang(true)
+    let app = try XCTUnwrap(Host.open(alice.prefix, key: key).host, file: file, line: line)
+    transport.install(in: app)
+    app.send("/_start").assert("chatStarted", file, line)
+    app.send("/_app phase background").assert("cmdOk", file, line)
+    for command in commands { XCTAssertTrue(app.send(command)["result"].exists, command, file: file, line: line) }
+    app.send("/_app suspend 0").assert("cmdOk", file, line)
+    transport.hang(false)
+    app.free()
+  }
+
   /// Another extension on alice's store.
   func makeExtension(file: StaticString = #filePath, line: UInt = #line) throws -> Host {
     let (answer, host) = Host.open(alice.prefix, isExtension: true)

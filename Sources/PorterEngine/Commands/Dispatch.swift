@@ -13,7 +13,7 @@ extension Engine {
   }
 
   private func carryOut(_ command: Command, retry: Int, reply: @escaping Reply) {
-    if context.role == .share, let what = command.whatShareMayNotDo {
+    if let what = command.whatIsNotAllowed(in: context.role) {
       return reply(.error(.nightporter(.roleNotAllowed(what))))
     }
     switch command {

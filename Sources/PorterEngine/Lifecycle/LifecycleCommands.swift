@@ -24,7 +24,6 @@ extension Engine {
   }
 
   func setDozing(_ dozes: Bool) throws(ChatError) -> Response {
-    guard context.role == .extension else { throw .nightporter(.roleNotAllowed("dozing")) }
     lifecycle.setDozing(dozes)
     return .cmdOk(nil)
   }

@@ -57,7 +57,6 @@ extension Engine {
 
   /// Takes in one message for each request, in order; each has its own result (INC-44).
   func connectionMessages(_ requests: [ConnectionMessageRequest], reply: @escaping Reply) throws(ChatError) {
-    guard configuration.role != .share else { throw .nightporter(.roleNotAllowed("fetching messages")) }
     try requireNetwork()
     var results: [ReceivedNotification] = []
     var rest = requests[...]

@@ -486,7 +486,9 @@ typedef enum np_phase {
 
 /*
  * Sets the controller's phase. NP_ERROR_STATE when the phase is not reached: the machines refuse, for instance before
- * "/_start" in an app, or in an extension while the user has stopped the chat in the app, or the store does not open. The commands that the phases stand for report why.
+ * "/_start" in an app, or in an extension while the user has stopped the chat in the app; or the store does not open, or another
+ * process is the app. The commands that the phases stand for report why, and so does the log (np_set_log()): the answer with its
+ * error, such as `ownedElsewhere` with the holder.
  */
 np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
 

@@ -185,8 +185,12 @@ package final class Controller: Sendable {
         return try engine.setPhase(phase)
       })
     }
-    guard case .result = answer else { return false }
-    return true
+    if case .result? = answer { return true }
+    // The result has no room for it.
+    if let answer {
+      configuration.log(.warning, "the phase was not reached", ["answer": answer.json.text])
+    }
+    return false
   }
 
   /// The answer comes from the engine, or, once it has been busy for longer than this, from what it published last.

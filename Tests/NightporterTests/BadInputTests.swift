@@ -1,7 +1,12 @@
 import CNightporter
 import Foundation
+import PorterJSON
+import PorterSchema
 import PorterStore
 import XCTest
+
+@testable import Nightporter
+@testable import PorterEngine
 
 /// A host's mistakes: each is answered, nothing crashes, nothing is lost.
 final class BadInputTests: XCTestCase {
@@ -242,6 +247,36 @@ final class BadInputTests: XCTestCase {
     XCTAssertEqual(first.send("/_check running")["result"]["type"].text, "chatRunning")
     first.send("/_app suspend 0").assert("cmdOk")
     second.send("/_start").assert("chatStarted")
+  }
+
+  /// Whether it was never started, its start was refused, or it is suspended itself.
+  func testINC16TheBackgroundPhaseOfASecondAppNamesTheFirst() throws {
+    let folder = try TemporaryFolder()
+    let first = try XCTUnwrap(Host.open(folder.file("a")).host)
+    first.begin("alice", relay: folder.file("relay.db"))
+    let second = try XCTUnwrap(Host.open(folder.file("a")).host)
+    func assertRefused(_ what: String, line: UInt = #line) throws {
+      let controller = try XCTUnwrap(Handles.find(second.handle))
+      let answer = controller.call { engine in
+        Answer(catching: { () throws(ChatError) in try engine.beginBackgroundRefresh() }).json.text
+      }
+      let error = JSON(try XCTUnwrap(answer))["error"]["np"]
+      XCTAssertEqual(error["code"].text, "ownedElsewhere", "\(what): \(error)", line: line)
+      XCTAssertTrue(error["holder"].text.contains("\(getpid())@"), "\(what): \(error)", line: line)
+      XCTAssertEqual(np_set_phase(second.handle, NP_PHASE_BACKGROUND_REFRESH), NP_ERROR_STATE, what, line: line)
+      XCTAssertEqual(first.send("/_check running")["result"]["type"].text, "chatRunning", what, line: line)
+    }
+    try assertRefused("never started")
+    XCTAssertEqual(second.send("/_start")["error"]["np"]["code"].text, "ownedElsewhere")
+    try assertRefused("its start was refused")
+    first.send("/_app suspend 0").assert("cmdOk")
+    second.send("/_start").assert("chatStarted")
+    second.send("/_app suspend 0").assert("cmdOk")
+    first.send("/_app activate").assert("cmdOk")
+    try assertRefused("suspended")
+    first.send("/_app suspend 0").assert("cmdOk")
+    XCTAssertEqual(np_set_phase(second.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
+    second.send("/_app suspend 0").assert("cmdOk")
   }
 
   /// INC-18: the one that has it is named. It may be frozen, so that a message has a notice.

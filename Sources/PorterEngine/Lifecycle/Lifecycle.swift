@@ -183,7 +183,7 @@ final class Lifecycle {
     if context.role != .app, isStoppedByUser { throw .error(.chatNotStarted) }
     if !holdPhase() {
       if let problem = phaseFile.problem { throw ChatError(problem) }
-      throw .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
+      throw ownedElsewhere
     }
     storeProblem = nil
     var refusal: String?
@@ -203,6 +203,8 @@ final class Lifecycle {
   /// Woken in the background to fetch: a bounded time at work, which the host ends with `background` or `suspended`.
   func beginBackgroundRefresh() throws(ChatError) {
     guard context.role == .app else { throw .nightporter(.roleNotAllowed("background refresh")) }
+    // Asked before anything is changed, as by `holdPhase`. Nothing is held: the machine may refuse.
+    if phaseFile.isHeldElsewhere() { throw ownedElsewhere }
     // Before `/_start` it is not known that this is the main run, and nothing would be fetched.
     guard isMain else { throw .error(.chatNotStarted) }
     var refusal: String?
@@ -212,6 +214,11 @@ final class Lifecycle {
   }
 
   private var activationError: ChatError { storeProblem.map { ChatError($0) } ?? .error(.chatNotStarted) }
+
+  /// Another process is the app.
+  private var ownedElsewhere: ChatError {
+    .nightporter(.ownedElsewhere(holder: phaseFile.published()?.instance?.description ?? "another process"))
+  }
 
   enum RunForPush {
     case runs

@@ -106,6 +106,11 @@ final class HostTransport: @unchecked Sendable {
     XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside == 0 ? true : nil }, file: file, line: line)
   }
 
+  /// Waits until the library is in a request that sends something or makes a mailbox.
+  func waitUntilSending(file: StaticString = #filePath, line: UInt = #line) {
+    XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.insideSending > 0 ? true : nil }, file: file, line: line)
+  }
+
   /// Waits until a message was acknowledged, whatever the answer is to say beside that.
   func waitUntilAcknowledging(file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(

@@ -50,6 +50,25 @@ final class CallInAppTests: XCTestCase {
       return try XCTUnwrap(found)
     }
 
+    /// Until as many pushes and rounds would be hurried by a call. That their mailboxes are asked for says less: the app asks by
+    /// itself as well.
+    func awaitLooking(_ count: Int, file: StaticString = #filePath, line: UInt = #line) throws {
+      let controller = try controller()
+      awaitThat("\(count) look into the mailboxes", file: file, line: line) {
+        controller.call { $0.pushes.running.count { $0.driver?.answer(to: .callCame) == .stayed } } == count
+      }
+    }
+
+    /// Until a call hurries a push or a round, whose patience is counted from then on. It was reported earlier.
+    func awaitHurry(file: StaticString = #filePath, line: UInt = #line) throws {
+      let controller = try controller()
+      awaitThat("a push is hurried", file: file, line: line) {
+        controller.call { engine in
+          engine.pushes.running.contains { engine.context.timers.isSet(PushRunner.callTimer($0)) }
+        } == true
+      }
+    }
+
     func refresh() -> Promise<String> { app.inBackground { take(np_background_refresh($0.handle, 30_000)) } }
   }
 
@@ -128,11 +147,14 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"], launched.mailboxes["carol"]])
     let message = launched.push(launched.message)
     launched.transport.waitUntilAsked(for: launched.mailboxes["carol"])
+    try launched.awaitLooking(1)
     let round = launched.refresh()
     launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
+    try launched.awaitLooking(2)
     clock.stop()
     launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
     launched.app.event("newChatItems", within: 30)
+    try launched.awaitHurry()
     clock.move(Durations.callPatience)
     awaitThat("the round has its answer") {
       _ = launched.app.state
@@ -216,6 +238,7 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
     let taken = try launched.answer(taking)["result"]["receivedMsgs"][0]
     XCTAssertTrue(taken["ntfMsgInfo"]["msgId"].exists, taken.description)
+    try launched.awaitHurry()
     clock.move(Durations.callPatience)
     awaitThat("the push has its answer") {
       // Any call makes the engine look at its timers.

@@ -200,6 +200,7 @@ let package = Package(
         "PorterMutation", "PorterRelayServer", "PorterTLS", "PorterTelemetry", "porter-relay",
         .product(name: "porter-serving", package: "nightporter"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ], swiftSettings: swift),
   ],

@@ -5,6 +5,8 @@ package struct ServerProblem: Hashable, Sendable, CustomStringConvertible {
   package enum Part: Hashable, Sendable {
     case relay
     case state
+    /// The server's own file.
+    case file
     /// What the state is shared in.
     case cluster
     case provider(String)
@@ -16,7 +18,7 @@ package struct ServerProblem: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch part {
     case .relay: "relay: \(reason)"
-    case .state, .cluster: "state: \(reason)"
+    case .state, .file, .cluster: "state: \(reason)"
     case .provider(let name): "provider \(name): \(reason)"
     }
   }
@@ -31,6 +33,7 @@ extension ServerError {
     switch self {
     case .relay, .mailboxUnknown: .relay
     case .cluster: .cluster
+    case .storage: .file
     default: .state
     }
   }
@@ -57,9 +60,11 @@ package final class ServerStatus: Sendable {
 
   package var problems: [ServerProblem] { state.withLock { $0.problems } }
 
-  /// The server runs, and reaches its relay and the cluster, if it shares its state.
+  /// The server runs, reaches its relay and the cluster, if it shares its state, and can write its file.
   package var isReady: Bool {
-    state.withLock { state in state.isServing && !state.problems.contains { $0.part == .relay || $0.part == .cluster } }
+    state.withLock { state in
+      state.isServing && !state.problems.contains { [.relay, .cluster, .file].contains($0.part) }
+    }
   }
 
   package var outcomes: [PushCount: Int] { state.withLock { $0.outcomes } }

@@ -14,6 +14,8 @@ public struct JetStreamOptions: Sendable {
   public var partitions = 1
   /// Whether streams that are not there are made.
   public var isMaking = true
+  /// Exchanges of a relay at the same time; a further one is refused.
+  public var exchanges = RelayServerOptions().waitingRequests
 
   public init(cluster: NATSOptions) { self.cluster = cluster }
 }
@@ -22,6 +24,7 @@ public struct JetStreamOptions: Sendable {
 public final class JetStreamBackEnd: RelayBackEnd {
   private struct State {
     var underWay = 0
+    var overload: Overload
     var isClosed = false
     var isConnectable = false
     var problem: String? = "the cluster was not reached yet"
@@ -29,8 +32,6 @@ public final class JetStreamBackEnd: RelayBackEnd {
     var restores = RestoreSchedule()
   }
 
-  /// Exchanges at the same time; a further one is refused.
-  private static let most = 8_192
   private static let probeInterval = Duration.seconds(1)
   /// How long what failed is said after nothing fails any more.
   private static let memory = Duration.milliseconds(1_500)
@@ -53,7 +54,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private let cluster = Mutex<Cluster?>(nil)
   private let heartbeat = Heartbeat()
   private let log: LogWriter
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let tasks: Mutex<[Task<Void, Never>]> = Mutex([])
   private let idle = DispatchSemaphore(value: 0)
 
@@ -64,6 +65,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
     onNews: @escaping @Sendable ([String]) -> Void
   ) {
     (self.options, self.log, self.admit, self.onNews) = (options, log, admit, onNews)
+    state = Mutex(State(overload: Overload(most: options.exchanges)))
     watch = StreamWatch { log(.error, "the cluster has lost messages that it had acknowledged", ["stream": $0]) }
     let known = DispatchSemaphore(value: 0)
     let opening = Task { [weak self] in
@@ -178,8 +180,9 @@ public final class JetStreamBackEnd: RelayBackEnd {
 
   public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
     let accepting = state.withLock { state -> ClusteredRelay? in
-      guard !state.isClosed, state.underWay < Self.most, let relay else { return nil }
+      guard !state.isClosed, state.overload.hasRoom(beside: state.underWay), let relay else { return nil }
       state.underWay += 1
+      state.overload.note(state.underWay)
       return relay
     }
     guard let relay = accepting else { return done(.unavailable) }
@@ -198,6 +201,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private func ended() {
     let isLast = state.withLock { state in
       state.underWay -= 1
+      state.overload.note(state.underWay)
       return state.isClosed && state.underWay == 0
     }
     if isLast { idle.signal() }
@@ -211,6 +215,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
   public var waiting: Int { state.withLock { $0.underWay } }
   public var problem: String? { state.withLock { $0.problem } ?? watch.problem() }
   public var isServing: Bool { state.withLock { $0.problem == nil } }
+  public var isOverloaded: Bool { state.withLock { $0.overload.isOverloaded } }
 
   /// What failed stays said until a probe finds nothing wrong, and nothing has failed for a while.
   private func note(_ problem: String?) {

@@ -35,6 +35,9 @@ public enum RelayMetrics {
     metrics.declare(gauge: "porter_relay_healthy", help: "1 if nothing is wrong.") {
       surroundings.problems.isEmpty ? 1 : 0
     }
+    metrics.declare(gauge: "porter_relay_ready", help: "1 if clients are served, and not too many.") {
+      surroundings.isReady ? 1 : 0
+    }
     metrics.declare(
       gauge: "porter_relay_certificate_expiry_seconds", help: "Until the certificate expires."
     ) { Double(keeper.certificate.expiry - time(nil)) }

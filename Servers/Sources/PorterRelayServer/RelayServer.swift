@@ -37,7 +37,7 @@ public final class RelayServer: Sendable {
     let backEnd = try make { hub.tell($0) }
     let surroundings = Surroundings(
       options, backEnd: backEnd, hub: hub, metrics: metrics, log: log, keeper: keeper)
-    let connections = ConnectionSet(most: options.connections, mostOfSource: options.connectionsOfSource)
+    let connections = surroundings.connections
     let group = MultiThreadedEventLoopGroup(numberOfThreads: options.threads)
     self.group = group
     self.surroundings = surroundings

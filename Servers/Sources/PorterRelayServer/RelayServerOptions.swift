@@ -17,6 +17,8 @@ public struct RelayServerOptions: Sendable {
   /// None of these counts for them.
   public var trustedSources = TrustedSources()
 
+  /// Requests that wait for the back end.
+  public var waitingRequests = 8_192
   public var connections = 20_000
   public var connectionsOfSource = 512
   public var streamsOfSource = 64

@@ -56,7 +56,7 @@ final class PushOperators: OperatorSource, @unchecked Sendable {
     let isHealthy = problems.isEmpty
     metrics.declare(gauge: "porter_push_healthy", help: "1 if nothing is wrong.") { isHealthy ? 1 : 0 }
     let isReady = isReady
-    metrics.declare(gauge: "porter_push_ready", help: "1 if the relay and the cluster are reached.") { isReady ? 1 : 0 }
+    metrics.declare(gauge: "porter_push_ready", help: "1 if clients are served.") { isReady ? 1 : 0 }
     return metrics
   }
 }

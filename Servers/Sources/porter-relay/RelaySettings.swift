@@ -53,6 +53,9 @@ enum RelaySettings {
       "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),
     Setting("creation-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
     Setting("trusted-sources", .text, help: "addresses and networks without these rates, as of porter-push [none]"),
+    Setting(
+      "waiting-requests", .integer(1...1_000_000), default: "8192",
+      help: "requests that wait for the file or the cluster; others are refused"),
     Setting("connections", .integer(1...1_000_000), default: "20000", help: "connections at a time"),
     Setting("source-connections", .integer(1...1_000_000), default: "512", help: "of them from one source address"),
     Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
@@ -90,6 +93,7 @@ extension RelayServerOptions {
       }
       trustedSources = sources
     }
+    waitingRequests = try settings.number("waiting-requests")
     connections = try settings.number("connections")
     connectionsOfSource = try settings.number("source-connections")
     streamsOfSource = try settings.number("source-streams")

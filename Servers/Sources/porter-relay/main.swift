@@ -96,6 +96,7 @@ func raiseDescriptorLimit() {
     options.name = try settings.require("nats-name")
     options.replicas = try settings.number("nats-replicas")
     options.partitions = try settings.number("nats-partitions")
+    options.exchanges = try settings.number("waiting-requests")
     return options
   }
 #else
@@ -138,7 +139,8 @@ func serve(_ settings: Settings) throws {
     var store = RelayService.Options(path: folder + "/relay.db")
     store.cacheKibibytes = try settings.number("cache") >> 10
     store.maximumBytes = Int64(try settings.number("store-limit"))
-    return try FileBackEnd(store, metrics: metrics, log: log, admit: admit, onNews: onNews)
+    return try FileBackEnd(
+      store, most: options.waitingRequests, metrics: metrics, log: log, admit: admit, onNews: onNews)
   }
   log(.info, "serving", ["port": String(server.port), "operators": String(server.operatorsPort)])
   put(try address(settings, keeper, port: server.port) + "\n", to: 1)

@@ -59,9 +59,12 @@ final class FileBackEndTests: XCTestCase {
       }
     }
     XCTAssertEqual(counts.withLock { $0.refused }, 8, "over what may wait")
+    XCTAssertTrue(backEnd.isOverloaded)
+    XCTAssertNil(backEnd.problem, "nothing is wrong")
     gate.signal()
     backEnd.close()
     XCTAssertEqual(counts.withLock { $0.answered }, 8_192)
+    XCTAssertFalse(backEnd.isOverloaded)
     XCTAssertTrue(metrics.text.contains("porter_relay_batch_exchanges_count 33"), metrics.text)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import NIOEmbedded
 import PorterRelay
 import PorterTLS
 import PorterTelemetry
@@ -11,6 +12,7 @@ final class ReadinessTests: XCTestCase {
   private struct BackEnd: RelayBackEnd {
     var problem: String?
     var isServing: Bool
+    var isOverloaded = false
 
     func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
       done(.unavailable)
@@ -22,13 +24,15 @@ final class ReadinessTests: XCTestCase {
     func close() {}
   }
 
-  private func surroundings(_ backEnd: BackEnd) throws -> Surroundings {
+  private func surroundings(_ backEnd: BackEnd, connections: Int = 1) throws -> Surroundings {
     let folder = NSTemporaryDirectory() + "porter-ready-" + UUID().uuidString.prefix(8)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { XCTAssertNoThrow(try FileManager.default.removeItem(atPath: folder)) }
     let paths = try OwnCertificate.prepare(in: folder, name: "localhost")
+    var options = RelayServerOptions()
+    options.connections = connections
     let surroundings = Surroundings(
-      RelayServerOptions(), backEnd: backEnd,
+      options, backEnd: backEnd,
       hub: NewsHub(mostListeners: 1, mostListenersOfSource: 1, mostStreamsOfSource: 1), metrics: Metrics(),
       log: LogWriter { _ in }, keeper: try CertificateKeeper(certificate: paths.certificate, key: paths.key))
     surroundings.set(serving: true)
@@ -42,5 +46,22 @@ final class ReadinessTests: XCTestCase {
     serving.set(serving: false)
     XCTAssertFalse(serving.isReady, "it drains")
     XCTAssertFalse(try surroundings(BackEnd(problem: "no quorum", isServing: false)).isReady)
+  }
+
+  func testARelayThatHasTooMuchToDoIsNotReadyThoughNothingIsWrong() throws {
+    let overloaded = try surroundings(BackEnd(isServing: true, isOverloaded: true))
+    XCTAssertFalse(overloaded.isReady)
+    XCTAssertEqual(overloaded.problems, [])
+  }
+
+  func testARelayThatTakesNoMoreConnectionsIsNotReady() throws {
+    let surroundings = try surroundings(BackEnd(isServing: true), connections: 2)
+    let channels = [EmbeddedChannel(), EmbeddedChannel(), EmbeddedChannel()]
+    XCTAssertEqual(channels[..<1].map(surroundings.connections.add), [true])
+    XCTAssertTrue(surroundings.isReady)
+    XCTAssertEqual(channels[1...].map(surroundings.connections.add), [true, false])
+    XCTAssertFalse(surroundings.isReady)
+    XCTAssertNoThrow(try channels[0].finish())
+    XCTAssertTrue(surroundings.isReady)
   }
 }

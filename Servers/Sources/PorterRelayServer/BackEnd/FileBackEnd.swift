@@ -24,28 +24,27 @@ public final class FileBackEnd: RelayBackEnd {
 
   private struct Queue {
     var jobs = TurnQueue<Job>()
+    var overload: Overload
     var isClosed = false
     var hasEnded = false
     var problem: String?
   }
-
-  /// Requests that may wait; a further one is refused.
-  private static let longest = 8_192
 
   private let queue: ConditionQueue<Queue>
   private let metrics: Metrics
   private let log: LogWriter
   private let onNews: @Sendable ([String]) -> Void
 
-  /// `onNews` gets the listeners to which something came, before the sender has its answer.
+  /// `onNews` gets the listeners to which something came, before the sender has its answer. `most` requests may wait; a further one
+  /// is refused.
   public init(
-    _ options: RelayService.Options, metrics: Metrics, log: LogWriter,
+    _ options: RelayService.Options, most: Int = RelayServerOptions().waitingRequests, metrics: Metrics, log: LogWriter,
     admit: @escaping @Sendable ([UInt8]) -> Bool, onNews: @escaping @Sendable ([String]) -> Void
   ) throws(RelayServiceError) {
     self.metrics = metrics
     self.log = log
     self.onNews = onNews
-    queue = ConditionQueue(Queue())
+    queue = ConditionQueue(Queue(overload: Overload(most: most)))
     let levels = Dictionary(uniqueKeysWithValues: LogWriter.Level.allCases.map { ($0.name, $0) })
     let service = try RelayService(options, admit: admit) { level, line in log.line(levels[level] ?? .info, line) }
     let owned = Handover(service)
@@ -54,12 +53,14 @@ public final class FileBackEnd: RelayBackEnd {
 
   public var waiting: Int { queue.withLock { $0.jobs.count } }
   public var problem: String? { queue.withLock { $0.problem } }
+  public var isOverloaded: Bool { queue.withLock { $0.overload.isOverloaded } }
 
   public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
     let signatures = RequestPeek.signatures(exchange.request)
     let isAccepted = queue.signal { queue in
-      guard !queue.isClosed, queue.jobs.count < Self.longest else { return false }
+      guard !queue.isClosed, queue.overload.hasRoom(beside: queue.jobs.count) else { return false }
       queue.jobs.add(.exchange(exchange, done), signatures: signatures, from: exchange.listener.map { [$0] } ?? [])
+      queue.overload.note(queue.jobs.count)
       return true
     }
     if !isAccepted { done(.unavailable) }
@@ -95,6 +96,7 @@ public final class FileBackEnd: RelayBackEnd {
   private func nextJobs() -> [Job]? {
     queue.wait { queue -> [Job]?? in
       guard queue.jobs.count > 0 else { return queue.isClosed ? .some(nil) : nil }
+      defer { queue.overload.note(queue.jobs.count) }
       return .some(queue.jobs.takeTurn())
     }
   }

@@ -19,6 +19,8 @@ public protocol RelayBackEnd: Sendable {
   var problem: String? { get }
   /// Whether exchanges are carried out: `problem` also says what an operator has to know and clients do not notice.
   var isServing: Bool { get }
+  /// Whether exchanges are refused because too many wait.
+  var isOverloaded: Bool { get }
   /// At what changes with time. Called every few seconds.
   func look()
 
@@ -28,6 +30,7 @@ public protocol RelayBackEnd: Sendable {
 
 extension RelayBackEnd {
   public var isServing: Bool { problem == nil }
+  public var isOverloaded: Bool { false }
   public func look() {}
 }
 

@@ -14,6 +14,7 @@ final class Surroundings: OperatorSource {
   let keeper: CertificateKeeper
   let sources: RateLimiter<Source>
   let creations: RateLimiter<Source>
+  let connections: ConnectionSet
   private let isServing = Mutex(false)
   private let hasExpired = Mutex(false)
   private let clock = ClockWatch()
@@ -30,11 +31,15 @@ final class Surroundings: OperatorSource {
     self.keeper = keeper
     sources = RateLimiter(options.sourceAllowance)
     creations = RateLimiter(options.creationAllowance)
+    connections = ConnectionSet(most: options.connections, mostOfSource: options.connectionsOfSource)
   }
 
   func set(serving: Bool) { isServing.withLock { $0 = serving } }
 
-  var isReady: Bool { isServing.withLock { $0 } && backEnd.isServing }
+  var isReady: Bool { isServing.withLock { $0 } && backEnd.isServing && !isOverloaded }
+
+  /// Whether clients are refused that could be served otherwise.
+  private var isOverloaded: Bool { backEnd.isOverloaded || connections.isOverloaded }
 
   /// One line for each thing that is wrong.
   var problems: [String] {

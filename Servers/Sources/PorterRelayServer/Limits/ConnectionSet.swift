@@ -6,6 +6,7 @@ final class ConnectionSet: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var counts: [Source: Int] = [:]
+    var overload: Overload
     /// Those that were asked to end: a pipeline takes that once.
     var asked: Set<ObjectIdentifier> = []
     var isStopping = false
@@ -13,26 +14,28 @@ final class ConnectionSet: Sendable {
     var emptied: [EventLoopPromise<Void>] = []
   }
 
-  private let most: Int
   private let mostOfSource: Int
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(most: Int, mostOfSource: Int) {
-    self.most = most
     self.mostOfSource = mostOfSource
+    state = Mutex(State(overload: Overload(most: most)))
   }
 
   var count: Int { state.withLock { $0.channels.count } }
+  /// Whether there are too many in all.
+  var isOverloaded: Bool { state.withLock { $0.overload.isOverloaded } }
 
   /// False if there are too many: the connection is to be closed.
   func add(_ channel: any Channel) -> Bool {
     let source = Source(channel.remoteAddress)
     let isAdded = state.withLock { state in
-      guard !state.isStopping, state.channels.count < most, state.counts[source, default: 0] < mostOfSource else {
-        return false
-      }
+      guard !state.isStopping, state.overload.hasRoom(beside: state.channels.count),
+        state.counts[source, default: 0] < mostOfSource
+      else { return false }
       state.channels[ObjectIdentifier(channel)] = channel
       state.counts[source, default: 0] += 1
+      state.overload.note(state.channels.count)
       return true
     }
     if isAdded { channel.closeFuture.whenComplete { [self] _ in remove(ObjectIdentifier(channel), source) } }
@@ -45,6 +48,7 @@ final class ConnectionSet: Sendable {
       state.asked.remove(identifier)
       let left = state.counts[source, default: 1] - 1
       state.counts[source] = left > 0 ? left : nil
+      state.overload.note(state.channels.count)
       guard state.channels.isEmpty else { return [] }
       defer { state.emptied = [] }
       return state.emptied

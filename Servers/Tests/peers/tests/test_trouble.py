@@ -4,7 +4,9 @@ import asyncio
 import datetime
 import errno
 import os
+import signal
 import socket
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -14,10 +16,11 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from nacl.signing import SigningKey
 
 from . import protocol
 from .push import Device, PushServer, activate, begin
-from .support import PATIENCE, HTTP1, Relay, RelayTestCase
+from .support import PATIENCE, HTTP1, HTTP2, JetStreamTestCase, Relay, RelayTestCase
 
 TOKEN = "cd" * 32
 WALL_CLOCK = Path(__file__).parents[1] / "wall_clock.c"
@@ -181,6 +184,75 @@ class DiskTests(TroubleTestCase):
         self.assertEqual(relay.operator("/ready")[0], 200)
 
 
+class LoadTestCase(TroubleTestCase):
+    """More than a relay can do: nothing is wrong, but a balancer is to send clients elsewhere."""
+
+    def is_overloaded(self, relay: Relay) -> bool:
+        """Waits until it is not ready, or something is wrong."""
+        end = time.monotonic() + PATIENCE
+        while (ready := relay.operator("/ready")[0]) == 200 and relay.operator("/health")[0] == 200:
+            self.assertLess(time.monotonic(), end)
+        return ready == 503 and relay.operator("/health") == (200, "ok\n")
+
+    def ready_again(self, relay: Relay) -> None:
+        end = time.monotonic() + PATIENCE
+        while relay.operator("/ready")[0] != 200:
+            self.assertLess(time.monotonic(), end, relay.operator("/health")[1])
+            time.sleep(0.05)
+
+    def send_many(self, relay: Relay, mailbox) -> tuple[HTTP2, list[int]]:
+        client = self.http2(relay)
+        bodies = [protocol.send(mailbox, b"%d" % number) for number in range(40)]
+        return client, [client.start("POST", "/v1/exchange", body, content_type="application/octet-stream") for body in bodies]
+
+
+class FileLoadTests(LoadTestCase):
+    def test_too_many_requests_that_wait_for_the_file(self):
+        relay = self.start(waiting_requests="8")
+        mailbox = self.works(relay)
+        # Another process writes, for which the relay waits.
+        writer = sqlite3.connect(self.folder.name + "/data/relay.db", isolation_level=None)
+        self.addCleanup(writer.close)
+        writer.execute("BEGIN IMMEDIATE")
+        client, streams = self.send_many(relay, mailbox)
+        self.assertTrue(self.is_overloaded(relay))
+        self.assertEqual(relay.metric("porter_relay_ready"), 0)
+        writer.execute("ROLLBACK")
+        answers = [client.result(stream) for stream in streams]
+        self.assertEqual({status for status, _, _ in answers}, {200, 503})
+        self.ready_again(relay)
+        self.assertEqual(relay.metric("porter_relay_ready"), 1)
+        self.assertEqual(
+            len(self.person(relay).take_all(mailbox)), sum(status == 200 for status, _, _ in answers), "what was accepted is there")
+
+    def test_too_many_connections(self):
+        relay = self.start(connections="3")
+        clients = [self.http1(relay) for _ in range(3)]
+        for client in clients:
+            client.exchange(protocol.request(b"\4", protocol.identifier(), SigningKey.generate()))
+        self.assertTrue(self.is_overloaded(relay))
+        clients[0].close()
+        self.ready_again(relay)
+
+
+class ClusterLoadTests(LoadTestCase, JetStreamTestCase):
+    def test_too_many_requests_that_wait_for_the_cluster(self):
+        relay = self.start(waiting_requests="8")
+        mailbox = self.works(relay)
+        [node] = self.cluster.nodes
+        # Each request waits for 700 ms, which a busy machine may take for the question.
+        for _ in range(20):
+            node.send(signal.SIGSTOP)
+            client, streams = self.send_many(relay, mailbox)
+            was_overloaded = self.is_overloaded(relay)
+            node.send(signal.SIGCONT)
+            self.assertIn(503, {client.result(stream)[0] for stream in streams})
+            self.ready_again(relay)
+            if was_overloaded:
+                return
+        self.fail("never overloaded")
+
+
 class PushTests(TroubleTestCase):
     """porter-push, with a phone that has a token."""
 
@@ -264,6 +336,7 @@ class PushTests(TroubleTestCase):
                 filler = self.fill()
                 asked = asyncio.create_task(alice.send(f"/_ntf register apns_test {TOKEN} INSTANT"))
                 await asyncio.to_thread(server.wait_for_health, 503, "disk is full")
+                self.assertEqual(server.operator("/ready")[0], 503, "clients are not served")
                 self.assertIn("disk is full", server.lines())
                 filler.unlink()
                 try:
@@ -273,6 +346,7 @@ class PushTests(TroubleTestCase):
                     pass
                 await activate(alice, device, TOKEN)
                 await asyncio.to_thread(server.wait_for_health, 200, "ok")
+                self.assertEqual(server.operator("/ready")[0], 200)
 
         asyncio.run(asyncio.wait_for(story(), PATIENCE))
         self.assertEqual(server.end(), 0)

@@ -1645,7 +1645,9 @@ enum np_server_token_event {
   /* TDEL. */
   NP_SERVER_TOKEN_EVENT_DELETE = 18,
   /* SDEL. */
-  NP_SERVER_TOKEN_EVENT_UNSUBSCRIBE = 19
+  NP_SERVER_TOKEN_EVENT_UNSUBSCRIBE = 19,
+  /* TNEW for a token that is not stored, when the server has as many as it keeps. */
+  NP_SERVER_TOKEN_EVENT_REGISTER_TOO_MANY = 20
 };
 
 enum np_server_token_effect {

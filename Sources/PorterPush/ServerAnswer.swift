@@ -36,7 +36,7 @@ package enum SubscriptionStatus: String, Hashable, Sendable, CaseIterable {
 package enum ServerRefusal: String, Hashable, Sendable, CaseIterable {
   /// No such token, not signed with its key, a wrong code, or the token is not in a state that allows it.
   case authorization = "AUTH"
-  /// A period below 20 minutes, or more than the server keeps for one token.
+  /// A period below 20 minutes, more than the server keeps for one token, or a new one when it has as many as it keeps.
   case quota = "QUOTA"
   /// The request was not understood.
   case syntax = "SYNTAX"

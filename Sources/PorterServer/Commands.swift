@@ -29,6 +29,11 @@ extension NotificationServer {
       let event: ServerToken.Event = token.clientBoxKey == boxKey ? .registerAgain : .registerOther
       return try conclude(request, signer: signingKey, token, event)
     }
+    // Its answer is not stored: that would take room as a token does.
+    guard try hasRoomForToken() else {
+      guard case .refused(let reason) = try raise(.registerTooMany, nil).reply else { throw .damaged(.token) }
+      return refusal(request.correlation, reason)
+    }
     let new: NewToken
     do throws(ServerError) {
       new = try newToken(pushToken, signingKey: signingKey, boxKey: boxKey)
@@ -36,7 +41,9 @@ extension NotificationServer {
       if error == .crypto(.publicKeyRefused) { return refusal(request.correlation, .syntax) }
       throw error
     }
-    return try conclude(request, signer: signingKey, nil, .register, .created(new))
+    let answer = try conclude(request, signer: signingKey, nil, .register, .created(new))
+    if tokenCount == nil { try countTokens() }
+    return answer
   }
 
   private func newToken(

@@ -27,6 +27,9 @@ package final class NotificationServer {
 
   /// Of a token.
   var maximumSubscriptions = 10_000
+  var tokenBound: TokenBound
+  /// How many there are, if the file has only those that are worked on.
+  var tokenCount: (() throws(ServerError) -> Int)?
   /// The identifier of the next new token, if another server has begun to make it.
   var proposedIdentifier: [UInt8]?
 
@@ -43,9 +46,11 @@ package final class NotificationServer {
 
   /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything stored.
   package init(
-    state: ServerState, relay port: any RelayPort, providers: Set<String>, ports: Ports = .system, log: Log = .silent
+    state: ServerState, relay port: any RelayPort, providers: Set<String>, tokens: Int? = nil, ports: Ports = .system,
+    log: Log = .silent
   ) throws(ServerError) {
     self.state = state
+    tokenBound = TokenBound(most: tokens ?? TokenBound.usual)
     self.port = port
     self.providers = providers
     clock = ports.clock
@@ -77,6 +82,7 @@ package final class NotificationServer {
     self.link = link
     notifiers = RelayNotifierClient(port: port, randomness: randomness, service: identity.serviceKey)
     try listen(checkingAll: true)
+    try countTokens()
   }
 
   /// Does the work that is due now, and of what is much no more than a slice: then `nextDeadline` is now. Failures that may
@@ -93,6 +99,8 @@ package final class NotificationServer {
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
       times.hasMoreToDo = false
+      // Tokens end in more than one way, also by an operator's hand.
+      if tokenBound.isMet { try countTokens() }
       try wakeDevices()
       try releaseDeferredPushes()
       unsettled = UnsettledTurn()
@@ -154,6 +162,7 @@ package final class NotificationServer {
   package var problems: [ServerProblem] {
     var problems: [ServerProblem] = []
     if let failure = times.failure { problems.append(ServerProblem(failure)) }
+    if let problem = tokenBound.problem { problems.append(problem) }
     let damaged = state.damaged.names.count
     if damaged > 0 { problems.append(ServerProblem(part: .state, reason: "damaged records: \(damaged)")) }
     for name in times.providerPauses.keys.sorted() {

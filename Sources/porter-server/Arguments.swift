@@ -6,6 +6,8 @@ enum Arguments: Equatable {
     /// Socket paths by the name of the push provider that they stand for.
     var locals: [String: String] = [:]
     var readyDescriptor: Int32?
+    /// How many are kept; nil for as many as usual.
+    var tokens: Int?
     var isVerbose = false
   }
 
@@ -20,7 +22,7 @@ enum Arguments: Equatable {
   }
 
   static let usage = """
-    porter-server --relay FILE --state FILE --local-socket PATH [--provider NAME=local:PATH]… [--ready-fd N] [--verbose]
+    porter-server --relay FILE --state FILE --local-socket PATH [--provider NAME=local:PATH]… [--tokens N] [--ready-fd N] [--verbose]
     porter-server link --state FILE
     porter-server send --relay FILE --to ADDRESS < ENVELOPE
 
@@ -30,6 +32,7 @@ enum Arguments: Equatable {
       --state FILE                the server's own file; created if missing, readable by its owner only
       --local-socket PATH         where a device simulator listens; pushes to apns_test tokens go there
       --provider NAME=local:PATH  the same for tokens of another provider
+      --tokens N                  tokens that are kept, 2,000,000 unless it is given; further ones are refused
       --ready-fd N                a descriptor to which "ready" is written once the server is serving
       --verbose                   logs to standard error, with the monotonic clock's microseconds
 
@@ -86,7 +89,7 @@ enum Arguments: Equatable {
         serving.isVerbose = true
         continue
       }
-      guard ["--relay", "--state", "--local-socket", "--provider", "--ready-fd"].contains(name) else {
+      guard ["--relay", "--state", "--local-socket", "--provider", "--tokens", "--ready-fd"].contains(name) else {
         throw Mistake(text: "unknown option \(name)")
       }
       guard let value = rest.popFirst(), !value.isEmpty else { throw Mistake(text: "\(name) needs a value") }
@@ -103,6 +106,11 @@ extension Arguments.Serving {
     case "--relay": relay = value
     case "--state": state = value
     case "--local-socket": locals["apns_test"] = value
+    case "--tokens":
+      guard let count = Int(value), count > 0 else {
+        throw Arguments.Mistake(text: "--tokens needs a number of at least 1")
+      }
+      tokens = count
     case "--ready-fd":
       guard let descriptor = Int32(value), descriptor > 2 else {
         throw Arguments.Mistake(text: "--ready-fd needs the number of an open descriptor above 2")

@@ -56,7 +56,7 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   // Removes the wake socket, whatever happens.
   defer { relay.close() }
   let server = try NotificationServer(
-    state: state, relay: relay, providers: Set(providers.keys), ports: .system, log: log)
+    state: state, relay: relay, providers: Set(providers.keys), tokens: arguments.tokens, ports: .system, log: log)
   put("\(server.link)\n", to: 1)
   if let descriptor = arguments.readyDescriptor {
     put("ready\n", to: descriptor)

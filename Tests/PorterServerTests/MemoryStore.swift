@@ -156,6 +156,10 @@ final class MemoryStore: SharedStore {
     try call { state in state.records.filter { $0.key.bucket == .tokens }.map(\.value.revision).max() ?? 0 }
   }
 
+  func tokenCount() throws(SharedStoreFailure) -> Int {
+    try call { state in state.records.keys.count { $0.bucket == .tokens } }
+  }
+
   func add(_ items: [SharedWork]) throws(SharedStoreFailure) {
     let now = clock.now()
     try call { state in

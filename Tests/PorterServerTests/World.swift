@@ -140,6 +140,8 @@ final class World {
   var server: any DrivenServer { servers[0] }
   var state: ServerState { states[0] }
 
+  /// How many the servers keep, from the next start on.
+  var tokens: Int?
   let ports: Ports
   private let files: any Files
   var relayPath: String { directory.appendingPathComponent("relay.db").path }
@@ -163,13 +165,14 @@ final class World {
       states = [try ServerState(path: statePath, access: .serve, ports: Ports(files: files))]
       servers = [
         try NotificationServer(
-          state: states[0], relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
+          state: states[0], relay: port, providers: ["apns_test"], tokens: tokens, ports: ports, log: lines.log)
       ]
       return
     }
     states = try (0..<2).map { try ServerState(path: "\(statePath)-work-\($0)", access: .work) }
     servers = try states.map {
-      try SharedServer(store: store, state: $0, relay: port, providers: ["apns_test"], ports: ports, log: lines.log)
+      try SharedServer(
+        store: store, state: $0, relay: port, providers: ["apns_test"], tokens: tokens, ports: ports, log: lines.log)
     }
   }
 

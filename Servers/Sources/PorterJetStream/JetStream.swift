@@ -150,6 +150,16 @@ struct JetStream: Sendable {
     return last
   }
 
+  /// Of all messages that it has: a node keeps the number.
+  func subjectCount(_ stream: String) async throws(ClusterFailure) -> UInt64 {
+    let information = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream)").data)
+    guard information.errorCode == nil, information.number("last_seq") != nil else {
+      throw failure(information, "stream \(stream)")
+    }
+    // It is missing for none.
+    return information.number("num_subjects") ?? 0
+  }
+
   /// As the leader of the stream knows it.
   private func bytes(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> [UInt8]? {
     try await get(stream, #"{"seq":\#(sequence)}"#).map { $0.data("data") ?? [] }

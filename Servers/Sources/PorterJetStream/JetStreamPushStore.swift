@@ -179,6 +179,14 @@ public final class JetStreamPushStore: SharedStore {
     }
   }
 
+  public func tokenCount() throws(SharedStoreFailure) -> Int {
+    try asking { [name] (cluster) async throws(ClusterFailure) in
+      let count = try await cluster.stream.subjectCount(Self.bucket(.tokens, name))
+      // The probes have one as well.
+      return max(0, Int(clamping: count) - (cluster.isReplicated ? 1 : 0))
+    }
+  }
+
   // MARK: Work
 
   public func add(_ items: [SharedWork]) throws(SharedStoreFailure) {

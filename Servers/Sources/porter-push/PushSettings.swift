@@ -31,6 +31,9 @@ enum PushSettings {
       Setting("nats-credentials", .path, help: "user of the cluster, a .creds file readable by its owner only"),
       Setting("nats-authorities", .path, help: "certificate authorities of the cluster, PEM [the system's]"),
       Setting(
+        "tokens", .integer(1...1_000_000_000), default: "2000000",
+        help: "tokens that are kept; further ones are refused, and those that are there work"),
+      Setting(
         "apns-environment", .choice(APNsOptions.Environment.allCases.map(\.rawValue)), default: "production",
         help: "tokens of apns_prod, or those of apns_dev"),
       Setting("apns-key", .path, help: "key from Apple, .p8, readable by its owner only"),

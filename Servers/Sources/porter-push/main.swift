@@ -104,6 +104,7 @@ func serve(_ settings: Settings) throws {
   var options = PushService.Options(
     relay: try PushService.Relay(settings, log: log), state: try settings.require("state"))
   options.store = try sharedStore(settings, writer)
+  options.tokens = try settings.number("tokens")
   options.locals = settings.text("local-socket").map { ["apns_test": $0] } ?? [:]
   let service = try PushService(options, senders: senders.byName, log: log)
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

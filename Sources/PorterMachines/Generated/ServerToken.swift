@@ -79,6 +79,8 @@ package enum ServerToken: Machine {
     case delete
     /// SDEL.
     case unsubscribe
+    /// TNEW for a token that is not stored, when the server has as many as it keeps.
+    case registerTooMany
 
     package var name: String {
       switch self {
@@ -102,6 +104,7 @@ package enum ServerToken: Machine {
       case .stale: "stale"
       case .delete: "delete"
       case .unsubscribe: "unsubscribe"
+      case .registerTooMany: "registerTooMany"
       }
     }
   }
@@ -224,13 +227,15 @@ package enum ServerToken: Machine {
     case .pushAccepted, .pushInvalidBad, .pushInvalidTopic, .pushInvalidExpired,
       .pushInvalidUnregistered, .message, .wakeDue, .stale:
       MachineStep(.none, .ignored(.noToken))
+    case .registerTooMany:
+      MachineStep(.none, .refused(.quota))
     }
   }
 
   @inline(__always)
   private static func stepRegistered(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.registered, .refused(.auth))
     case .registerAgain:
       // The same code, since the first push may have been lost.
@@ -272,7 +277,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepConfirmed(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.confirmed, .refused(.auth))
     case .registerAgain:
       // The same code, since the first push may have been lost.
@@ -314,7 +319,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepActive(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.active, .refused(.auth))
     case .registerAgain:
       // The same code, since the first push may have been lost.
@@ -358,7 +363,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepExpired(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.expired, .refused(.auth))
     case .registerAgain:
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
@@ -400,7 +405,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepInvalidBad(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.invalidBad, .refused(.auth))
     case .registerAgain:
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
@@ -442,7 +447,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepInvalidTopic(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.invalidTopic, .refused(.auth))
     case .registerAgain:
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
@@ -484,7 +489,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepInvalidExpired(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.invalidExpired, .refused(.auth))
     case .registerAgain:
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)
@@ -526,7 +531,7 @@ package enum ServerToken: Machine {
   @inline(__always)
   private static func stepInvalidUnregistered(_ event: Event) -> MachineStep<ServerToken> {
     switch event {
-    case .register, .registerOther, .verifyMismatch:
+    case .register, .registerOther, .verifyMismatch, .registerTooMany:
       MachineStep(.invalidUnregistered, .refused(.auth))
     case .registerAgain:
       MachineStep(.registered, .moved, .saveStatus, .sendVerification, .replyToken)

@@ -18,6 +18,8 @@ public final class PushService {
     public var store: (any SharedStore)?
     /// Sockets of device simulators by the name of the provider that each stands for.
     public var locals: [String: String] = [:]
+    /// How many are kept; registrations beyond that are refused. Servers that share their state have the same number.
+    public var tokens: Int?
 
     public init(relay: Relay, state: String) {
       self.relay = relay
@@ -30,6 +32,7 @@ public final class PushService {
   private let state: ServerState
   private let relay: any RelayPort
   private let store: (any SharedStore)?
+  private let tokens: Int?
   private let stop: WakeDescriptor
   private let log: Log
   private let status = ServerStatus()
@@ -49,6 +52,7 @@ public final class PushService {
       for (name, path) in options.locals { providers[name] = try LocalProvider(path: path) }
       self.providers = providers
       store = options.store
+      tokens = options.tokens
       state =
         store == nil
         ? try ServerState(path: options.state, access: .serve, ports: .system)
@@ -129,10 +133,12 @@ public final class PushService {
     while true {
       do throws(ServerError) {
         if let store {
-          let server = try SharedServer(store: store, state: state, relay: relay, providers: names, log: log)
+          let server = try SharedServer(
+            store: store, state: state, relay: relay, providers: names, tokens: tokens, log: log)
           return (server, server.link)
         }
-        let server = try NotificationServer(state: state, relay: relay, providers: names, ports: .system, log: log)
+        let server = try NotificationServer(
+          state: state, relay: relay, providers: names, tokens: tokens, ports: .system, log: log)
         return (server, server.link)
       } catch {
         guard error.mayPass(at: relay) else { throw error }

@@ -14,6 +14,7 @@ package final class SharedServer: LoopedServer {
   /// A fraction of the lease.
   static let extensionInterval = Span.milliseconds(1_500)
   private static let timeInterval = Span.seconds(60)
+  private static let countInterval = Span.seconds(5)
   private static let lookInterval = Span.seconds(1)
   static let identityKey = SharedKey(.settings, "identity")
 
@@ -36,11 +37,12 @@ package final class SharedServer: LoopedServer {
   private var nextPostponed: Moment?
   private var nextExtension: Moment
   private var nextTime: Moment
+  private var nextCount: Moment
   private(set) var isDraining = false
 
   /// `state` is opened for `work`.
   package init(
-    store: any SharedStore, state: ServerState, relay port: any RelayPort, providers: Set<String>,
+    store: any SharedStore, state: ServerState, relay port: any RelayPort, providers: Set<String>, tokens: Int? = nil,
     ports: Ports = .system, log: Log = .silent
   ) throws(ServerError) {
     self.store = store
@@ -48,10 +50,16 @@ package final class SharedServer: LoopedServer {
     index = try Self.index(store, ports.randomness)
     let fields = try Self.identity(store, state, ports.randomness)
     try state.load(fields)
-    server = try NotificationServer(state: state, relay: port, providers: providers, ports: ports, log: log)
+    server = try NotificationServer(
+      state: state, relay: port, providers: providers, tokens: tokens, ports: ports, log: log)
     server.maximumSubscriptions = Self.maximumSubscriptions
-    (nextCheck, nextExtension, nextTime) = (ports.clock.now(), ports.clock.now(), ports.clock.now())
+    server.tokenCount = { () throws(ServerError) in
+      try Self.asking(store) { (store) throws(SharedStoreFailure) in try store.tokenCount() }
+    }
+    let now = ports.clock.now()
+    (nextCheck, nextExtension, nextTime, nextCount) = (now, now, now, now)
     try lookAtTime()
+    try countTokens()
     guard fields.count == 3 else { return }
     // For one key the relay has one mailbox, whichever server has it made.
     let whole = fields + [server.mailbox.recipient.bytes, server.mailbox.sender.bytes]
@@ -151,6 +159,7 @@ package final class SharedServer: LoopedServer {
       guard now >= server.times.relayRetry, isWoken || server.times.isRelayDue(now: now) else { return }
       server.times.hasMoreAtRelay = false
       try lookAtTime()
+      try countTokens()
       try server.listenIfDue()
       try forwardRequests()
       try takeRequests()
@@ -174,6 +183,14 @@ package final class SharedServer: LoopedServer {
     let time = try asking { (store) throws(SharedStoreFailure) in try store.time() }
     nextTime = now + Self.timeInterval
     server.useClock = .cluster(ClusterTime(milliseconds: time, moment: now))
+  }
+
+  /// Tokens come and go at other servers too.
+  private func countTokens() throws(ServerError) {
+    let now = clock.now()
+    guard now >= nextCount else { return }
+    try server.countTokens()
+    nextCount = now + Self.countInterval
   }
 
   private var clockProblem: ServerProblem? {

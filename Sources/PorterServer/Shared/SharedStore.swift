@@ -13,6 +13,8 @@ public protocol SharedStore: AnyObject, Sendable {
   func token(after revision: UInt64) throws(SharedStoreFailure) -> (key: String, revision: UInt64)?
   /// The revision of the one that was stored last; 0 if there is none.
   func newestToken() throws(SharedStoreFailure) -> UInt64
+  /// How many tokens there are. One that was removed lately may count; no scan.
+  func tokenCount() throws(SharedStoreFailure) -> Int
 
   /// Milliseconds since 1970, by the clock that gives what is stored now its time.
   func time() throws(SharedStoreFailure) -> Int64

@@ -276,5 +276,12 @@ package final class ServerState {
     DROP INDEX token_used;
     CREATE INDEX token_used ON token (used_age) WHERE state <> 'expired';
     """,
+    // How many tokens there are: counting them would take the longer the more they are.
+    """
+    CREATE TABLE token_count (number INTEGER PRIMARY KEY CHECK (number = 1), count INTEGER NOT NULL) STRICT;
+    INSERT INTO token_count (number, count) SELECT 1, count(*) FROM token;
+    CREATE TRIGGER token_added AFTER INSERT ON token BEGIN UPDATE token_count SET count = count + 1; END;
+    CREATE TRIGGER token_removed AFTER DELETE ON token BEGIN UPDATE token_count SET count = count - 1; END;
+    """,
   ]
 }

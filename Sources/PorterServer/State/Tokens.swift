@@ -86,6 +86,12 @@ extension ServerState {
     return TokenStatus(number: row.integer(0), generation: row.integer(1), state: state)
   }
 
+  func tokenCount() throws(ServerError) -> Int {
+    try storage { () throws(SQLiteError) in
+      Int(clamping: try database.integer("SELECT count FROM token_count") ?? 0)
+    }
+  }
+
   /// Returns its number.
   func insert(
     _ token: NewToken, state: ServerToken.State, at time: WallTime, age: Int64

@@ -33,6 +33,7 @@
 #define server_token_on_stale 17
 #define server_token_on_delete 18
 #define server_token_on_unsubscribe 19
+#define server_token_on_registerTooMany 20
 
 #define server_token_do_createToken 0
 #define server_token_do_replaceToken 1
@@ -110,6 +111,8 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_unsubscribe ->
        answer = REFUSED
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_registered ->
     if
@@ -153,6 +156,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_confirmed ->
     if
@@ -196,6 +201,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_active ->
     if
@@ -239,6 +246,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_expired ->
     if
@@ -282,6 +291,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_invalidBad ->
     if
@@ -325,6 +336,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_invalidTopic ->
     if
@@ -368,6 +381,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_invalidExpired ->
     if
@@ -411,6 +426,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   :: state == server_token_state_invalidUnregistered ->
     if
@@ -454,6 +471,8 @@ inline server_token_step(state, event, answer) {
        answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken); server_token_does(server_token_do_replyOk)
     :: event == server_token_on_unsubscribe ->
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
+    :: event == server_token_on_registerTooMany ->
+       answer = REFUSED
     fi
   fi
 }
@@ -487,6 +506,7 @@ active proctype server_token_world() {
       :: event = server_token_on_stale
       :: event = server_token_on_delete
       :: event = server_token_on_unsubscribe
+      :: event = server_token_on_registerTooMany
       fi;
       answer = 0;
       server_token_step(state, event, answer);

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from nacl.signing import SigningKey
 
-from . import protocol
+from . import nats, protocol
 from .push import Device, PushServer, activate, begin
 from .support import PATIENCE, HTTP1, HTTP2, JetStreamTestCase, Relay, RelayTestCase
 
@@ -253,7 +253,7 @@ class ClusterLoadTests(LoadTestCase, JetStreamTestCase):
         self.fail("never overloaded")
 
 
-class PushTests(TroubleTestCase):
+class PushTestCase(TroubleTestCase):
     """porter-push, with a phone that has a token."""
 
     def setUp(self) -> None:
@@ -274,6 +274,40 @@ class PushTests(TroubleTestCase):
         self.addCleanup(device.close)
         return device
 
+    def refuses_more_tokens(self, **settings: str) -> None:
+        device = self.device()
+        server = PushServer(self.state, relay=self.address, local_socket=self.path, tokens="1", **settings)
+        self.addCleanup(server.end)
+
+        async def story() -> None:
+            from nightporter import ChatError, Controller
+
+            link = server.link()
+            async with (
+                Controller(self.folder.name + "/alice", relay=self.address) as alice,
+                Controller(self.folder.name + "/mallory", relay=self.address) as mallory,
+            ):
+                await begin(alice, "alice", link)
+                await begin(mallory, "mallory", link)
+                await activate(alice, device, TOKEN)
+                for number in range(3):
+                    with self.assertRaises(ChatError) as caught:
+                        await mallory.send(f"/_ntf register apns_test {number:02d}{TOKEN[2:]} INSTANT")
+                    self.assertIn("QUOTA", str(caught.exception).upper())
+                await asyncio.to_thread(server.wait_for_health, 503, "state: tokens: 1, which is the limit; no more are registered")
+                self.assertEqual(server.operator("/ready")[0], 200, "tokens that are there are served")
+                self.assertEqual(server.lines().count("no more tokens are registered"), 1)
+                self.assertEqual((await alice.send(f"/_ntf check apns_test {TOKEN}"))["status"], "ACTIVE")
+                await alice.send(f"/_ntf delete apns_test {TOKEN}")
+                # A cluster forgets what was deleted within some seconds.
+                await asyncio.to_thread(server.wait_for_health, 200, "ok")
+                await activate(mallory, device, TOKEN)
+
+        asyncio.run(asyncio.wait_for(story(), 2 * PATIENCE))
+        self.assertEqual(server.end(), 0)
+
+
+class PushTests(PushTestCase):
     def test_a_clock_that_jumps_is_said_and_changes_nothing(self) -> None:
         clock = WallClock(self.folder.name)
         device = self.device()
@@ -321,6 +355,9 @@ class PushTests(TroubleTestCase):
             asyncio.run(asyncio.wait_for(story(), PATIENCE))
         self.assertEqual(server.end(), 0)
 
+    def test_more_tokens_than_it_keeps_are_refused_and_that_is_said(self) -> None:
+        self.refuses_more_tokens()
+
     def test_a_disk_that_is_full_is_said_and_requests_wait_at_the_relay(self) -> None:
         if os.geteuid() != 0:
             self.skipTest("only root can mount a small disk")
@@ -360,6 +397,15 @@ class PushTests(TroubleTestCase):
         except OSError as error:
             self.assertEqual(error.errno, errno.ENOSPC)
         return filler
+
+
+class SharedTokenTests(PushTestCase):
+    """The same with a cluster, which has the number."""
+
+    def test_more_tokens_than_it_keeps_are_refused_and_that_is_said(self) -> None:
+        cluster = nats.Cluster()
+        self.addCleanup(cluster.stop)
+        self.refuses_more_tokens(store=cluster.address)
 
 
 if __name__ == "__main__":

@@ -99,11 +99,14 @@ public protocol ClusterListener: AnyObject, Sendable {
   func keptBody(_ key: String, _ message: [UInt8]) -> [UInt8]?
 }
 
-/// The cluster gave no answer, and what was asked for may have happened or not.
+/// The cluster gave no answer, and what was asked for may have happened or not. If it lacks room, that is an answer: nothing has happened.
 public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
+  public let lacksRoom: Bool
 
-  public init(_ description: String) { self.description = description }
+  public init(_ description: String, lacksRoom: Bool = false) {
+    (self.description, self.lacksRoom) = (description, lacksRoom)
+  }
 }
 
 /// Until when an exchange may ask the cluster.

@@ -70,7 +70,7 @@ public final class ClusteredRelay: Sendable {
         switch error {
         case .refused(let refusal): return Self.outcome(.failed(refusal), request.correlation, command: command)
         case .limited: return .limited
-        case .failed(let reason): return .failed(reason)
+        case .failed(let reason), .full(let reason): return .failed(reason)
         }
       }
     }
@@ -192,8 +192,12 @@ enum ExchangeFailure: Error {
   case limited
   /// The cluster gave no answer.
   case failed(String)
+  /// The cluster has no room, and has done nothing.
+  case full(String)
 
-  init(_ failure: ClusterFailure) { self = .failed(failure.description) }
+  init(_ failure: ClusterFailure) {
+    self = failure.lacksRoom ? .full(failure.description) : .failed(failure.description)
+  }
 }
 
 /// Asks the cluster, and converts its failure.

@@ -9,6 +9,10 @@ struct JetStream: Sendable {
     static let deleteFailed = 10_057
     static let replicasNotSupported = 10_074
     static let streamNotFound = 10_059
+    /// A limit of the account, of the node, or of the account's storage: the leader takes nothing.
+    static let full = [10_002, 10_023, 10_047]
+    /// The leader's store has refused it, as its text says why.
+    static let storeFailed = 10_077
   }
 
   struct Stream: Sendable {
@@ -95,7 +99,9 @@ struct JetStream: Sendable {
     return ClusterFailure("stream \(stream) has lost messages")
   }
 
-  func failure(_ reply: Reply, _ what: String) -> ClusterFailure { ClusterFailure("\(what): \(reply.errorText)") }
+  func failure(_ reply: Reply, _ what: String) -> ClusterFailure {
+    ClusterFailure("\(what): \(reply.errorText)", lacksRoom: reply.lacksRoom)
+  }
 
   // MARK: Messages
 
@@ -133,6 +139,25 @@ struct JetStream: Sendable {
     // While there is no leader they would come to nothing.
     for version in outdated.due() { deleteSoon(version.stream, version.sequence) }
     return sequence
+  }
+
+  /// While nothing is taken: they are part of what has the room. What is not deleted is tried again later.
+  func deleteOutdated() async throws(ClusterFailure) {
+    let due = outdated.due()
+    for (index, version) in due.enumerated() {
+      do throws(ClusterFailure) { _ = try await delete(version.stream, version.sequence) } catch {
+        for left in due[index...] { outdated.note(left.stream, left.sequence) }
+        throw error
+      }
+    }
+  }
+
+  /// All but the newest message of the subject.
+  func purge(_ stream: String, _ subject: String) async throws(ClusterFailure) {
+    let message = try await connection.request(
+      "$JS.API.STREAM.PURGE.\(stream)", Array(#"{"filter":"\#(subject)","keep":1}"#.utf8))
+    let reply = Reply(message.data)
+    guard message.status == nil, reply.errorCode == nil else { throw failure(reply, "purge") }
   }
 
   /// When the cluster stores a message, by its leader's clock: milliseconds since 1970.

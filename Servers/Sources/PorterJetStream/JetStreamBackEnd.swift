@@ -152,7 +152,10 @@ public final class JetStreamBackEnd: RelayBackEnd {
         try? await Task.sleep(for: Self.probeInterval)
         guard let self, !Task.isCancelled else { return }
         do throws(ClusterFailure) {
+          // Before anything is written: a leader without room for it leads no more.
+          if !isServing { try await cluster.store.makeRoom() }
           cluster.relay.note(time: try await cluster.store.probe())
+          if !isServing { try await cluster.store.trial() }
           note(cluster.relay.clockProblem)
         } catch {
           note(error.description)

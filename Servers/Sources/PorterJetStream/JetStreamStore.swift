@@ -178,6 +178,23 @@ final class JetStreamStore: ClusterStore {
     return time
   }
 
+  /// Whether there is room for a message: probes and records are small, and streams may have limits of their own.
+  func trial() async throws(ClusterFailure) {
+    for partition in 0..<settings.partitions {
+      let stored = try await stream.publish("\(name).body.\(partition).probe", [UInt8](repeating: 0, count: 16 << 10))
+      stream.deleteSoon("\(name)_bodies_\(partition)", stored)
+    }
+  }
+
+  /// Gives up what is of no use any more. What takes the last room takes a little more than there is, and nothing is acknowledged until
+  /// some of it is given back.
+  func makeRoom() async throws(ClusterFailure) {
+    try await stream.deleteOutdated()
+    for partition in 0..<settings.partitions {
+      try await stream.purge("\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).probe")
+    }
+  }
+
   // MARK: Bodies
 
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {

@@ -5,8 +5,15 @@ struct Reply {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Nil if nothing failed.
-  var errorCode: Int? { start(of: "\"error\":").flatMap { _ in number("err_code").map(Int.init) ?? 0 } }
+  var errorCode: Int? { start(of: "\"error\":").flatMap { _ in number("err_code").map { Int(clamping: $0) } ?? 0 } }
   var errorText: String { text("description") ?? String(decoding: bytes.prefix(200), as: UTF8.self) }
+
+  /// Whether what was asked for did not happen, since there is no room for it.
+  var lacksRoom: Bool {
+    guard let errorCode else { return false }
+    return JetStream.Code.full.contains(errorCode)
+      || errorCode == JetStream.Code.storeFailed && errorText.hasPrefix("maximum bytes")
+  }
 
   func number(_ name: String) -> UInt64? {
     guard var index = start(of: "\"\(name)\":") else { return nil }

@@ -41,6 +41,25 @@ final class ReplyTests: XCTestCase {
     }
   }
 
+  func testARefusalForLackOfRoomIsToldFromOthers() {
+    let replies: [(text: String, expected: Bool)] = [
+      (#"{"error":{"code":503,"err_code":10023,"description":"insufficient resources"},"seq":0}"#, true),
+      (#"{"error":{"code":500,"err_code":10047,"description":"insufficient storage resources available"}}"#, true),
+      (#"{"error":{"code":503,"err_code":10077,"description":"maximum bytes exceeded"}}"#, true),
+      // Followers may have stored it.
+      (#"{"error":{"code":503,"err_code":10077,"description":"no space left on device"}}"#, false),
+      (#"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"}}"#, false),
+      (#"{"stream":"porter_bodies_0","seq":10023}"#, false),
+    ]
+    for (text, expected) in replies { XCTAssertEqual(Reply(Array(text.utf8)).lacksRoom, expected, text) }
+  }
+
+  func testAnErrorOfAnyNumberIsRead() {
+    for number in ["0", "18446744073709551615", "99999999999999999999999"] {
+      XCTAssertNotNil(Reply(Array(#"{"error":{"err_code":\#(number)}}"#.utf8)).errorCode, number)
+    }
+  }
+
   func testBase64IsAsTheOthers() throws {
     for count in 0..<200 {
       let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max) }

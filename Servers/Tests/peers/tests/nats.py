@@ -108,7 +108,8 @@ class Link:
 
 
 class Node:
-    def __init__(self, program: str, name: str, folder: Path, client: int, route: int, monitor: int, routes: list[int]):
+    def __init__(
+            self, program: str, name: str, folder: Path, client: int, route: int, monitor: int, routes: list[int], store: int | None):
         self.name, self.folder, self.client, self.monitor = name, folder, client, monitor
         self.command = [
             program, "--name", name, "-a", "127.0.0.1", "-p", str(client), "-m", str(monitor), "-js", "-sd", str(folder)]
@@ -117,6 +118,11 @@ class Node:
                 # What nodes tell each other of addresses leads nowhere: they meet over the links only.
                 "--cluster_advertise", "127.0.0.1:9", "--no_advertise", "--cluster_name", "porter", "--cluster", f"nats://127.0.0.1:{route}",
                 "--routes", ",".join(f"nats://127.0.0.1:{port}" for port in routes)]
+        if store:
+            # There is no flag for it.
+            configuration = folder.with_suffix(".conf")
+            configuration.write_text(f"jetstream: {{max_file_store: {store}}}\n")
+            self.command += ["-c", str(configuration)]
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -242,7 +248,8 @@ class Connection:
 class Cluster:
     """One node, or several. A missing nats-server is an error, not a reason to skip."""
 
-    def __init__(self, count: int = 1, program: str = PROGRAM):
+    def __init__(self, count: int = 1, program: str = PROGRAM, store: int | None = None):
+        """`store`: the bytes that a node has for messages."""
         # Writes are synced seldom, and a disk would only be noise.
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.TemporaryDirectory(prefix="porter-nats-", dir=place)
@@ -254,7 +261,7 @@ class Cluster:
             (near, far): Link(ports[count + far]) for near in range(count) for far in range(count) if near != far}
         self.nodes = [
             Node(program, f"n{index}", Path(self.folder.name) / f"n{index}", ports[index], ports[count + index],
-                 ports[2 * count + index], [link.port for (near, _), link in self.links.items() if near == index])
+                 ports[2 * count + index], [link.port for (near, _), link in self.links.items() if near == index], store)
             for index in range(count)]
         for node in self.nodes:
             node.start()

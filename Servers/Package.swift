@@ -169,7 +169,8 @@ let package = Package(
     .target(name: "PorterMutation", path: "Tests/Support/PorterMutation", swiftSettings: swift),
     .testTarget(
       name: "PorterSettingsTests", dependencies: ["PorterSettings", "PorterMutation"], swiftSettings: swift),
-    .testTarget(name: "PorterJetStreamTests", dependencies: ["PorterJetStream"], swiftSettings: swift),
+    .testTarget(
+      name: "PorterJetStreamTests", dependencies: ["PorterJetStream", "PorterMutation"], swiftSettings: swift),
     .testTarget(name: "PorterTelemetryTests", dependencies: ["PorterTelemetry"], swiftSettings: swift),
     // Push services in Python, and what tests of providers have in common.
     .target(

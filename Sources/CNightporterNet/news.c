@@ -72,7 +72,8 @@ static void end_line(struct net *net) {
   } else if (!is_whole) {
     /* Nothing that is known is so long. */
   } else if ((value = field(news, "event", &length)) != NULL) {
-    if (length >= sizeof news->event) length = 0;
+    /* What it is compared with ends at a NUL. */
+    if (length >= sizeof news->event || memchr(value, '\0', length) != NULL) length = 0;
     memcpy(news->event, value, length);
     news->event[length] = '\0';
   } else if ((value = field(news, "id", &length)) != NULL) {

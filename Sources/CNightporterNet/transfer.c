@@ -15,6 +15,9 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 
 /* ------------------------------------------------------------------------------------------------ headers */
 
+/* Not by strchr(), which finds a NUL as well. */
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 /* The value of a header line, if it has this name. Lines are not terminated. */
 static const char *value_of(const char *line, size_t length, const char *name, size_t *value_length) {
   size_t name_length = strlen(name);
@@ -22,7 +25,7 @@ static const char *value_of(const char *line, size_t length, const char *name, s
   const char *value = line + name_length + 1;
   const char *end = line + length;
   while (value < end && (*value == ' ' || *value == '\t')) value++;
-  while (end > value && strchr(" \t\r\n", end[-1]) != NULL) end--;
+  while (end > value && is_blank(end[-1])) end--;
   *value_length = (size_t)(end - value);
   return value;
 }

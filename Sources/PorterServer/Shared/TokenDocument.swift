@@ -205,6 +205,14 @@ extension TokenDocument {
     }
     past = try reader.counted()
     try reader.end()
+    guard isConsistent else { throw .syntax }
+  }
+
+  /// What a work file has no room for is damage of this token, and no failure of the file (INC-44).
+  private var isConsistent: Bool {
+    let notified = Set(notifications.map(\.notifier)), kinds = Set(pushes.map(\.kind))
+    return notifiers.count == subscriptions.count && notified.count == notifications.count
+      && kinds.count == pushes.count && kinds.allSatisfy { PushKind(rawValue: $0) != nil }
   }
 }
 
@@ -217,5 +225,8 @@ extension [UInt8] {
 
 extension RelayReader {
   mutating func counted() throws(RelayError) -> [UInt8] { Array(try bytes(Int(try unsigned32()))) }
-  mutating func text() throws(RelayError) -> String { String(decoding: try counted(), as: UTF8.self) }
+  mutating func text() throws(RelayError) -> String {
+    guard let text = String(validating: try counted(), as: UTF8.self) else { throw .syntax }
+    return text
+  }
 }

@@ -99,6 +99,8 @@ final class BackupWriter {
 }
 
 final class BackupReader {
+  private static let part = 64 << 10
+
   private let path: String
   private let file: UnsafeMutablePointer<FILE>
   private var digest: [UInt8] = BackupFile.begin
@@ -123,7 +125,9 @@ final class BackupReader {
     let name = try take(Int(number(begin[1..<3])))
     let bytes = try take(Int(count))
     if kind == .end {
-      guard name.isEmpty, bytes == digest, fgetc(file) == EOF else { throw damaged }
+      guard begin[3..<11].allSatisfy({ $0 == 0 }), name.isEmpty, bytes == digest, fgetc(file) == EOF else {
+        throw damaged
+      }
       return nil
     }
     digest = BackupFile.digest(digest, begin + name + bytes)
@@ -135,10 +139,16 @@ final class BackupReader {
 
   private func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
+  /// A length is no more than a claim, so what is read takes memory and not what is said to follow.
   private func take(_ count: Int) throws(ClusterFailure) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    guard fread(&bytes, 1, count, file) == count else {
-      throw ferror(file) == 0 ? ClusterFailure("\(path): is damaged: it ends too early") : BackupFile.failure(path)
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: min(count, Self.part))
+    while bytes.count < count {
+      let wanted = min(count - bytes.count, part.count)
+      guard fread(&part, 1, wanted, file) == wanted else {
+        throw ferror(file) == 0 ? ClusterFailure("\(path): is damaged: it ends too early") : BackupFile.failure(path)
+      }
+      bytes += part.prefix(wanted)
     }
     return bytes
   }

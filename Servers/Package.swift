@@ -194,6 +194,9 @@ let package = Package(
     .testTarget(
       name: "PorterPushClientTests",
       dependencies: ["PorterPushClient", .product(name: "NIOCore", package: "swift-nio")], swiftSettings: swift),
+    .testTarget(
+      name: "PorterNetRelayTests",
+      dependencies: ["PorterNetRelay", .product(name: "porter-pushing", package: "nightporter")], swiftSettings: swift),
     .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS"], swiftSettings: swift),
     .testTarget(
       name: "PorterRelayServerTests",

@@ -18,6 +18,11 @@ package final class StopSignal: Sendable {
 
   private static let none = Int64.max
 
+  /// A bare function in a mutex is converted by each access, and keeps all conversions.
+  private struct Interruption {
+    let interrupt: @Sendable () -> Void
+  }
+
   private let clock: any Clock
   private let requests = Atomic<Int>(0)
   private let push = Atomic<Int64>(none)
@@ -27,7 +32,7 @@ package final class StopSignal: Sendable {
   private let releaseEnd = Atomic<Int64>(none)
   /// How often a wait or a computation was cut off, or was asked to end.
   private let cutsSoFar = Atomic<Int>(0)
-  private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+  private let interruption = Mutex<Interruption?>(nil)
   /// Whether the thread carries out a command, and has committed something of it.
   private let isAnswering = Atomic<Bool>(false)
   private let hasCommitted = Atomic<Bool>(false)
@@ -40,7 +45,7 @@ package final class StopSignal: Sendable {
   package func raise() {
     requests.add(1, ordering: .sequentiallyConsistent)
     cutsSoFar.add(1, ordering: .sequentiallyConsistent)
-    interruption.withLock { $0?() }
+    interruption.withLock { $0?.interrupt() }
   }
 
   package func lower() { requests.subtract(1, ordering: .sequentiallyConsistent) }
@@ -128,7 +133,7 @@ package final class StopSignal: Sendable {
   package func interrupting<Result, Failure: Error>(
     by interrupt: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    interruption.withLock { $0 = interrupt }
+    interruption.withLock { $0 = Interruption(interrupt: interrupt) }
     defer { interruption.withLock { $0 = nil } }
     return try body()
   }

@@ -74,11 +74,16 @@ final class NATSConnection: @unchecked Sendable {
     deinit { natsSubscription_Destroy(raw) }
   }
 
+  /// A bare function in a mutex is converted by each access, and keeps all conversions.
+  private struct ReconnectHandler {
+    let run: @Sendable () -> Void
+  }
+
   private static let pingMilliseconds: Int64 = 1_000
   private static let tick = DispatchTimeInterval.milliseconds(20)
   private let state = Mutex(State())
   private let inbox: String
-  private let onReconnect: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
+  private let onReconnect = Mutex<ReconnectHandler?>(nil)
   private var raw: OpaquePointer?
   private var answers: Subscription?
   /// Nil until there is a connection: one that was never resumed cannot be released.
@@ -163,7 +168,9 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   /// Called after the connection was lost and is there again.
-  func setReconnectHandler(_ handler: @escaping @Sendable () -> Void) { onReconnect.withLock { $0 = handler } }
+  func setReconnectHandler(_ handler: @escaping @Sendable () -> Void) {
+    onReconnect.withLock { $0 = ReconnectHandler(run: handler) }
+  }
 
   /// Ends what is under way. Blocks until libnats calls back no more.
   func close() {
@@ -264,7 +271,7 @@ final class NATSConnection: @unchecked Sendable {
 
   private func reconnected() {
     let handler = onReconnect.withLock { $0 }
-    handler?()
+    handler?.run()
   }
 
   // MARK: Messages

@@ -65,6 +65,26 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try taken(), 0)
   }
 
+  /// The service pushes first and acknowledges afterwards, and the listener leaves in between: that acknowledgement is of the push that was
+  /// left to it.
+  func testAnAcknowledgementThatComesAfterTheListenerHasLeftEndsNothing() throws {
+    let watched = try newWatched()
+    let app = try App(another(), watched.mailbox)
+    try send(watched)
+    clock.advance(pause)
+    let pushed = try watched.service.dueNotifications().notifications
+    XCTAssertEqual(pushed.count, 1)
+    watched.servicePort.drainWake()
+    app.port.releaseFiles()
+    try assertWoken(watched)
+    try watched.service.acknowledge(pushed)
+    let again = try watched.service.dueNotifications().notifications
+    XCTAssertEqual(again.count, 1)
+    XCTAssertNotEqual(again.map(\.nonce), pushed.map(\.nonce))
+    try watched.service.acknowledge(again)
+    XCTAssertEqual(try dueCount(watched), 0)
+  }
+
   func testAnotherListenerMayStillFetchIt() throws {
     let watched = try newWatched()
     let (first, second) = (try App(another(), watched.mailbox), try App(another(), watched.mailbox))

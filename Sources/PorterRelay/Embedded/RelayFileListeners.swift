@@ -24,20 +24,24 @@ extension RelayFile {
   func forget(listeners: [String]) throws(RelayError) -> [String] {
     guard !listeners.isEmpty else { return [] }
     return try commit(.normal) { () throws(RelayError) in
-      try storage { () throws(SQLiteError) in
-        var services: Set<String> = []
-        for name in listeners {
-          guard let number = try existingNumber(ofListener: name) else { continue }
-          services.formUnion(try makeTakenDue(leaving: number))
+      var services: Set<String> = []
+      for name in listeners {
+        guard let number = try storage({ () throws(SQLiteError) in try existingNumber(ofListener: name) }) else {
+          continue
+        }
+        services.formUnion(try makeDue(leaving: number))
+        try storage { () throws(SQLiteError) in
           try database.run("DELETE FROM listener WHERE number = ?1", [.integer(number)])
         }
+      }
+      try storage { () throws(SQLiteError) in
         try database.run(
           """
           UPDATE notification SET held_until = 0 WHERE held_until > 0 AND held_until > ?1
             AND NOT EXISTS(SELECT 1 FROM subscription WHERE subscription.mailbox = notification.mailbox)
           """, [.integer(clock.now().nanoseconds)])
-        return services.subtracting(listeners).sorted()
       }
+      return services.subtracting(listeners).sorted()
     }
   }
 
@@ -45,9 +49,11 @@ extension RelayFile {
   /// services that have to learn of it.
   func noteAbsence(of listener: String) throws(RelayError) -> [String] {
     try commit(.normal) { () throws(RelayError) in
+      guard let number = try storage({ () throws(SQLiteError) in try existingNumber(ofListener: listener) }) else {
+        return []
+      }
+      let services = try makeDue(leaving: number)
       try storage { () throws(SQLiteError) in
-        guard let number = try existingNumber(ofListener: listener) else { return [] }
-        let services = try makeTakenDue(leaving: number)
         try database.run(
           "UPDATE listener SET unanswered_since = ?2 WHERE number = ?1", [.integer(number), .integer(.min)])
         try database.run(
@@ -55,9 +61,32 @@ extension RelayFile {
           UPDATE notification SET held_until = 0 WHERE held_until > 0 AND held_until > ?1
             AND NOT \(Self.isListenedTo("notification.mailbox"))
           """, [.integer(clock.now().nanoseconds)])
-        return services.subtracting([listener]).sorted()
       }
+      return services.subtracting([listener]).sorted()
     }
+  }
+
+  /// What a service has, or had, of this listener's. The services to wake.
+  private func makeDue(leaving listener: Int64) throws(RelayError) -> Set<String> {
+    let hasRenewed = try renewNotifications(leaving: listener)
+    return try storage { () throws(SQLiteError) in
+      let hasTaken = try makeTakenDue(leaving: listener)
+      return hasRenewed || hasTaken ? try services(ofMailboxesOf: listener) : []
+    }
+  }
+
+  /// Of those in which a notification waits.
+  private func services(ofMailboxesOf listener: Int64) throws(SQLiteError) -> Set<String> {
+    Set(
+      try database.rows(
+        """
+        SELECT DISTINCT listener.name FROM subscription
+        CROSS JOIN notification ON notification.mailbox = subscription.mailbox
+        CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
+        CROSS JOIN service_subscription ON service_subscription.service = notifier.service
+        CROSS JOIN listener ON listener.number = service_subscription.listener WHERE subscription.listener = ?1
+        """, [.integer(listener)]
+      ) { $0.text(0) })
   }
 
   /// Whether a process that can be woken listens to the mailbox.
@@ -71,27 +100,20 @@ extension RelayFile {
   }
 
   /// The push that its service sent for such a message was left to this listener, which leaves without it. One that another process has
-  /// fetched is over.
-  private func makeTakenDue(leaving listener: Int64) throws(SQLiteError) -> Set<String> {
+  /// fetched is over. Whether there were any others.
+  private func makeTakenDue(leaving listener: Int64) throws(SQLiteError) -> Bool {
     let taken = """
       taken_notification WHERE mailbox IN (SELECT mailbox FROM subscription WHERE listener = ?1)
         AND NOT \(Self.isListenedTo("taken_notification.mailbox", except: "?1"))
       """
-    guard try database.integer("SELECT EXISTS(SELECT 1 FROM \(taken))", [.integer(listener)]) == 1 else { return [] }
-    let services = try database.rows(
-      """
-      SELECT DISTINCT listener.name FROM (SELECT mailbox FROM \(taken) AND \(Self.isStillThere))
-      JOIN notifier USING (mailbox) JOIN service_subscription USING (service)
-      JOIN listener ON listener.number = service_subscription.listener
-      """, [.integer(listener)]
-    ) { $0.text(0) }
-    try database.run(
+    guard try database.integer("SELECT EXISTS(SELECT 1 FROM \(taken))", [.integer(listener)]) == 1 else { return false }
+    let count = try database.run(
       """
       INSERT OR IGNORE INTO notification(message, mailbox, sent_at, nonce, metadata)
       SELECT message, mailbox, sent_at, nonce, metadata FROM \(taken) AND \(Self.isStillThere)
       """, [.integer(listener)])
     try database.run("DELETE FROM \(taken)", [.integer(listener)])
-    return Set(services)
+    return count > 0
   }
 
   private static let isStillThere =

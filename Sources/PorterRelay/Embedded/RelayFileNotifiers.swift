@@ -88,11 +88,8 @@ extension RelayFile {
       }
     }
     guard let shared else { return }
-    let metadata = RelayMessageMetadata(message: message.identifier, timestamp: message.timestamp)
-    let (nonce, sealed) = try RelayError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
-      let nonce = try BoxNonce.generate(randomness: randomness)
-      return (nonce, try metadata.sealed(with: shared, nonce: nonce))
-    }
+    let (nonce, sealed) = try seal(
+      RelayMessageMetadata(message: message.identifier, timestamp: message.timestamp), with: shared)
     let now = clock.now()
     let end = NotificationHold.end(at: now, listeners: recipients.map(\.hold))
     try storage { () throws(SQLiteError) in
@@ -108,6 +105,46 @@ extension RelayFile {
     }
     guard end != nil else { return }
     try noteUnansweredWakeUp(of: recipients, at: now)
+  }
+
+  private func seal(
+    _ metadata: RelayMessageMetadata, with shared: BoxSharedKey
+  ) throws(RelayError) -> (nonce: BoxNonce, sealed: [UInt8]) {
+    try RelayError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
+      let nonce = try BoxNonce.generate(randomness: randomness)
+      return (nonce, try metadata.sealed(with: shared, nonce: nonce))
+    }
+  }
+
+  /// Gives those of mailboxes to which nobody else listens another nonce: an acknowledgement that is on its way, of a push that was left
+  /// to this listener, does not end them. Whether there were any. Part of the caller's transaction.
+  func renewNotifications(leaving listener: Int64) throws(RelayError) -> Bool {
+    let found = try storage { () throws(SQLiteError) in
+      try database.rows(
+        """
+        SELECT notification.message, message.identifier, message.sent_at, notifier.shared_key
+        FROM subscription CROSS JOIN notification ON notification.mailbox = subscription.mailbox
+        CROSS JOIN message ON message.number = notification.message
+        CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
+        WHERE subscription.listener = ?1 AND message.body IS NOT NULL
+          AND NOT \(Self.isListenedTo("notification.mailbox", except: "?1"))
+        """, [.integer(listener)]
+      ) { (row) throws(SQLiteError) in
+        guard let identifier = RelayIdentifier(bytes: row.blob(1)), let shared = BoxSharedKey(stored: row.blob(3))
+        else { throw SQLiteError(kind: .corrupt) }
+        let timestamp = WallTime(milliseconds: row.integer(2))
+        return (row.integer(0), RelayMessageMetadata(message: identifier, timestamp: timestamp), shared)
+      }
+    }
+    for (message, metadata, shared) in found {
+      let (nonce, sealed) = try seal(metadata, with: shared)
+      try storage { () throws(SQLiteError) in
+        try database.run(
+          "UPDATE notification SET nonce = ?2, metadata = ?3 WHERE message = ?1",
+          [.integer(message), .blob(nonce.bytes), .blob(sealed)])
+      }
+    }
+    return !found.isEmpty
   }
 
   // MARK: Service's side

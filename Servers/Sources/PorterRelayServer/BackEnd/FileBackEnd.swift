@@ -130,22 +130,30 @@ public final class FileBackEnd: RelayBackEnd {
     let turn = service.carryOut(exchanges)
     metrics.observe("porter_relay_batch_exchanges", Double(exchanges.count))
     tell(turn.news)
-    var problem: String?
-    var hasSent = false
+    // Before the answers: whoever has one may ask for the relay's health next.
+    noteHealth(after: turn.outcomes, service)
     for (outcome, done) in zip(turn.outcomes, ends) {
       switch outcome {
-      case .answer(let bytes, let command, let result):
-        hasSent = hasSent || command == "send"
-        done(.answer(bytes, command: command, result: result))
+      case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
       case .limited: done(.limited)
-      case .failed(let reason):
-        problem = reason
-        done(.unavailable)
+      case .failed: done(.unavailable)
+      }
+    }
+    exchanges.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  private func noteHealth(after outcomes: [RelayService.Outcome], _ service: RelayService) {
+    var problem: String?
+    var hasSent = false
+    for outcome in outcomes {
+      switch outcome {
+      case .answer(_, let command, _): hasSent = hasSent || command == "send"
+      case .limited: break
+      case .failed(let reason): problem = reason
       }
     }
     if let problem { note(problem) } else if hasSent, self.problem != nil { note(service.writeFailure()) }
-    exchanges.removeAll(keepingCapacity: true)
-    ends.removeAll(keepingCapacity: true)
   }
 
   private func tell(_ news: [String]) {

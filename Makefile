@@ -27,7 +27,7 @@ SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(SWIFT_ORDER)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-scale bench-scale-jetstream
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-scale bench-scale-jetstream
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -105,6 +105,14 @@ bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publis
 bench-providers: servers ## measure how fast porter-push sends to APNs, beside h2load and the same stand-in; COUNT=pushes
 	@scripts/setup bench
 	@PORTER_PUSH_LOAD=$(CURDIR)/$(SERVERS)/release/push-load COUNT=$(or $(COUNT),50000) python3 Servers/Benchmarks/providers.py
+
+bench-delay: servers lib ## measure the delay from an accepted message to the push service at half of the greatest load; RATE=a second, TOKENS=2000, DURATION=25, FOLDER=on this disk
+	@scripts/setup test
+	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_PUSH_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-push \
+	  PORTER_DELAY_LOAD=$(CURDIR)/$(SERVERS)/release/delay-load \
+	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so NIGHTPORTER_NET_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter-net.so \
+	  RATE=$(or $(RATE),0) TOKENS=$(or $(TOKENS),2000) DURATION=$(or $(DURATION),25) $(if $(FOLDER),FOLDER=$(FOLDER)) \
+	  .venv/bin/python Servers/Benchmarks/delay.py
 
 bench-scale: servers lib ## measure porter-push with many tokens, ten times as many subscriptions, and SQLite; TOKENS=1000000, FOLDER=on this disk
 	@scripts/setup bench

@@ -165,6 +165,16 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ], path: "Benchmarks/push-load", swiftSettings: swift),
+    // `make bench-delay`.
+    .executableTarget(
+      name: "delay-load",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], path: "Benchmarks/delay-load", swiftSettings: swift),
 
     .target(name: "PorterMutation", path: "Tests/Support/PorterMutation", swiftSettings: swift),
     .testTarget(

@@ -187,9 +187,14 @@ extension RelayServer {
       HTTP2Setting(parameter: .maxConcurrentStreams, value: HTTPLimits.streamsOfConnection),
       HTTP2Setting(parameter: .maxHeaderListSize, value: HTTPLimits.headers),
     ]
+    connection.maximumConnectionGlitches = HTTPLimits.streamErrorsOfConnection
+    var streams = NIOHTTP2Handler.StreamConfiguration()
+    streams.streamResetFrameRateLimit.windowLength = .seconds(HTTPLimits.resetWindow)
+    streams.streamResetFrameRateLimit.maximumCount = options.resets(
+      ofTrusted: options.trustedSources.contains(channel.remoteAddress))
     let pipeline = channel.pipeline.syncOperations
     _ = try pipeline.configureHTTP2Pipeline(
-      mode: .server, connectionConfiguration: connection, streamConfiguration: .init()
+      mode: .server, connectionConfiguration: connection, streamConfiguration: streams
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
         let pipeline = stream.pipeline.syncOperations

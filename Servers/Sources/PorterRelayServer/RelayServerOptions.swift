@@ -39,6 +39,13 @@ public struct RelayServerOptions: Sendable {
 
   public init() {}
 
+  /// A client may reset each request that it may make: libcurl resets some streams under load that are about to end, or have. What is
+  /// beyond that is an attack (CVE-2023-44487). In `HTTPLimits.resetWindow` seconds.
+  func resets(ofTrusted isTrusted: Bool) -> Int {
+    let requests = sourceAllowance.rate * Double(HTTPLimits.resetWindow) + Double(sourceAllowance.burst)
+    return isTrusted ? HTTPLimits.resetsOfTrusted : Int(min(Double(HTTPLimits.resetsOfTrusted), max(200, requests)))
+  }
+
   /// Seconds after which a mailbox that had too many requests can have another one.
   var mailboxPause: Int {
     guard mailboxAllowance.rate > 0 else { return 300 }
@@ -52,6 +59,10 @@ enum HTTPLimits {
   static let headers = 16_384
   static let listenerLength = 43
   static let streamsOfConnection = 100
+  /// Over a connection's whole life, which may last for weeks. A reset that crosses the end of its stream is one.
+  static let streamErrorsOfConnection = 100_000
+  static let resetWindow: Int64 = 30
+  static let resetsOfTrusted = 10_000_000
   /// What is read and dropped of a body that was refused, so that the client can read why.
   static let discarded = 1 << 20
 }

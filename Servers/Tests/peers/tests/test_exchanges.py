@@ -1,5 +1,6 @@
 """Exchanges over HTTP/1.1 and HTTP/2, by clients that are not ours."""
 
+import struct
 import subprocess
 import tempfile
 
@@ -42,6 +43,17 @@ class ExchangeTests(RelayTestCase):
             status, _, body = client.result(stream)
             self.assertEqual((status, protocol.answer(body, sent)[0]), (200, 1))
         self.assertEqual(sorted(map(int, person.take_all(mailbox))), list(range(90)))
+
+    def test_resets_that_cross_the_end_of_their_streams_do_not_end_the_connection(self):
+        """A server under load had its news interrupted for seconds: 200 in a connection's life were too many, and 200 in half a minute."""
+        client = self.http2(self.start())
+        sent = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
+        client.exchange(sent)
+        ended = client.connection.highest_outbound_stream_id
+        # RST_STREAM with CANCEL, RFC 9113, section 6.4. The library refuses to write one.
+        client.socket.sendall(struct.pack(">IBII", 4 << 8 | 3, 0, ended, 8) * 1_000)
+        for _ in range(3):
+            self.assertEqual(client.post(sent)[0], 200)
 
     def test_pipelined_requests_are_answered_in_order(self):
         relay = self.start()

@@ -222,7 +222,7 @@ class MalformedTests(RelayTestCase):
         self.assertEqual(status, 200)
 
     def test_rapid_resets_end_a_connection(self):
-        relay = self.start()
+        relay = self.start(source_rate="1", source_burst="1")
         client = self.http2(relay)
         try:
             for _ in range(2_000):

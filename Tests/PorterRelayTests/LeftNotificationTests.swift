@@ -106,7 +106,7 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
-  /// It says nothing any more, and no one else may come. The service is told when to look, as long as there is a reason.
+  /// A killed process reports nothing, and no other one may use the relay for hours. So the service is told when to ask again.
   func testAKilledListenerIsLookedForByTheService() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)

@@ -205,7 +205,7 @@ package final class EmbeddedRelay: RelayPort {
     return reply
   }
 
-  /// A process that was killed tells no one, and what it has left to be fetched has no other push. Whether there was one.
+  /// A killed process reports nothing, and what it has left to be fetched has no other push. Returns whether there was one.
   private func forgetEnded(
     owing service: SigningPublicKey, _ file: RelayFile, _ state: inout State
   ) throws(RelayError) -> Bool {

@@ -100,7 +100,7 @@ extension RelayFile {
   }
 
   /// The push that its service sent for such a message was left to this listener, which leaves without it. One that another process has
-  /// fetched is over. Whether there were any others.
+  /// fetched is over. Returns whether there were any others.
   private func makeTakenDue(leaving listener: Int64) throws(SQLiteError) -> Bool {
     let taken = """
       taken_notification WHERE mailbox IN (SELECT mailbox FROM subscription WHERE listener = ?1)

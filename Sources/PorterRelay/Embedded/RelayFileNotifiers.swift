@@ -116,8 +116,8 @@ extension RelayFile {
     }
   }
 
-  /// Gives those of mailboxes to which nobody else listens another nonce: an acknowledgement that is on its way, of a push that was left
-  /// to this listener, does not end them. Whether there were any. Part of the caller's transaction.
+  /// Seals the notifications of mailboxes without another listener under new nonces, so that an acknowledgement already on its way, of a
+  /// push that was left to this listener, does not delete them. Returns whether there were any. Part of the caller's transaction.
   func renewNotifications(leaving listener: Int64) throws(RelayError) -> Bool {
     let found = try storage { () throws(SQLiteError) in
       try database.rows(

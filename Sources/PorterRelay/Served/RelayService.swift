@@ -264,7 +264,7 @@ extension RelayService {
     _ = try? file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
   }
 
-  /// The listener cannot be woken for now: pushes do not wait for it. Returns the listeners of services to which something came by that.
+  /// The listener cannot be woken for now: pushes do not wait for it. Returns the services' listeners to wake, as what was left to it is due.
   public func detach(_ listener: String) -> [String] {
     guard listeners[listener] != nil, let file = try? open() else { return [] }
     return (try? file.noteAbsence(of: listener)) ?? []

@@ -130,7 +130,7 @@ public final class FileBackEnd: RelayBackEnd {
     let turn = service.carryOut(exchanges)
     metrics.observe("porter_relay_batch_exchanges", Double(exchanges.count))
     tell(turn.news)
-    // Before the answers: whoever has one may ask for the relay's health next.
+    // Before the answers, so that a client that has one finds the relay's health up to date.
     noteHealth(after: turn.outcomes, service)
     for (outcome, done) in zip(turn.outcomes, ends) {
       switch outcome {

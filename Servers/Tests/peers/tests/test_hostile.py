@@ -2,10 +2,10 @@
 
 import os
 import random
+import select
 import socket
 import ssl
 import subprocess
-import threading
 import unittest
 import xml.etree.ElementTree
 
@@ -310,20 +310,37 @@ class ReadingTests(RelayTestCase):
     def test_a_client_that_reads_late_gets_every_answer(self):
         relay = self.start()
         questions = self.questions(relay)
-        self.COUNT = 300
-        plain = connect(relay.port, ["http/1.1"])
-        self.addCleanup(plain.close)
         head = HEAD.replace(b"Content-Length: 100\r\n", b"")
-        asking = threading.Thread(target=lambda: [
-            plain.sendall(head + b"Content-Length: %d\r\n\r\n" % len(each) + each)
-            for each in (questions[number % 8] for number in range(self.COUNT))])
-        asking.start()
-        received = 0
-        while received < self.COUNT * len(self.BODY):
-            part = plain.recv(65_536)
-            self.assertTrue(part, "the connection ended")
-            received += len(part)
-        asking.join()
+        asked = b"".join(
+            head + b"Content-Length: %d\r\n\r\n" % len(each) + each
+            for each in (questions[number % len(questions)] for number in range(300)))
+        raw = connect(relay.port, ["http/1.1"])
+        self.addCleanup(raw.close)
+        # One thread: a connection of OpenSSL is not to be written in one and read in another.
+        raw.setblocking(False)
+        self.write(raw, asked)
+        self.answered(relay)
+        received = b""
+        while received.count(b"HTTP/1.1 200") < 300 or len(received) < 300 * len(self.BODY):
+            received += self.read(raw)
+
+    def write(self, raw: ssl.SSLSocket, data: bytes) -> None:
+        """Into a connection that does not block, until all is written."""
+        while data:
+            try:
+                data = data[raw.send(data):]
+            except ssl.SSLWantWriteError:
+                self.assertTrue(select.select([], [raw], [], PATIENCE)[1], "the relay reads no more")
+
+    def read(self, raw: ssl.SSLSocket) -> bytes:
+        """What comes next on a connection that does not block."""
+        while True:
+            try:
+                part = raw.recv(65_536)
+                self.assertTrue(part, "the connection ended")
+                return part
+            except ssl.SSLWantReadError:
+                self.assertTrue(select.select([raw], [], [], PATIENCE)[0], "no answer came")
 
 
 class IdleTests(RelayTestCase):

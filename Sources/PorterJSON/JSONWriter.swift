@@ -53,7 +53,8 @@ private struct JSONWriter {
   /// What needs no escape is copied in one piece.
   private mutating func write(escaping text: UnsafeBufferPointer<UInt8>) {
     var written = 0
-    for (index, byte) in text.enumerated() {
+    for index in text.indices {
+      let byte = text[index]
       guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
       bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[written..<index]))
       written = index + 1

@@ -1,28 +1,44 @@
 /// base64url (RFC 4648 §5) and lower-case hexadecimal, the two encodings of the interface.
 package enum TextEncoding {
   // What is generic only makes an array, and the work is done where the compiler knows the types: a push's payload has
-  // 4,000 characters. Characters are computed, since a table would be a global that each access makes sure of.
+  // 4,000 characters.
 
   /// Without padding.
   package static func base64URL(_ bytes: some Collection<UInt8>) -> String { base64URL(Array(bytes)) }
 
+  /// Three bytes are four characters.
   private static func base64URL(_ bytes: [UInt8]) -> String {
-    var text = [UInt8]()
-    text.reserveCapacity((bytes.count * 4 + 2) / 3)
-    var accumulator: UInt32 = 0
-    var bits = 0
-    for byte in bytes {
-      accumulator = accumulator << 8 | UInt32(byte)
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        text.append(base64URLCharacter(UInt8(truncatingIfNeeded: accumulator >> UInt32(bits) & 0x3f)))
+    bytes.withUnsafeBufferPointer { bytes in
+      String(unsafeUninitializedCapacity: (bytes.count &* 4 &+ 2) / 3) { text in
+        var count = 0
+        func append(_ value: UInt32) {
+          text[count] = base64URLCharacter(UInt8(truncatingIfNeeded: value))
+          count &+= 1
+        }
+        var place = 0
+        while place &+ 3 <= bytes.count {
+          let group = UInt32(bytes[place]) &<< 16 | UInt32(bytes[place &+ 1]) &<< 8 | UInt32(bytes[place &+ 2])
+          append(group &>> 18)
+          append(group &>> 12)
+          append(group &>> 6)
+          append(group)
+          place &+= 3
+        }
+        switch bytes.count &- place {
+        case 1:
+          let rest = UInt32(bytes[place]) &<< 16
+          append(rest &>> 18)
+          append(rest &>> 12)
+        case 2:
+          let rest = UInt32(bytes[place]) &<< 16 | UInt32(bytes[place &+ 1]) &<< 8
+          append(rest &>> 18)
+          append(rest &>> 12)
+          append(rest &>> 6)
+        default: break
+        }
+        return count
       }
     }
-    if bits > 0 {
-      text.append(base64URLCharacter(UInt8(truncatingIfNeeded: accumulator << UInt32(6 - bits) & 0x3f)))
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// Accepts up to two trailing `=`; nil for any other character, or for a text whose unused bits are not zero.
@@ -82,14 +98,10 @@ package enum TextEncoding {
     return values
   }()
 
+  /// Of a value below 64. The text lies in the program, so that no global is made sure of.
   private static func base64URLCharacter(_ value: UInt8) -> UInt8 {
-    switch value {
-    case 0..<26: UInt8(ascii: "A") &+ value
-    case 26..<52: UInt8(ascii: "a") &+ (value &- 26)
-    case 52..<62: UInt8(ascii: "0") &+ (value &- 52)
-    case 62: UInt8(ascii: "-")
-    default: UInt8(ascii: "_")
-    }
+    let characters: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return characters.utf8Start[Int(truncatingIfNeeded: value & 0x3f)]
   }
 
   package static func hex(_ bytes: some Collection<UInt8>) -> String { hex(Array(bytes)) }

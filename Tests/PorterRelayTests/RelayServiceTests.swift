@@ -56,6 +56,33 @@ final class RelayServiceTests: RelayTestCase {
     return .init(request: request.encoded())
   }
 
+  /// An acknowledgement or a question that comes together with messages does not wait until these are on the disk.
+  func testWhatWaitsForNoDiskIsAnsweredFirst() throws {
+    let mailbox = try newMailbox()
+    try send("first", to: mailbox)
+    let service = try serve()
+    let message = try XCTUnwrap(try head(of: mailbox))
+    func request(_ command: RelayCommand) throws -> RelayService.Exchange {
+      var request = RelayRequest(correlation: try newAttempt(), entity: mailbox.recipient, command: command)
+      request.signature = mailbox.recipientKey.sign(request.signedBytes)
+      return .init(request: request.encoded())
+    }
+    let exchanges = [
+      try sending("second", to: mailbox), try request(.acknowledge(message: message.identifier)),
+      try sending("third", to: mailbox), try request(.getMessage), .init(request: [7]),
+    ]
+    var parts: [[Int]] = []
+    var waiting: [Int64?] = []
+    service.carryOut(exchanges) { part in
+      parts.append(part.outcomes.map(\.index))
+      waiting.append(try? service.file?.database.integer("SELECT count(*) FROM message WHERE body IS NOT NULL"))
+      XCTAssertFalse(service.file?.database.isInTransaction ?? true, "answered before the commit")
+    }
+    XCTAssertEqual(parts, [[3, 4], [1], [0, 2]])
+    XCTAssertEqual(waiting, [1, 0, 2])
+    XCTAssertEqual(try messages(mailbox, service), ["second", "third"])
+  }
+
   private func results(_ turn: RelayService.Turn) -> [String] {
     turn.outcomes.map { outcome in
       switch outcome {

@@ -49,6 +49,20 @@ public final class RelayService {
     public var news: [String]
   }
 
+  /// Some exchanges of a turn, whose answers hold.
+  public struct Part {
+    /// With the place of each among the turn's exchanges.
+    public var outcomes: [(index: Int, outcome: Outcome)] = []
+    /// The listeners to which something came.
+    public var news: [String] = []
+  }
+
+  private struct Write {
+    let index: Int
+    let request: RelayRequest
+    let exchange: Exchange
+  }
+
   private struct Listener {
     var keys: Set<SigningPublicKey> = []
     let generation: Int64
@@ -111,40 +125,57 @@ public final class RelayService {
   /// Carries out all of these. When it returns, what was accepted is durable.
   public func carryOut(_ exchanges: [Exchange]) -> Turn {
     var turn = Turn(outcomes: [Outcome](repeating: .failed("not carried out"), count: exchanges.count), news: [])
-    var writes: [(index: Int, request: RelayRequest)] = []
-    for (index, exchange) in exchanges.enumerated() {
-      let request: RelayRequest
-      do throws(RelayError) { request = try RelayRequest(decoding: exchange.request) } catch {
-        turn.outcomes[index] = Self.refusal(error, RelayRequest.correlation(of: exchange.request), command: "none")
-        continue
-      }
-      if request.command.writes {
-        writes.append((index, request))
-      } else {
-        turn.outcomes[index] = outcome(of: request, from: exchange, &turn.news)
-      }
-    }
-    if writes.count > 1, let outcomes = gather(writes.map { ($0.request, exchanges[$0.index]) }, &turn.news) {
-      for (write, outcome) in zip(writes, outcomes) { turn.outcomes[write.index] = outcome }
-    } else {
-      for write in writes {
-        turn.outcomes[write.index] = outcome(of: write.request, from: exchanges[write.index], &turn.news)
-      }
+    carryOut(exchanges) { part in
+      for (index, outcome) in part.outcomes { turn.outcomes[index] = outcome }
+      turn.news += part.news
     }
     return turn
   }
 
+  /// Carries out all of these, and passes on each part as soon as its answers hold: what waits for no disk is not held up by what does.
+  public func carryOut(_ exchanges: [Exchange], then: (Part) -> Void) {
+    var reads = Part()
+    var (quick, durable): ([Write], [Write]) = ([], [])
+    for (index, exchange) in exchanges.enumerated() {
+      let request: RelayRequest
+      do throws(RelayError) { request = try RelayRequest(decoding: exchange.request) } catch {
+        let refusal = Self.refusal(error, RelayRequest.correlation(of: exchange.request), command: "none")
+        reads.outcomes.append((index, refusal))
+        continue
+      }
+      if request.command.isDurable {
+        durable.append(Write(index: index, request: request, exchange: exchange))
+      } else if request.command.writes {
+        quick.append(Write(index: index, request: request, exchange: exchange))
+      } else {
+        reads.outcomes.append((index, outcome(of: request, from: exchange, &reads.news)))
+      }
+    }
+    if !reads.outcomes.isEmpty { then(reads) }
+    for writes in [quick, durable] where !writes.isEmpty { then(carryOut(writes)) }
+  }
+
+  private func carryOut(_ writes: [Write]) -> Part {
+    var part = Part()
+    let outcomes = writes.count > 1 ? gather(writes, &part.news) : nil
+    for (place, write) in writes.enumerated() {
+      let outcome = outcomes?[place] ?? outcome(of: write.request, from: write.exchange, &part.news)
+      part.outcomes.append((write.index, outcome))
+    }
+    return part
+  }
+
   /// Nil if the file failed: then nothing was carried out, and each request is tried by itself, so that one that cannot be
   /// carried out takes no others with it.
-  private func gather(_ requests: [(RelayRequest, exchange: Exchange)], _ news: inout [String]) -> [Outcome]? {
-    let isDurable = requests.contains { $0.0.command.isDurable }
+  private func gather(_ writes: [Write], _ news: inout [String]) -> [Outcome]? {
+    let isDurable = writes.contains { $0.request.command.isDurable }
     do throws(RelayError) {
       let file = try open()
       let (outcomes, woken) = try file.gather(isDurable ? .full : .normal) { () throws(RelayError) in
         var outcomes: [Outcome] = []
         var woken: [String] = []
-        for (request, exchange) in requests {
-          let outcome = self.outcome(of: request, from: exchange, &woken)
+        for write in writes {
+          let outcome = self.outcome(of: write.request, from: write.exchange, &woken)
           if case .failed = outcome { throw .unavailable }
           outcomes.append(outcome)
         }

@@ -127,33 +127,37 @@ public final class FileBackEnd: RelayBackEnd {
     _ exchanges: inout [RelayService.Exchange], _ ends: inout [@Sendable (RelayReply) -> Void], _ service: RelayService
   ) {
     guard !exchanges.isEmpty else { return }
-    let turn = service.carryOut(exchanges)
     metrics.observe("porter_relay_batch_exchanges", Double(exchanges.count))
-    tell(turn.news)
-    // Before the answers, so that a client that has one finds the relay's health up to date.
-    noteHealth(after: turn.outcomes, service)
-    for (outcome, done) in zip(turn.outcomes, ends) {
-      switch outcome {
-      case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
-      case .limited: done(.limited)
-      case .failed: done(.unavailable)
+    var hasFailed = false
+    service.carryOut(exchanges) { part in
+      tell(part.news)
+      // Before the answers, so that a client that has one finds the relay's health up to date.
+      noteHealth(after: part, &hasFailed, service)
+      for (index, outcome) in part.outcomes {
+        switch outcome {
+        case .answer(let bytes, let command, let result): ends[index](.answer(bytes, command: command, result: result))
+        case .limited: ends[index](.limited)
+        case .failed: ends[index](.unavailable)
+        }
       }
     }
     exchanges.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
   }
 
-  private func noteHealth(after outcomes: [RelayService.Outcome], _ service: RelayService) {
+  /// `hasFailed`: whether an earlier part of the turn has; then no later one says that the file works again.
+  private func noteHealth(after part: RelayService.Part, _ hasFailed: inout Bool, _ service: RelayService) {
     var problem: String?
     var hasSent = false
-    for outcome in outcomes {
+    for (_, outcome) in part.outcomes {
       switch outcome {
       case .answer(_, let command, _): hasSent = hasSent || command == "send"
       case .limited: break
       case .failed(let reason): problem = reason
       }
     }
-    if let problem { note(problem) } else if hasSent, self.problem != nil { note(service.writeFailure()) }
+    hasFailed = hasFailed || problem != nil
+    if let problem { note(problem) } else if hasSent, !hasFailed, self.problem != nil { note(service.writeFailure()) }
   }
 
   private func tell(_ news: [String]) {

@@ -55,6 +55,45 @@ package struct RelayNotifierClient: Sendable {
       })
   }
 
+  /// Has the relay delete those that were stored, gives those that are due by then, and says whether something waits in the service's
+  /// own mailbox: all in one exchange where the relay knows how to. What came to the mailbox before one of the notifications was due is
+  /// seen. `waiting` also means that the relay was not asked.
+  package func acknowledgeAndGet(
+    _ stored: [RelayNotification], limit: Int = RelayLimits.batch,
+    mailbox: (recipient: RelayIdentifier, key: SigningKeyPair)
+  ) throws(RelayError) -> (due: RelayDueNotifications, mailbox: RelaySubscription) {
+    let last = stored.suffix(RelayLimits.batch)
+    try acknowledge(Array(stored.dropLast(last.count)))
+    return try version.exchange(
+      .acknowledgeAndGetNotifications,
+      { () throws(RelayError) in try exchange(acknowledging: last.map(\.nonce), limit: limit, mailbox) },
+      orEarlier: { () throws(RelayError) in
+        try acknowledge(Array(last))
+        return (try dueNotifications(limit: limit), .waiting)
+      })
+  }
+
+  private func exchange(
+    acknowledging nonces: [BoxNonce], limit: Int, _ mailbox: (recipient: RelayIdentifier, key: SigningKeyPair)
+  ) throws(RelayError) -> (due: RelayDueNotifications, mailbox: RelaySubscription) {
+    let publicKey = service.publicKey
+    var due: RelayDueNotifications?
+    let results = try client.exchangeBatch(
+      [mailbox], key: service,
+      {
+        .acknowledgeAndGetNotifications(
+          service: publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)), acknowledged: nonces,
+          mailboxes: $0)
+      },
+      results: { (answer) throws(RelayError) in
+        guard case .acknowledgedNotifications(let found, let results) = answer else { throw .answer }
+        due = found
+        return results
+      })
+    guard let due, let result = results.first else { throw .answer }
+    return (due, result)
+  }
+
   /// Has the relay delete them. One that does not exist any more is not an error.
   package func acknowledge(_ notifications: [RelayNotification]) throws(RelayError) {
     var rest = notifications.map(\.nonce)[...]

@@ -101,7 +101,7 @@ extension ClusteredRelay {
 
   /// What waits in each mailbox whose key has signed its entry. The listener, if there is one, is woken for it from before that is
   /// read, so that nothing is missed in between.
-  private func states(
+  func states(
     of entries: [RelayCommand.Entry], of request: RelayRequest, _ listener: String?
   ) async throws(ExchangeFailure) -> [RelaySubscription] {
     let read = try await mailboxes(of: entries, .recipient, of: request) { $0.recipientKey }

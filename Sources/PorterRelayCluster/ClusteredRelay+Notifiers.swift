@@ -140,6 +140,12 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> RelayDueNotifications {
     guard request.entity == nil else { throw .refused(.syntax) }
     try authorize(request, key: service)
+    return try await notifications(for: service, limit: limit)
+  }
+
+  private func notifications(
+    for service: SigningPublicKey, limit: UInt16
+  ) async throws(ExchangeFailure) -> RelayDueNotifications {
     let name = Self.name(of: service)
     let most = max(1, min(Int(limit), RelayLimits.batch))
     let taken = try await asking { [store] () async throws(ClusterFailure) in
@@ -252,12 +258,28 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil else { throw .refused(.syntax) }
     try authorize(request, key: service)
+    try await acknowledge(nonces, of: service)
+    return .done
+  }
+
+  /// Both in one exchange. The mailboxes come last: a message that came to one of them before a notification was due is seen.
+  func acknowledgeAndGetNotifications(
+    _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16, _ nonces: [BoxNonce],
+    _ entries: [RelayCommand.Entry]
+  ) async throws(ExchangeFailure) -> RelayAnswer {
+    guard request.entity == nil else { throw .refused(.syntax) }
+    try authorize(request, key: service)
+    try await acknowledge(nonces, of: service)
+    let due = try await notifications(for: service, limit: limit)
+    return .acknowledgedNotifications(due, try await states(of: entries, of: request, nil))
+  }
+
+  private func acknowledge(_ nonces: [BoxNonce], of service: SigningPublicKey) async throws(ExchangeFailure) {
     let (numbers, name) = (nonces.compactMap { number(of: $0, service) }, Self.name(of: service))
     if !numbers.isEmpty {
       try await asking { [store] () async throws(ClusterFailure) in
         try await store.acknowledgeNotifications(name, numbers)
       }
     }
-    return .done
   }
 }

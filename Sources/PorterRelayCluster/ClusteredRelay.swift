@@ -111,6 +111,8 @@ public final class ClusteredRelay: Sendable {
       return .dueNotifications(try await notifications(request, service, limit: limit))
     case .acknowledgeNotifications(let service, let nonces):
       return try await acknowledgeNotifications(request, service, nonces)
+    case .acknowledgeAndGetNotifications(let service, let limit, let nonces, let entries):
+      return try await acknowledgeAndGetNotifications(request, service, limit: limit, nonces, entries)
     }
   }
 
@@ -212,7 +214,8 @@ extension RelayCommand {
   fileprivate var dependsOnTime: Bool {
     switch self {
     case .send, .getMessage, .getMessageWithAge, .acknowledge, .acknowledgeAndGet, .subscribe, .check, .checkByKeys,
-      .listen, .arrivals, .subscribeNotifiers, .notifications, .dueNotifications:
+      .listen, .arrivals, .subscribeNotifiers, .notifications, .dueNotifications,
+      .acknowledgeAndGetNotifications:
       true
     case .createMailbox, .secureMailbox, .deleteMailbox, .shareCheckKeys, .enableNotifier, .disableNotifier,
       .acknowledgeNotifications:

@@ -38,9 +38,12 @@ package final class NotificationServer {
   /// What `settle` has to do; nil if the turn has failed.
   var unsettled: UnsettledTurn?
 
+  /// Stored, and still at the relay: its next question acknowledges them.
+  var unacknowledged: [RelayNotification] = []
+
   struct UnsettledTurn {
     var asksRelay = false
-    /// Stored, and not acknowledged yet.
+    /// Stored, perhaps not on the disk yet.
     var notifications: [RelayNotification] = []
   }
 
@@ -111,9 +114,7 @@ package final class NotificationServer {
       times.hasMoreAtRelay = false
       unsettled = nil
       try listenIfDue()
-      // First: they may say which token a notification is for, and whether it receives any.
-      try serveRequests()
-      unsettled = UnsettledTurn(asksRelay: true, notifications: try takeNotifications())
+      unsettled = UnsettledTurn(asksRelay: true, notifications: try askRelay())
     }
   }
 
@@ -123,7 +124,7 @@ package final class NotificationServer {
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
       // First: what is not acknowledged is pushed again.
-      try acknowledge(turn.notifications)
+      try settle(turn.notifications)
       try sweepIfDue()
       guard turn.asksRelay else { return }
       try checkSubscriptions()

@@ -23,6 +23,8 @@ protocol LoopedServer: AnyObject {
   func nextDeadline() throws(ServerError) -> Moment
   /// Instead of both once the server is to end.
   func drain()
+  /// The last of what concerns the relay.
+  func leave()
   func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
   func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
 }
@@ -116,6 +118,12 @@ package final class ServerLoop {
 
   /// Returns when `stop` is raised. Pushes in progress then are sent again after the next start.
   package func run() throws(ServerError) {
+    try serveUntilStopped()
+    if drains() { try finishPushes() }
+  }
+
+  private func serveUntilStopped() throws(ServerError) {
+    defer { server.leave() }
     var isWoken = true
     var began = (clock.now(), processorTime())
     while true {
@@ -128,7 +136,7 @@ package final class ServerLoop {
       let end = wait(until: deadline)
       began = (clock.now(), processorTime())
       switch end {
-      case .stop: return drains() ? try finishPushes() : ()
+      case .stop: return
       case .delivery: isWoken = false
       case .other: isWoken = true
       }

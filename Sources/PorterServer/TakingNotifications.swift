@@ -6,12 +6,22 @@ import PorterRelay
 import PorterStore
 
 extension NotificationServer {
-  /// Stores a slice of the notifications that are due, and remembers when to ask for the others. Returns them, to be acknowledged.
-  func takeNotifications() throws(ServerError) -> [RelayNotification] {
-    let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-      try notifiers.dueNotifications(limit: ServerTimes.slice)
+  /// Serves requests, then stores a slice of the notifications that are due, and remembers when to ask for the others. Returns them, to
+  /// be acknowledged. Those of the turn before, if they are not yet, are acknowledged by the same question.
+  func askRelay() throws(ServerError) -> [RelayNotification] {
+    let stored = unacknowledged
+    let (due, requests) = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
+      try notifiers.acknowledgeAndGet(
+        stored, limit: ServerTimes.slice, mailbox: (recipient: mailbox.recipient, key: identity.recipientKey))
     }
+    unacknowledged = []
     times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
+    // First: they may say which token a notification is for, and whether it receives any.
+    switch requests {
+    case .auth: throw .mailboxUnknown
+    case .waiting: try serveRequests()
+    case .subscribed: break
+    }
     let pending = due.notifications
     guard !pending.isEmpty else { return [] }
     try state.transaction(.normal) { () throws(ServerError) in
@@ -20,15 +30,30 @@ extension NotificationServer {
     return pending
   }
 
-  /// After they are on the disk: a failure before this point repeats a hint, and loses none. Their pushes are on their way meanwhile.
-  func acknowledge(_ notifications: [RelayNotification]) throws(ServerError) {
+  /// When they are on the disk: a failure before this point repeats a hint, and loses none. Their pushes are on their way meanwhile.
+  ///
+  /// A relay on the network is asked again in any case, since it may have given fewer than it has. That question acknowledges these, so
+  /// that each turn has one exchange.
+  func settle(_ notifications: [RelayNotification]) throws(ServerError) {
     guard !notifications.isEmpty else { return }
     try state.synchronize()
-    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-      try notifiers.acknowledge(notifications)
-    }
-    // A relay on the network may have given fewer than it has.
+    unacknowledged = notifications
+    if port.isLocal { try acknowledge() }
     if notifications.count == ServerTimes.slice || !port.isLocal { times.hasMoreAtRelay = true }
+  }
+
+  private func acknowledge() throws(ServerError) {
+    let stored = unacknowledged
+    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(stored) }
+    unacknowledged = []
+  }
+
+  /// Before a stop: what no question acknowledges any more would be pushed again after the next start.
+  package func leave() {
+    guard !unacknowledged.isEmpty, !times.isRelayDown else { return }
+    do throws(ServerError) { try acknowledge() } catch {
+      log(.warning, "notifications are not acknowledged", ["reason": "\(error)"])
+    }
   }
 
   /// For each verified token that watches the notifier, except tokens that have it already.

@@ -99,6 +99,11 @@ final class RelayFuzzTests: RelayTestCase {
       request.entity = nil
       key = service
       request.command = .acknowledgeNotifications(service: key.publicKey, nonces)
+    case .acknowledgeAndGetNotifications(_, let limit, let nonces, let entries):
+      request.entity = nil
+      key = service
+      request.command = .acknowledgeAndGetNotifications(
+        service: key.publicKey, limit: limit, acknowledged: nonces, mailboxes: entries)
     }
     request.signature = key.sign(request.signedBytes)
     return request

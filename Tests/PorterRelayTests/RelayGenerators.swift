@@ -18,7 +18,7 @@ enum RelayGenerators {
 
   static var answer: Generator<RelayAnswer> {
     Generator { choices in
-      switch choices.number(below: 11) {
+      switch choices.number(below: 12) {
       case 0: return .done
       case 1:
         return .failed(
@@ -35,9 +35,8 @@ enum RelayGenerators {
         return .acknowledged(
           wasThere: choices.flag(), next: choices.flag() ? message(choices, hasAge: true) : nil)
       case 8: return .arrivals(position(choices), list(choices) { identifier($0) })
-      default:
-        let nextIn = choices.flag() ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil
-        return .dueNotifications(RelayDueNotifications(notifications: notifications(choices), nextIn: nextIn))
+      case 10: return .acknowledgedNotifications(due(choices), results(choices))
+      default: return .dueNotifications(due(choices))
       }
     }
   }
@@ -49,6 +48,11 @@ enum RelayGenerators {
       age: hasAge ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil)
   }
 
+  private static func due(_ choices: Choices) -> RelayDueNotifications {
+    let nextIn = choices.flag() ? UInt32(truncatingIfNeeded: choices.draw(.number()) as Int64) : nil
+    return RelayDueNotifications(notifications: notifications(choices), nextIn: nextIn)
+  }
+
   private static func notifications(_ choices: Choices) -> [RelayNotification] {
     list(choices) {
       RelayNotification(
@@ -57,7 +61,7 @@ enum RelayGenerators {
   }
 
   private static func command(_ choices: Choices) -> RelayCommand {
-    switch choices.number(below: 20) {
+    switch choices.number(below: 21) {
     case 0: .getMessage
     case 15: .getMessageWithAge
     case 16: .acknowledgeAndGet(message: identifier(choices))
@@ -83,6 +87,10 @@ enum RelayGenerators {
             entity: identifier($0), key: made(RelayCheckKey(bytes: bytes($0, 32))), signature: bytes($0, 64))
         })
     case 13: .listen(key: signingKey(choices), entries(choices))
+    case 19:
+      .acknowledgeAndGetNotifications(
+        service: signingKey(choices), limit: choices.draw(.number()), acknowledged: list(choices) { nonce($0) },
+        mailboxes: entries(choices))
     case 14: .arrivals(key: signingKey(choices), after: position(choices), limit: choices.draw(.number()))
     default: .acknowledgeNotifications(service: signingKey(choices), list(choices) { nonce($0) })
     }

@@ -1,7 +1,6 @@
 import PorterCrypto
 import PorterPlatform
 import PorterStore
-import Synchronization
 import XCTest
 
 @testable import PorterRelay
@@ -130,39 +129,6 @@ final class RelayNextMessageTests: RelayTestCase {
       try self.client.acknowledgeAndGet(message.identifier, in: mailbox.recipient, key: wrong)
     }
     XCTAssertEqual(try head(of: mailbox), message)
-  }
-
-  /// A relay that answers as one that does not know what came after some command.
-  private final class EarlierRelay: RelayPort {
-    private let relay: EmbeddedRelay
-    private let last: RelayCommand.Tag
-    private let count = Mutex(0)
-
-    init(_ relay: EmbeddedRelay, last: RelayCommand.Tag) {
-      self.relay = relay
-      self.last = last
-    }
-
-    /// Requests since the last call.
-    func takeCount() -> Int {
-      count.withLock { count in
-        defer { count = 0 }
-        return count
-      }
-    }
-
-    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-      count.withLock { $0 += 1 }
-      if let parsed = try? RelayRequest(decoding: request), parsed.command.tag.rawValue > last.rawValue {
-        return RelayAnswer.failed(.syntax).encoded(for: parsed.correlation)
-      }
-      return try relay.exchange(request)
-    }
-
-    var isLocal: Bool { true }
-    var wakeDescriptor: Int32? { nil }
-    func drainWake() {}
-    func close() { relay.close() }
   }
 
   func testAnEarlierRelayDropsTheMessageAndIsAskedForTheNext() throws {

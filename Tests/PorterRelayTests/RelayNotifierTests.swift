@@ -31,6 +31,85 @@ final class RelayNotifierTests: RelayTestCase {
     (notifier: notified.notifier.identifier, key: notified.notifierKey)
   }
 
+  // MARK: Acknowledging and getting in one exchange
+
+  func testOneExchangeAcknowledgesAndGivesAndSaysWhatWaitsForTheService() throws {
+    let notified = try newNotified()
+    let port = EarlierRelay(another(), last: .acknowledgeAndGetNotifications)
+    defer { port.close() }
+    let service = RelayNotifierClient(port: port, randomness: randomness, service: try newKey())
+    let own = try newMailbox()
+    let mailbox = (recipient: own.recipient, key: own.recipientKey)
+    try service.subscribe([subscription(notified)])
+    _ = port.takeCount()
+    XCTAssertEqual(
+      try service.acknowledgeAndGet([], mailbox: mailbox).due, RelayDueNotifications(notifications: [], nextIn: nil))
+    for text in ["one", "two", "three"] { try send(text, to: notified.mailbox, notify: true) }
+    let (first, nothing) = try service.acknowledgeAndGet([], limit: 2, mailbox: mailbox)
+    XCTAssertEqual(first.notifications.count, 2)
+    XCTAssertEqual(nothing, .subscribed)
+    try send("a request", to: own)
+    let (second, something) = try service.acknowledgeAndGet(first.notifications, limit: 2, mailbox: mailbox)
+    XCTAssertEqual(second.notifications.count, 1)
+    XCTAssertEqual(something, .waiting)
+    XCTAssertEqual(try service.pendingNotifications(), second.notifications)
+    // As after an answer that was lost.
+    XCTAssertEqual(try service.acknowledgeAndGet(first.notifications, mailbox: mailbox).due, second)
+    XCTAssertEqual(try service.acknowledgeAndGet(second.notifications, mailbox: mailbox).due.notifications, [])
+    XCTAssertEqual(port.takeCount(), 6)
+  }
+
+  func testAnotherKeyLearnsNothingOfAMailbox() throws {
+    let (own, service) = (try newMailbox(), try newService())
+    try send("a request", to: own)
+    for (recipient, key) in [
+      (own.recipient, try newKey()), (try newAttempt(), own.recipientKey), (own.sender, own.recipientKey),
+    ] {
+      XCTAssertEqual(try service.acknowledgeAndGet([], mailbox: (recipient: recipient, key: key)).mailbox, .auth)
+    }
+  }
+
+  /// An entry that was made for one service is worth nothing in another's request.
+  func testAnEntryCannotBeMovedToAnotherService() throws {
+    let (own, first, second) = (try newMailbox(), try newKey(), try newKey())
+    try send("a request", to: own)
+    for (service, expected) in [(first, RelaySubscription.waiting), (second, .auth)] {
+      let correlation = try newAttempt()
+      func command(_ service: SigningKeyPair, _ entries: [RelayCommand.Entry]) -> RelayCommand {
+        .acknowledgeAndGetNotifications(service: service.publicKey, limit: 9, acknowledged: [], mailboxes: entries)
+      }
+      let signed = RelayRequest.signedBytes(correlation: correlation, entry: own.recipient, of: command(first, []))
+      let entry = RelayCommand.Entry(entity: own.recipient, signature: own.recipientKey.sign(signed))
+      var request = RelayRequest(correlation: correlation, entity: nil, command: command(service, [entry]))
+      request.signature = service.sign(request.signedBytes)
+      let answer = try RelayAnswer(decoding: try relay.exchange(request.encoded()), correlation: correlation)
+      guard case .acknowledgedNotifications(_, let results) = answer else { return XCTFail("\(answer)") }
+      XCTAssertEqual(results, [expected])
+    }
+  }
+
+  func testAnEarlierRelayIsAskedInTheWordsThatItKnows() throws {
+    for last in [RelayCommand.Tag.shareCheckKeys, .acknowledgeNotifications] {
+      let notified = try newNotified()
+      let port = EarlierRelay(another(), last: last)
+      defer { port.close() }
+      let service = RelayNotifierClient(port: port, randomness: randomness, service: try newKey())
+      let own = try newMailbox()
+      let mailbox = (recipient: own.recipient, key: own.recipientKey)
+      try service.subscribe([subscription(notified)])
+      try send("one", to: notified.mailbox, notify: true)
+      let (first, unknown) = try service.acknowledgeAndGet([], mailbox: mailbox)
+      XCTAssertEqual(first.notifications.count, 1)
+      XCTAssertEqual(unknown, .waiting)
+      _ = port.takeCount()
+      try send("two", to: notified.mailbox, notify: true)
+      let second = try service.acknowledgeAndGet(first.notifications, mailbox: mailbox).due
+      XCTAssertEqual(second.notifications.count, 1)
+      XCTAssertNotEqual(second, first)
+      XCTAssertEqual(port.takeCount(), 2, "it is not asked again for what it has refused")
+    }
+  }
+
   func testServiceLearnsThatAMessageWaitsButNotWhich() throws {
     let notified = try newNotified()
     let service = try newService()
@@ -161,7 +240,10 @@ final class RelayNotifierTests: RelayTestCase {
     let thief = try newKey()
     for command in [
       RelayCommand.notifications(service: key.publicKey, limit: 9), .dueNotifications(service: key.publicKey, limit: 9),
-      .acknowledgeNotifications(service: key.publicKey, []), .subscribeNotifiers(service: key.publicKey, []),
+
+      .acknowledgeNotifications(service: key.publicKey, []),
+      .acknowledgeAndGetNotifications(service: key.publicKey, limit: 9, acknowledged: [], mailboxes: []),
+      .subscribeNotifiers(service: key.publicKey, []),
     ] {
       assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: thief) }
       assertRefused(.auth) { try client.exchangeOrThrow(command, entity: nil, key: nil) }

@@ -72,10 +72,13 @@ final class FragilePort: RelayPort {
   enum Failure: CaseIterable { case requestLost, answerLost }
 
   private let relay: EmbeddedRelay
+  private let kind: World.Relay
   private let state = Mutex((count: 0, failing: Int.max, failure: Failure.requestLost))
 
-  init(_ relay: EmbeddedRelay) { self.relay = relay }
+  init(_ relay: EmbeddedRelay, _ kind: World.Relay) { (self.relay, self.kind) = (relay, kind) }
 
+  /// Exchanges since the test last said which is to fail.
+  var count: Int { state.withLock { $0.count } }
   /// Whether the exchange that was to fail has come.
   var hasFailed: Bool { state.withLock { $0.count >= $0.failing } }
 
@@ -87,12 +90,17 @@ final class FragilePort: RelayPort {
       return state.count == state.failing ? state.failure : nil
     }
     if failure == .requestLost { throw .offline }
+    if kind == .earlier, let asked = try? RelayRequest(decoding: request),
+      asked.command.name.hasPrefix("acknowledgeAndGet")
+    {
+      return RelayAnswer.failed(.syntax).encoded(for: asked.correlation)
+    }
     let answer = try relay.exchange(request)
     if failure == .answerLost { throw .timeout }
     return answer
   }
 
-  var isLocal: Bool { true }
+  var isLocal: Bool { kind == .local }
   var wakeDescriptor: Int32? { relay.wakeDescriptor }
   func drainWake() { relay.drainWake() }
   func close() { relay.close() }
@@ -125,6 +133,15 @@ extension DrivenServer {
 final class World {
   /// Whether worlds that are made have two servers that share their state.
   nonisolated(unsafe) static var isShared = false
+  /// How worlds that are made reach their relay.
+  nonisolated(unsafe) static var relay = Relay.local
+
+  enum Relay {
+    case local
+    case network
+    /// On the network, of a version that acknowledges and gives in two exchanges.
+    case earlier
+  }
 
   let directory: URL
   let clock = ManualClock()
@@ -155,7 +172,7 @@ final class World {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let relay = directory.appendingPathComponent("relay.db").path
     lines = LogLines()
-    port = FragilePort(EmbeddedRelay(path: relay, ports: ports, log: .silent))
+    port = FragilePort(EmbeddedRelay(path: relay, ports: ports, log: .silent), Self.relay)
     store = Self.isShared ? MemoryStore(clock) : nil
     try start()
   }
@@ -186,7 +203,7 @@ final class World {
   func restart() throws {
     port.close()
     for state in states { try state.close() }
-    port = FragilePort(EmbeddedRelay(path: relayPath, ports: ports, log: .silent))
+    port = FragilePort(EmbeddedRelay(path: relayPath, ports: ports, log: .silent), Self.relay)
     try start()
     store?.endLeases()
   }

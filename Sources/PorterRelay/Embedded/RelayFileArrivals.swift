@@ -11,11 +11,16 @@ extension RelayFile {
   /// Writes nothing.
   func check(_ request: RelayRequest, entries: [RelayCommand.Entry]) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .syntax }
+    return .subscriptions(try states(of: entries, of: request))
+  }
+
+  /// Which of these mailboxes have something; `auth` for an entry that its key has not signed.
+  func states(of entries: [RelayCommand.Entry], of request: RelayRequest) throws(RelayError) -> [RelaySubscription] {
     var results: [RelaySubscription] = []
     for mailbox in try authorizedMailboxes(entries, of: request) {
       results.append(try mailbox.map { (mailbox) throws(RelayError) in try state(of: mailbox) } ?? .auth)
     }
-    return .subscriptions(results)
+    return results
   }
 
   func listen(

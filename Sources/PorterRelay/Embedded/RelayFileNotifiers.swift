@@ -163,6 +163,12 @@ extension RelayFile {
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: service)
+    return .dueNotifications(try dueNotifications(for: service, limit: limit))
+  }
+
+  private func dueNotifications(
+    for service: SigningPublicKey, limit: UInt16
+  ) throws(RelayError) -> RelayDueNotifications {
     // One time for both questions, so that a notification cannot fall between them.
     let now = clock.now()
     let nextEnd = try storage { () throws(SQLiteError) in
@@ -173,11 +179,10 @@ extension RelayFile {
         """, [.blob(service.bytes)] + Self.withheld(at: now))
     }
     let remainder = nextEnd.flatMap { NotificationHold.remainder(until: Moment(nanoseconds: $0), at: now) }
-    return .dueNotifications(
-      RelayDueNotifications(
-        notifications: try waiting(for: service, limit: limit, withholding: now),
-        // Rounded up, so that the next question does not come too early.
-        nextIn: remainder.map { UInt32(clamping: $0.milliseconds &+ 1) }))
+    return RelayDueNotifications(
+      notifications: try waiting(for: service, limit: limit, withholding: now),
+      // Rounded up, so that the next question does not come too early.
+      nextIn: remainder.map { UInt32(clamping: $0.milliseconds &+ 1) })
   }
 
   /// The bounds of `NotificationHold.remainder`, for a query.
@@ -220,7 +225,24 @@ extension RelayFile {
   ) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: service)
-    return try commit(.normal) { () throws(RelayError) in
+    try delete(nonces, of: service)
+    return .done
+  }
+
+  /// Both in one exchange. The mailboxes come last: a message that came to one of them before a notification was due is seen.
+  func acknowledgeAndGetNotifications(
+    _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16, _ nonces: [BoxNonce],
+    _ entries: [RelayCommand.Entry]
+  ) throws(RelayError) -> RelayAnswer {
+    guard request.entity == nil else { throw .syntax }
+    try authorize(request, key: service)
+    if !nonces.isEmpty { try delete(nonces, of: service) }
+    let due = try dueNotifications(for: service, limit: limit)
+    return .acknowledgedNotifications(due, try states(of: entries, of: request))
+  }
+
+  private func delete(_ nonces: [BoxNonce], of service: SigningPublicKey) throws(RelayError) {
+    try commit(.normal) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         for nonce in nonces {
           try database.run(
@@ -237,7 +259,6 @@ extension RelayFile {
             """, [.blob(nonce.bytes), .blob(service.bytes)])
         }
       }
-      return .done
     }
   }
 }

@@ -44,6 +44,8 @@ extension RelayFile {
       return .init(answer: try dueNotifications(request, service: service, limit: limit))
     case .acknowledgeNotifications(let service, let nonces):
       return .init(answer: try acknowledgeNotifications(request, service: service, nonces: nonces))
+    case .acknowledgeAndGetNotifications(let service, let limit, let nonces, let entries):
+      return .init(answer: try acknowledgeAndGetNotifications(request, service, limit: limit, nonces, entries))
     }
   }
 

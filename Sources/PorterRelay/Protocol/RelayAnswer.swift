@@ -71,6 +71,8 @@ package enum RelayAnswer: Hashable, Sendable {
   case notifier(RelayIdentifier, boxKey: BoxPublicKey)
   case notifications([RelayNotification])
   case dueNotifications(RelayDueNotifications)
+  /// The same, after an acknowledgement, and a result for each mailbox.
+  case acknowledgedNotifications(RelayDueNotifications, [RelaySubscription])
   /// From where on `arrivals` reports, and a result for each entry.
   case listening(RelayPosition, [RelaySubscription])
   /// Up to where was looked, and recipients' ends.
@@ -103,6 +105,7 @@ extension RelayAnswer {
     case arrivals = 10
     case messageWithAge = 11
     case acknowledged = 12
+    case acknowledgedNotifications = 13
   }
 
   private var tag: Tag {
@@ -116,6 +119,7 @@ extension RelayAnswer {
     case .notifier: .notifier
     case .notifications: .notifications
     case .dueNotifications: .dueNotifications
+    case .acknowledgedNotifications: .acknowledgedNotifications
     case .listening: .listening
     case .arrivals: .arrivals
     }
@@ -142,14 +146,10 @@ extension RelayAnswer {
     case .subscriptions(let results): bytes.append(list: results) { $0.append($1.rawValue) }
     case .notifier(let identifier, let boxKey): bytes += identifier.bytes + boxKey.bytes
     case .notifications(let notifications): bytes.append(list: notifications, Self.write)
-    case .dueNotifications(let due):
-      var wait: [UInt8]?
-      if let nextIn = due.nextIn {
-        wait = []
-        wait?.append(unsigned32: nextIn)
-      }
-      bytes.append(optional: wait)
-      bytes.append(list: due.notifications, Self.write)
+    case .dueNotifications(let due): Self.write(&bytes, due)
+    case .acknowledgedNotifications(let due, let results):
+      Self.write(&bytes, due)
+      bytes.append(list: results) { $0.append($1.rawValue) }
     case .listening(let position, let results):
       bytes += position.bytes
       bytes.append(list: results) { $0.append($1.rawValue) }
@@ -158,6 +158,16 @@ extension RelayAnswer {
       bytes.append(list: mailboxes) { $0 += $1.bytes }
     }
     return bytes
+  }
+
+  private static func write(_ bytes: inout [UInt8], _ due: RelayDueNotifications) {
+    var wait: [UInt8]?
+    if let nextIn = due.nextIn {
+      wait = []
+      wait?.append(unsigned32: nextIn)
+    }
+    bytes.append(optional: wait)
+    bytes.append(list: due.notifications, Self.write)
   }
 
   private static func write(_ bytes: inout [UInt8], _ notification: RelayNotification) {
@@ -204,10 +214,9 @@ extension RelayAnswer {
         try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.identifier() })
     case .notifier: return .notifier(try reader.identifier(), boxKey: try reader.boxKey())
     case .notifications: return .notifications(try notifications(reading: &reader))
-    case .dueNotifications:
-      let nextIn = try reader.optional { (reader) throws(RelayError) in try reader.unsigned32() }
-      return .dueNotifications(
-        RelayDueNotifications(notifications: try notifications(reading: &reader), nextIn: nextIn))
+    case .dueNotifications: return .dueNotifications(try dueNotifications(reading: &reader))
+    case .acknowledgedNotifications:
+      return .acknowledgedNotifications(try dueNotifications(reading: &reader), try results(&reader))
     }
   }
 
@@ -235,6 +244,13 @@ extension RelayAnswer {
     try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in
       try Self.notification(reading: &reader)
     }
+  }
+
+  private static func dueNotifications(
+    reading reader: inout RelayReader
+  ) throws(RelayError) -> RelayDueNotifications {
+    let nextIn = try reader.optional { (reader) throws(RelayError) in try reader.unsigned32() }
+    return RelayDueNotifications(notifications: try notifications(reading: &reader), nextIn: nextIn)
   }
 
   private static func results(_ reader: inout RelayReader) throws(RelayError) -> [RelaySubscription] {

@@ -63,6 +63,9 @@ package enum RelayCommand: Hashable, Sendable {
   case notifications(service: SigningPublicKey, limit: UInt16)
   case acknowledgeNotifications(service: SigningPublicKey, [BoxNonce])
   case dueNotifications(service: SigningPublicKey, limit: UInt16)
+  /// Both in one exchange, and which of these mailboxes have something; each entry is signed by its recipient's key.
+  case acknowledgeAndGetNotifications(
+    service: SigningPublicKey, limit: UInt16, acknowledged: [BoxNonce], mailboxes: [Entry])
 }
 
 extension RelayCommand {
@@ -87,6 +90,7 @@ extension RelayCommand {
     case acknowledgeAndGet = 18
     case checkByKeys = 19
     case shareCheckKeys = 20
+    case acknowledgeAndGetNotifications = 21
   }
 
   var tag: Tag {
@@ -111,6 +115,7 @@ extension RelayCommand {
     case .notifications: .notifications
     case .acknowledgeNotifications: .acknowledgeNotifications
     case .dueNotifications: .dueNotifications
+    case .acknowledgeAndGetNotifications: .acknowledgeAndGetNotifications
     }
   }
 
@@ -150,6 +155,11 @@ extension RelayCommand {
     case .acknowledgeNotifications(let service, let nonces):
       bytes += service.bytes
       bytes.append(list: nonces) { $0 += $1.bytes }
+    case .acknowledgeAndGetNotifications(let service, let limit, let nonces, let entries):
+      bytes += service.bytes
+      bytes.append(unsigned16: limit)
+      bytes.append(list: nonces) { $0 += $1.bytes }
+      bytes.append(list: entries) { $0 += $1.entity.bytes + $1.signature }
     }
     return bytes
   }
@@ -198,10 +208,13 @@ extension RelayCommand {
       self = .subscribeNotifiers(service: try reader.signingKey(), try Self.entries(reading: &reader))
     case .notifications: self = .notifications(service: try reader.signingKey(), limit: try reader.unsigned16())
     case .acknowledgeNotifications:
-      self = .acknowledgeNotifications(
-        service: try reader.signingKey(),
-        try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.boxNonce() })
+      self = .acknowledgeNotifications(service: try reader.signingKey(), try Self.nonces(reading: &reader))
     case .dueNotifications: self = .dueNotifications(service: try reader.signingKey(), limit: try reader.unsigned16())
+    case .acknowledgeAndGetNotifications:
+      self = .acknowledgeAndGetNotifications(
+        service: try reader.signingKey(), limit: try reader.unsigned16(),
+        acknowledged: try Self.nonces(reading: &reader),
+        mailboxes: try Self.entries(reading: &reader))
     }
   }
 
@@ -213,6 +226,10 @@ extension RelayCommand {
     let body = reader.remainder()
     guard body.count <= RelayLimits.body else { throw .size }
     return .send(attempt: attempt, notify: flags == 1, body: Array(body))
+  }
+
+  private static func nonces(reading reader: inout RelayReader) throws(RelayError) -> [BoxNonce] {
+    try reader.list(limit: RelayLimits.batch) { (reader) throws(RelayError) in try reader.boxNonce() }
   }
 
   private static func entries(reading reader: inout RelayReader) throws(RelayError) -> [Entry] {

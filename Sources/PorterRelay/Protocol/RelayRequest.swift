@@ -65,7 +65,8 @@ extension RelayRequest {
   ) -> [UInt8] {
     var fields = [command.tag.rawValue]
     switch command {
-    case .subscribeNotifiers(let key, _), .listen(let key, _): fields += key.bytes
+    case .subscribeNotifiers(let key, _), .listen(let key, _), .acknowledgeAndGetNotifications(let key, _, _, _):
+      fields += key.bytes
     default: break
     }
     return signedBytes(correlation: correlation, entity: entry, fields: fields)

@@ -6,6 +6,7 @@ extension RelayCommand {
     case .createMailbox, .secureMailbox, .send, .acknowledge, .acknowledgeAndGet, .enableNotifier, .disableNotifier,
       .deleteMailbox, .subscribe, .shareCheckKeys, .listen, .subscribeNotifiers, .acknowledgeNotifications:
       true
+    case .acknowledgeAndGetNotifications(_, _, let acknowledged, _): !acknowledged.isEmpty
     case .getMessage, .getMessageWithAge, .check, .checkByKeys, .arrivals, .notifications, .dueNotifications: false
     }
   }
@@ -16,7 +17,7 @@ extension RelayCommand {
     case .createMailbox, .secureMailbox, .send, .enableNotifier, .disableNotifier, .deleteMailbox: true
     case .acknowledge, .acknowledgeAndGet, .subscribe, .listen, .subscribeNotifiers, .acknowledgeNotifications,
       .getMessage, .getMessageWithAge, .check, .checkByKeys, .shareCheckKeys, .arrivals, .notifications,
-      .dueNotifications:
+      .dueNotifications, .acknowledgeAndGetNotifications:
       false
     }
   }
@@ -43,6 +44,7 @@ extension RelayCommand {
     case .notifications: "notifications"
     case .acknowledgeNotifications: "acknowledgeNotifications"
     case .dueNotifications: "dueNotifications"
+    case .acknowledgeAndGetNotifications: "acknowledgeAndGetNotifications"
     }
   }
 }

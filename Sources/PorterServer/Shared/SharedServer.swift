@@ -213,6 +213,9 @@ package final class SharedServer: LoopedServer {
     extendLeases()
   }
 
+  /// Each turn acknowledges what it has taken.
+  package func leave() {}
+
   private func extendLeases() {
     let now = clock.now()
     if let time = nextPostponed, time <= now { nextPostponed = nil }

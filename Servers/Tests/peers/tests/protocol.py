@@ -32,14 +32,16 @@ def request(command: bytes, entity: bytes | None = None, key: SigningKey | None 
     return b"\1" + correlation + optional(signature) + optional(entity) + command
 
 
-def listed(command: bytes, entries: list[tuple[bytes, SigningKey]], key: SigningKey | None = None) -> bytes:
-    """A command with a list, each entry signed by its own key."""
+def listed(
+    command: bytes, entries: list[tuple[bytes, SigningKey]], key: SigningKey | None = None, fields: bytes = b"",
+) -> bytes:
+    """A command with a list, each entry signed by its own key. `fields` come before the list, and no entry signs them."""
     correlation = identifier()
     start = b"nightporter relay request 1\0" + correlation
     entries_bytes = struct.pack(">H", len(entries))
     for entity, entry_key in entries:
         entries_bytes += entity + entry_key.sign(start + optional(entity) + command).signature
-    whole = command + entries_bytes
+    whole = command + fields + entries_bytes
     signature = key.sign(start + optional(None) + whole).signature if key else None
     return b"\1" + correlation + optional(signature) + optional(None) + whole
 
@@ -95,6 +97,13 @@ def acknowledge_notifications(service: SigningKey, nonces: list[bytes]) -> bytes
         b"\x0c" + bytes(service.verify_key) + struct.pack(">H", len(nonces)) + b"".join(nonces), key=service)
 
 
+def acknowledge_and_get_notifications(
+    service: SigningKey, nonces: list[bytes], mailboxes: list[tuple[bytes, SigningKey]], limit: int = 256,
+) -> bytes:
+    fields = struct.pack(">HH", limit, len(nonces)) + b"".join(nonces)
+    return listed(b"\x15" + bytes(service.verify_key), mailboxes, service, fields)
+
+
 @dataclass
 class Notification:
     notifier: bytes
@@ -110,6 +119,13 @@ class Notification:
 
 def notifications(fields: bytes) -> tuple[int | None, list[Notification]]:
     """Milliseconds until the next one is due, and those that are."""
+    wait, found, rest = leading_notifications(fields)
+    assert not rest
+    return wait, found
+
+
+def leading_notifications(fields: bytes) -> tuple[int | None, list[Notification], bytes]:
+    """The same, and what follows them."""
     wait, rest = (struct.unpack(">I", fields[1:5])[0], fields[5:]) if fields[0] else (None, fields[1:])
     found = []
     count, rest = struct.unpack(">H", rest[:2])[0], rest[2:]
@@ -117,8 +133,7 @@ def notifications(fields: bytes) -> tuple[int | None, list[Notification]]:
         notifier, nonce, length = rest[:24], rest[32:56], struct.unpack(">H", rest[56:58])[0]
         found.append(Notification(notifier, nonce, rest[58:58 + length]))
         rest = rest[58 + length:]
-    assert not rest
-    return wait, found
+    return wait, found, rest
 
 
 class Refused(Exception):

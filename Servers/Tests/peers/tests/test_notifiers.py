@@ -35,6 +35,29 @@ class NotifierTests(RelayTestCase):
         client.ask(protocol.acknowledge_notifications(service, [notification.nonce]))
         self.assertEqual(self.due(client, service), (None, []))
 
+    def test_one_exchange_acknowledges_and_gives_and_says_where_a_message_waits(self):
+        client, service = self.person(self.start()), SigningKey.generate()
+        watched, own = self.watched(client, service), client.mailbox()
+        entries = [(own.recipient, own.key), (own.recipient, SigningKey.generate()), (protocol.identifier(), own.key)]
+
+        def take(nonces: list[bytes]) -> tuple[list[protocol.Notification], bytes]:
+            tag, fields = client.ask(protocol.acknowledge_and_get_notifications(service, nonces, entries))
+            self.assertEqual(tag, 13)
+            _, found, rest = protocol.leading_notifications(fields)
+            return found, rest
+
+        self.assertEqual(take([]), ([], b"\0\3\0\2\2"))
+        client.ask(protocol.send(own, b"a request"))
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        [first], states = take([])
+        self.assertEqual(states, b"\0\3\1\2\2")
+        self.assertEqual(first.message(watched.keys), self.head(client, watched.mailbox))
+        client.ask(protocol.send(watched.mailbox, b"y", notify=True))
+        [second], _ = take([first.nonce])
+        self.assertNotEqual(second.nonce, first.nonce)
+        self.assertEqual(take([second.nonce]), ([], b"\0\3\1\2\2"))
+        self.assertEqual(self.due(client, service), (None, []))
+
     def test_a_notification_goes_with_its_message(self):
         client, service = self.person(self.start()), SigningKey.generate()
         watched = self.watched(client, service)

@@ -32,7 +32,7 @@ class PushRelayTests(RelayTestCase):
         server = self.serve(self.address(relay))
         server.link()
         # It asks when it starts, and when its stream of news has begun.
-        asked = 'porter_relay_exchanges_total{command="dueNotifications",result="done"}'
+        asked = 'porter_relay_exchanges_total{command="acknowledgeAndGetNotifications",result="done"}'
         while relay.metric(asked) < 2:
             self.assertIsNone(relay.process.poll())
         relay.kill()

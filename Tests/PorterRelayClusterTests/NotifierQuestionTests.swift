@@ -1,0 +1,47 @@
+import PorterCrypto
+import PorterPlatform
+import PorterRelay
+import XCTest
+
+@testable import PorterRelayCluster
+
+/// A service's question that acknowledges, gets, and looks into a mailbox.
+final class NotifierQuestionTests: ClusterTestCase {
+  func testOneExchangeAcknowledgesAndGivesAndSaysWhatWaits() throws {
+    let (mailbox, own) = (try newMailbox(), try newMailbox())
+    let (notifierKey, service) = (
+      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
+    )
+    let notifier = try client.enableNotifier(
+      mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
+      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
+    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
+    _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
+    func ask(_ stored: [RelayNotification], key: SigningKeyPair? = nil) throws -> (
+      [RelayNotification], RelaySubscription
+    ) {
+      let (due, state) = try notifiers.acknowledgeAndGet(stored, mailbox: (own.recipient, key ?? own.key))
+      return (due.notifications, state)
+    }
+
+    var (due, state) = try ask([])
+    XCTAssertEqual(due, [])
+    XCTAssertEqual(state, .subscribed)
+    try send("one", to: mailbox)
+    try send("a request", to: own)
+    (due, state) = try ask([])
+    XCTAssertEqual(due.count, 1)
+    XCTAssertEqual(state, .waiting)
+    let first = due
+    try send("two", to: mailbox)
+    (due, state) = try ask(first)
+    XCTAssertEqual(due.count, 1)
+    XCTAssertNotEqual(due, first)
+    (due, state) = try ask(due, key: mailbox.key)
+    XCTAssertEqual(due, [])
+    XCTAssertEqual(state, .auth)
+    // Longer than the cluster leaves a notification to one server.
+    clock.advance(.seconds(60))
+    XCTAssertEqual(try notifiers.dueNotifications().notifications, [])
+  }
+}

@@ -146,6 +146,8 @@ struct recovered;
 
 struct wal_state {
   struct kept_header *kept; // headers of frames written in the transaction under way, or NULL
+  size_t kept_first;        // the first slot of them that is in use
+  size_t kept_end;          // behind the last; equal to kept_first if none is
   struct recovered *recovered; // the last frames that recovery has read, or NULL
   size_t plain_bytes;   // in front of the sealed header; learned anew for each operation
   size_t salt_bytes;    // behind it; likewise

@@ -188,7 +188,8 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
 // ---- Headers of the transaction under way ----
 
 // SQLite writes a page that was spilled before over the first one, in its frame. The frame's header stays, and would
-// have to be read and decrypted for that: so the headers are kept until the transaction ends. A frame has one slot.
+// have to be read and decrypted for that: so the headers are kept until the transaction ends. A frame has one slot. Only
+// the slots from kept_first to kept_end are made use of, and wiped: a push writes ten frames.
 struct kept_header {
   uint64_t frame; // 0: empty
   uint8_t bytes[FRAME_HEADER_BYTES];
@@ -201,9 +202,12 @@ static int keep_header(struct sealed_file *file, uint64_t frame, const uint8_t *
   if (wal->kept == NULL) {
     wal->kept = sqlite3_malloc(KEPT_HEADERS * sizeof *wal->kept);
     if (wal->kept == NULL) { return SQLITE_NOMEM; }
-    memset(wal->kept, 0, KEPT_HEADERS * sizeof *wal->kept);
   }
-  struct kept_header *slot = &wal->kept[frame % KEPT_HEADERS];
+  size_t place = (size_t)(frame % KEPT_HEADERS);
+  if (wal->kept_first == wal->kept_end) { wal->kept_first = wal->kept_end = place; }
+  while (wal->kept_end <= place) { wal->kept[wal->kept_end++].frame = 0; }
+  while (wal->kept_first > place) { wal->kept[--wal->kept_first].frame = 0; }
+  struct kept_header *slot = &wal->kept[place];
   slot->frame = frame;
   memcpy(slot->bytes, header, FRAME_HEADER_BYTES);
   return SQLITE_OK;
@@ -211,14 +215,17 @@ static int keep_header(struct sealed_file *file, uint64_t frame, const uint8_t *
 
 static const uint8_t *kept_header(const struct sealed_file *file, uint64_t frame) {
   const struct wal_state *wal = &file->state.wal;
-  if (wal->kept == NULL || wal->kept[frame % KEPT_HEADERS].frame != frame) { return NULL; }
-  return wal->kept[frame % KEPT_HEADERS].bytes;
+  size_t place = (size_t)(frame % KEPT_HEADERS);
+  bool is_kept = place >= wal->kept_first && place < wal->kept_end && wal->kept[place].frame == frame;
+  return is_kept ? wal->kept[place].bytes : NULL;
 }
 
 void wal_forget_headers(struct sealed_file *file) {
-  struct kept_header *kept = file->state.wal.kept;
+  struct wal_state *wal = &file->state.wal;
+  size_t count = wal->kept_end - wal->kept_first;
   // They hold checksums over plaintext.
-  if (kept != NULL) { sodium_memzero(kept, KEPT_HEADERS * sizeof *kept); }
+  if (count > 0) { sodium_memzero(wal->kept + wal->kept_first, count * sizeof *wal->kept); }
+  wal->kept_first = wal->kept_end = 0;
 }
 
 void wal_wipe(struct sealed_file *file) {

@@ -17,7 +17,7 @@ struct recovered {
   uint64_t committed; // the last frame that is; 0: recovery is under way
   size_t frame_bytes;
   uint64_t frames[RECOVERED]; // 0: empty
-  uint8_t bytes[];            // frame_bytes for each
+  uint8_t bytes[];            // frame_bytes for each, written only if the slot is not empty
 };
 
 static size_t all_bytes(size_t frame_bytes) { return sizeof(struct recovered) + RECOVERED * frame_bytes; }
@@ -33,7 +33,10 @@ static void empty_slot(struct recovered *kept, uint64_t frame) {
 
 void wal_forget_recovered(struct sealed_file *file) {
   struct recovered *kept = file->state.wal.recovered;
-  if (kept != NULL) { sodium_memzero(kept, all_bytes(kept->frame_bytes)); }
+  if (kept == NULL) { return; }
+  for (uint64_t slot = 0; slot < RECOVERED; slot++) {
+    if (kept->frames[slot] != 0) { empty_slot(kept, slot); }
+  }
   sqlite3_free(kept);
   file->state.wal.recovered = NULL;
 }
@@ -45,7 +48,7 @@ int wal_keep_recovered(struct sealed_file *file, uint64_t frame, const uint8_t *
   if (kept == NULL) {
     kept = sqlite3_malloc64(all_bytes(frame_bytes));
     if (kept == NULL) { return SQLITE_NOMEM; }
-    memset(kept, 0, all_bytes(frame_bytes));
+    memset(kept, 0, sizeof *kept);
     kept->frame_bytes = frame_bytes;
     file->state.wal.recovered = kept;
   }

@@ -188,8 +188,8 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
 // ---- Headers of the transaction under way ----
 
 // SQLite writes a page that was spilled before over the first one, in its frame. The frame's header stays, and would
-// have to be read and decrypted for that: so the headers are kept until the transaction ends. A frame has one slot. Only
-// the slots from kept_first to kept_end are made use of, and wiped: a push writes ten frames.
+// have to be read and decrypted for that: so the headers are kept until the transaction ends. A frame has one slot.
+// Only the slots from kept_first to kept_end are made use of, and wiped: a push writes ten frames.
 struct kept_header {
   uint64_t frame; // 0: empty
   uint8_t bytes[FRAME_HEADER_BYTES];

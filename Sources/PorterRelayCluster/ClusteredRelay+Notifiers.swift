@@ -271,7 +271,13 @@ extension ClusteredRelay {
     try authorize(request, key: service)
     try await acknowledge(nonces, of: service)
     let due = try await notifications(for: service, limit: limit)
-    return .acknowledgedNotifications(due, try await states(of: entries, of: request, nil))
+    let states: [RelaySubscription]
+    do throws(ExchangeFailure) { states = try await self.states(of: entries, of: request, nil) } catch {
+      guard case .failed = error else { throw error }
+      // The notifications would be given to no server for some seconds. It asks for what may wait.
+      states = entries.map { _ in .waiting }
+    }
+    return .acknowledgedNotifications(due, states)
   }
 
   private func acknowledge(_ nonces: [BoxNonce], of service: SigningPublicKey) async throws(ExchangeFailure) {

@@ -38,7 +38,9 @@ package final class NotificationServer {
   /// What `settle` has to do; nil if the turn has failed.
   var unsettled: UnsettledTurn?
 
-  /// Stored, and still at the relay: its next question acknowledges them.
+  /// Given by the relay, and not stored since something failed.
+  var given: [RelayNotification] = []
+  /// Stored, and still at the relay: the next question to it acknowledges them.
   var unacknowledged: [RelayNotification] = []
 
   struct UnsettledTurn {
@@ -123,7 +125,7 @@ package final class NotificationServer {
     guard let turn = unsettled else { return }
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
-      // First: what is not acknowledged is pushed again.
+      // First: it must not depend on what may fail after it.
       try settle(turn.notifications)
       try sweepIfDue()
       guard turn.asksRelay else { return }

@@ -23,7 +23,7 @@ protocol LoopedServer: AnyObject {
   func nextDeadline() throws(ServerError) -> Moment
   /// Instead of both once the server is to end.
   func drain()
-  /// The last of what concerns the relay.
+  /// Called once, when the loop ends and before it drains: tells the relay what it has not been told yet.
   func leave()
   func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
   func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)

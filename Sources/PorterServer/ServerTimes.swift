@@ -50,7 +50,15 @@ struct ServerTimes {
     (listenCheck, subscriptionCheck, sweep, relayRetry) = (now, now, now, now)
   }
 
+  /// Whether the relay, or the state file, is tried again later.
   var isRelayDown: Bool { relayBackoff != nil }
+
+  var hasRelayFailed: Bool {
+    switch failure {
+    case .relay?, .mailboxUnknown?: true
+    default: false
+    }
+  }
 
   /// Whether to ask the relay though it has raised no wake-up.
   func isRelayDue(now: Moment) -> Bool {

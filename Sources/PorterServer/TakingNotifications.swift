@@ -8,13 +8,18 @@ import PorterStore
 extension NotificationServer {
   /// Serves requests, then stores a slice of the notifications that are due, and remembers when to ask for the others. Returns them, to
   /// be acknowledged. Those of the turn before, if they are not yet, are acknowledged by the same question.
+  ///
+  /// What was given before a failure is kept for the next turn: a relay of a cluster does not give it again for some seconds.
   func askRelay() throws(ServerError) -> [RelayNotification] {
     let stored = unacknowledged
     let (due, requests) = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
       try notifiers.acknowledgeAndGet(
-        stored, limit: ServerTimes.slice, mailbox: (recipient: mailbox.recipient, key: identity.recipientKey))
+        stored, limit: max(1, ServerTimes.slice - given.count),
+        mailbox: (recipient: mailbox.recipient, key: identity.recipientKey))
     }
     unacknowledged = []
+    let known = Set(given.map(\.nonce))
+    given += due.notifications.filter { !known.contains($0.nonce) }
     times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
     // First: they may say which token a notification is for, and whether it receives any.
     switch requests {
@@ -22,11 +27,12 @@ extension NotificationServer {
     case .waiting: try serveRequests()
     case .subscribed: break
     }
-    let pending = due.notifications
+    let pending = given
     guard !pending.isEmpty else { return [] }
     try state.transaction(.normal) { () throws(ServerError) in
       for notification in pending { try take(notification) }
     }
+    given = []
     return pending
   }
 
@@ -39,7 +45,7 @@ extension NotificationServer {
     try state.synchronize()
     unacknowledged = notifications
     if port.isLocal { try acknowledge() }
-    if notifications.count == ServerTimes.slice || !port.isLocal { times.hasMoreAtRelay = true }
+    if notifications.count >= ServerTimes.slice || !port.isLocal { times.hasMoreAtRelay = true }
   }
 
   private func acknowledge() throws(ServerError) {
@@ -48,9 +54,9 @@ extension NotificationServer {
     unacknowledged = []
   }
 
-  /// Before a stop: what no question acknowledges any more would be pushed again after the next start.
+  /// What no question acknowledges any more would be pushed again after the next start.
   package func leave() {
-    guard !unacknowledged.isEmpty, !times.isRelayDown else { return }
+    guard !unacknowledged.isEmpty, !times.hasRelayFailed else { return }
     do throws(ServerError) { try acknowledge() } catch {
       log(.warning, "notifications are not acknowledged", ["reason": "\(error)"])
     }

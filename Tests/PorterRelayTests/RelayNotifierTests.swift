@@ -1,5 +1,6 @@
 import PorterCrypto
 import PorterPlatform
+import PorterStore
 import XCTest
 
 @testable import PorterRelay
@@ -86,6 +87,32 @@ final class RelayNotifierTests: RelayTestCase {
       guard case .acknowledgedNotifications(_, let results) = answer else { return XCTFail("\(answer)") }
       XCTAssertEqual(results, [expected])
     }
+  }
+
+  /// Another process may accept a request and then a message between the two looks: the request is seen, or neither is.
+  func testTheMailboxIsLookedIntoAfterTheNotifications() throws {
+    #if DEBUG
+      let (own, key) = (try newMailbox(), try newKey())
+      let file = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+      defer { XCTAssertNoThrow(try file.database.close()) }
+      var looks: [String] = []
+      file.database.observer = { sql in
+        for look in ["FROM notification CROSS JOIN notifier", "message_waiting"] where sql.contains(look) {
+          looks.append(look)
+        }
+      }
+      let correlation = try newAttempt()
+      func command(_ entries: [RelayCommand.Entry]) -> RelayCommand {
+        .acknowledgeAndGetNotifications(service: key.publicKey, limit: 9, acknowledged: [], mailboxes: entries)
+      }
+      let signed = RelayRequest.signedBytes(correlation: correlation, entry: own.recipient, of: command([]))
+      let entry = RelayCommand.Entry(entity: own.recipient, signature: own.recipientKey.sign(signed))
+      var request = RelayRequest(correlation: correlation, entity: nil, command: command([entry]))
+      request.signature = key.sign(request.signedBytes)
+      _ = try file.acknowledgeAndGetNotifications(request, key.publicKey, limit: 9, [], [entry])
+      XCTAssertEqual(looks.count, 3)
+      XCTAssertEqual(looks.last, "message_waiting")
+    #endif
   }
 
   func testAnEarlierRelayIsAskedInTheWordsThatItKnows() throws {
@@ -240,7 +267,6 @@ final class RelayNotifierTests: RelayTestCase {
     let thief = try newKey()
     for command in [
       RelayCommand.notifications(service: key.publicKey, limit: 9), .dueNotifications(service: key.publicKey, limit: 9),
-
       .acknowledgeNotifications(service: key.publicKey, []),
       .acknowledgeAndGetNotifications(service: key.publicKey, limit: 9, acknowledged: [], mailboxes: []),
       .subscribeNotifiers(service: key.publicKey, []),

@@ -82,7 +82,7 @@ final class NetworkMessagePushTests: MessagePushTests {
     XCTAssertEqual(try night.entries(), 5)
   }
 
-  /// Whichever of these exchanges fails, and however: what was stored is acknowledged later, and nothing is stored or pushed twice.
+  /// Whichever of these exchanges fails, and however: what was stored is acknowledged by the next that does not.
   func testWhatWasStoredIsAcknowledgedThoughAQuestionFails() throws {
     for failure in FragilePort.Failure.allCases {
       for number in 1...3 {
@@ -90,7 +90,13 @@ final class NetworkMessagePushTests: MessagePushTests {
         night.world.port.fail(exchange: number, failure)
         for turn in 0..<6 {
           if turn < 3 { try night.device.receive("hello", in: night.mailboxes[turn]) }
+          let before = night.server.unacknowledged
           try night.server.serve()
+          if turn + 1 == number {
+            XCTAssertEqual(night.server.unacknowledged, before, "\(failure) of exchange \(number)")
+          } else {
+            XCTAssertTrue(Set(before).isDisjoint(with: night.server.unacknowledged), "given again")
+          }
           night.world.clock.advance(by: .seconds(1))
         }
         XCTAssertEqual(try night.notificationsAtTheRelay(), 0, "\(failure) of exchange \(number)")
@@ -99,14 +105,54 @@ final class NetworkMessagePushTests: MessagePushTests {
     }
   }
 
-  /// Both came while the server was busy: the request was accepted first.
+  /// Both came while the server was busy: the request was accepted first. Served second, it would have deleted the push as well.
   func testARequestThatCameFirstIsServedFirst() throws {
     let night = try Night()
+    var order: [String] = []
+    night.world.state.database.observer = { sql in
+      for table in ["DELETE FROM token", "INTO notification"] where sql.contains(table) { order.append(table) }
+    }
+    defer { night.world.state.database.observer = nil }
     try night.device.send(.delete(token: night.device.token))
     try night.device.receive("hello", in: night.mailboxes[0])
     try night.server.takePushes(isWoken: true)
     XCTAssertNil(try night.server.nextPush(for: "apns_test"))
     XCTAssertNotNil(try night.device.answer())
+    XCTAssertEqual(order, ["DELETE FROM token"])
+  }
+
+  /// A cluster gives it to no server for some seconds, so it is kept.
+  func testWhatWasGivenIsKeptThoughARequestCannotBeServed() throws {
+    for failure in FragilePort.Failure.allCases {
+      let night = try Night()
+      try night.device.send(.check(token: night.device.token))
+      try night.device.receive("hello", in: night.mailboxes[0])
+      // The question, and then the request.
+      night.world.port.fail(exchange: 2, failure)
+      try night.server.serve()
+      XCTAssertNil(try night.server.nextPush(for: "apns_test"))
+      XCTAssertEqual(night.server.given.count, 1)
+      let relay = try Database(path: night.world.relayPath)
+      XCTAssertEqual(try relay.run("UPDATE notification SET nonce = zeroblob(24)"), 1)
+      try relay.close()
+      night.world.clock.advance(by: ServerTimes.firstRetry)
+      try night.server.serve()
+      XCTAssertNotNil(try night.device.answer())
+      XCTAssertEqual(try night.entries(), 1)
+      XCTAssertTrue(night.server.given.isEmpty)
+    }
+  }
+
+  /// A relay that fails would hold up the stop; a full disk does not.
+  func testAServerThatStopsAsksNoRelayThatFails() throws {
+    for (failure, left) in [(ServerError.relay(.offline), 1), (.storage(SQLiteError(kind: .full)), 0)] {
+      let night = try Night()
+      try night.device.receive("hello", in: night.mailboxes[0])
+      try night.server.serve()
+      night.server.times.relayFailed(failure, now: night.world.clock.now())
+      night.server.leave()
+      XCTAssertEqual(try night.notificationsAtTheRelay(), Int64(left))
+    }
   }
 
   /// Otherwise they would be pushed again after the next start.

@@ -105,6 +105,8 @@ final class FuzzTests: XCTestCase {
     let entry = [UInt8](repeating: 8, count: 24) + [UInt8](repeating: 9, count: 64)
     var seeds = (1...24).map { start + signature + entity + [UInt8($0)] + key + [0, 1] + entry }
     seeds.append(start + signature + [0, 1] + key + [0])
+    let nonces = [0, 2] + [UInt8](repeating: 6, count: 48)
+    seeds.append(start + signature + [0, 21] + key + [0, 9] + nonces + [0, 1] + entry)
     seeds.append(start + signature + [0, 1] + key + [1] + key)
     seeds.append(start + [0] + entity + [3] + [UInt8](repeating: 6, count: 24) + [0] + Array("hello".utf8))
     seeds.append(start + signature + entity + [4])

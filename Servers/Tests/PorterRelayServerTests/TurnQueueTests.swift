@@ -60,6 +60,15 @@ final class TurnQueueTests: XCTestCase {
       let request = start + [6] + [UInt8](repeating: 0, count: 2 + count * 88)
       XCTAssertTrue(count...(count + 2) ~= RequestPeek.signatures(request), "\(count)")
     }
+    let nonces = [UInt8](repeating: 0, count: 256 * 24)
+    XCTAssertEqual(RequestPeek.signatures(start + [12] + [UInt8](repeating: 0, count: 34) + nonces), 1)
+    // With nonces, and a mailbox or more.
+    for count in [0, 1, 256] {
+      let head = start + [21] + [UInt8](repeating: 0, count: 34) + [1, 0]
+      let request = head + nonces + [UInt8](repeating: 0, count: 2 + count * 88)
+      XCTAssertTrue(count...(count + 2) ~= RequestPeek.signatures(request), "\(count)")
+      XCTAssertGreaterThan(RequestPeek.signatures(head), 0, "it has fewer nonces than it says")
+    }
     for length in 0..<start.count { XCTAssertEqual(RequestPeek.signatures(Array(start.prefix(length))), 1) }
   }
 }

@@ -145,7 +145,7 @@ public final class FileBackEnd: RelayBackEnd {
     ends.removeAll(keepingCapacity: true)
   }
 
-  /// `hasFailed`: whether an earlier part of the turn has; then no later one says that the file works again.
+  /// `hasFailed`: whether an earlier part of the turn has.
   private func noteHealth(after part: RelayService.Part, _ hasFailed: inout Bool, _ service: RelayService) {
     var problem: String?
     var hasSent = false
@@ -156,8 +156,10 @@ public final class FileBackEnd: RelayBackEnd {
       case .failed(let reason): problem = reason
       }
     }
-    hasFailed = hasFailed || problem != nil
-    if let problem { note(problem) } else if hasSent, !hasFailed, self.problem != nil { note(service.writeFailure()) }
+    // A turn says one thing.
+    guard !hasFailed else { return }
+    hasFailed = problem != nil
+    if let problem { note(problem) } else if hasSent, self.problem != nil { note(service.writeFailure()) }
   }
 
   private func tell(_ news: [String]) {

@@ -89,16 +89,33 @@ enum RequestPeek {
   /// Whether the request makes a mailbox: for a limit, so a wrong guess does no harm.
   static func makesMailbox(_ bytes: [UInt8]) -> Bool { command(bytes) == 1 }
 
-  /// How many signatures it has to prove, at the most: also for a limit. A message is proven by one, however long it is; what else
-  /// is long is a list of identifiers with a signature each.
-  static func signatures(_ bytes: [UInt8]) -> Int { command(bytes) == 3 ? 1 : 1 + bytes.count / 88 }
+  /// How many signatures it has to prove, at the most: also for a limit. A message and the nonces of notifications are proven by one,
+  /// however many bytes they are; what else is long is a list of identifiers with a signature each.
+  static func signatures(_ bytes: [UInt8]) -> Int {
+    switch command(bytes) {
+    case 3, 12: 1
+    case 21: 1 + max(0, bytes.count - 24 * min(256, nonces(bytes))) / 88
+    default: 1 + bytes.count / 88
+    }
+  }
 
   private static func command(_ bytes: [UInt8]) -> UInt8? {
+    commandOffset(bytes).map { bytes[$0] }
+  }
+
+  private static func commandOffset(_ bytes: [UInt8]) -> Int? {
     var offset = 25
     for length in [64, 24] {
       guard offset < bytes.count else { return nil }
       offset += bytes[offset] == 0 ? 1 : 1 + length
     }
-    return offset < bytes.count ? bytes[offset] : nil
+    return offset < bytes.count ? offset : nil
+  }
+
+  /// What `acknowledgeAndGetNotifications` says that it has, behind a key and a limit. Nothing is proven of a request that lies, since it
+  /// does not decode.
+  private static func nonces(_ bytes: [UInt8]) -> Int {
+    guard let offset = commandOffset(bytes), offset + 36 < bytes.count else { return 0 }
+    return Int(bytes[offset + 35]) << 8 | Int(bytes[offset + 36])
   }
 }

@@ -44,4 +44,37 @@ final class NotifierQuestionTests: ClusterTestCase {
     clock.advance(.seconds(60))
     XCTAssertEqual(try notifiers.dueNotifications().notifications, [])
   }
+
+  /// The notifications were taken from the cluster, which gives them to no server for some seconds.
+  func testNotificationsAreGivenThoughTheMailboxCannotBeLookedInto() throws {
+    let (mailbox, own) = (try newMailbox(), try newMailbox())
+    let (notifierKey, service) = (
+      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
+    )
+    let notifier = try client.enableNotifier(
+      mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
+      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
+    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
+    _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
+    try send("one", to: mailbox)
+    func ask() throws -> (due: RelayDueNotifications, mailbox: RelaySubscription) {
+      try notifiers.acknowledgeAndGet([], mailbox: (own.recipient, own.key))
+    }
+
+    let calls = try store.requests {
+      let (due, state) = try ask()
+      XCTAssertEqual(due.notifications.count, 1)
+      XCTAssertEqual(state, .subscribed)
+    }.count
+    for call in 1...calls {
+      clock.advance(.seconds(60))
+      store.fail(call: call, .before)
+      guard let (due, state) = try? ask() else {
+        XCTAssertLessThan(call, calls, "the last calls look into the mailbox")
+        continue
+      }
+      XCTAssertEqual(due.notifications.count, 1)
+      XCTAssertEqual(state, .waiting, "call \(call) of \(calls)")
+    }
+  }
 }

@@ -80,14 +80,14 @@ extension JetStream {
         }
       switch following {
       case .replacement:
-        if let stored { outdated.note(stream, stored) }
+        if let stored { outdated.note(.init(stream, subject, stored, replacement: nil)) }
         return nil
       case .last(let version):
         guard ContinuousClock.now - begin < Self.patience else { throw ClusterFailure("a replacement took too long") }
         if let stored {
           guard let version, version.sequence == stored else { throw ClusterFailure("the leader of \(stream) lags") }
           guard version.bytes == bytes else { throw lost(stream) }
-          if replaced > 0 { outdated.note(stream, replaced) }
+          if replaced > 0 { outdated.note(.init(stream, subject, replaced, replacement: stored)) }
           return stored
         }
         guard let version, version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
@@ -95,6 +95,17 @@ extension JetStream {
       }
     }
     throw ClusterFailure("too many replacements of a record at the same time")
+  }
+
+  /// Whether a version may be deleted though nodes may have undone what they had acknowledged. Its number may be another message's then, and
+  /// what has replaced it may be gone, so that it is the record again. One that never was valid is left in such a case.
+  func isOutdated(_ version: OutdatedVersions.Version) async throws(ClusterFailure) -> Bool {
+    guard let replacement = version.replacement,
+      let stored = try await get(version.stream, #"{"seq":\#(version.sequence)}"#),
+      stored.text("subject") == version.subject,
+      let last = try await self.version(version.stream, #"{"last_by_subj":"\#(version.subject)"}"#)
+    else { return false }
+    return last.replaced >= replacement || (last.sequence == replacement && last.replaced == version.sequence)
   }
 
   /// Deletes a removed record, some seconds later, and its removal last: without that, an older version that is still there would be the
@@ -184,85 +195,6 @@ extension JetStream {
       let subject = reply.text("subject")
     else { return nil }
     return (subject, sequence, reply.data("data") ?? [])
-  }
-}
-
-/// Versions of records that are not needed any more, until they are deleted.
-final class OutdatedVersions: Sendable {
-  struct Version {
-    let stream: String
-    let sequence: UInt64
-    let deletedAt: ContinuousClock.Instant
-  }
-
-  /// Longer than another relay takes to look whether its own replacement was the first.
-  static let pause = Duration.seconds(5)
-  private static let most = 65_536
-  private let versions = Mutex<[Version]>([])
-
-  /// One that is forgotten makes room when there are too many of its record.
-  func note(_ stream: String, _ sequence: UInt64, now: ContinuousClock.Instant = .now) {
-    versions.withLock { versions in
-      guard versions.count < Self.most else { return }
-      versions.append(Version(stream: stream, sequence: sequence, deletedAt: now + Self.pause))
-    }
-  }
-
-  /// The stream has lost messages, and its numbers may be given to others.
-  func forget(_ stream: String) { versions.withLock { $0.removeAll { $0.stream == stream } } }
-
-  /// Each is returned once.
-  func due(now: ContinuousClock.Instant = .now) -> [Version] {
-    versions.withLock { versions in
-      guard let first = versions.first, first.deletedAt <= now else { return [] }
-      let due = Array(versions.prefix { $0.deletedAt <= now })
-      versions.removeFirst(due.count)
-      return due
-    }
-  }
-}
-
-/// What each stream had acknowledged some seconds ago. A new leader may lag for a moment, but not for as long as that: versions that are replaced are
-/// deleted after the same time.
-final class SettledNumbers: Sendable {
-  private struct Mark {
-    let number: UInt64
-    let at: ContinuousClock.Instant
-  }
-
-  private static let interval = Duration.seconds(1)
-  /// A node that was cut off believes for 10 seconds that it leads, and may lack what the others have acknowledged 5 seconds before.
-  private static let trouble = Duration.seconds(15)
-  private let marks: Mutex<[String: [Mark]]> = Mutex([:])
-  private let failedAt = Mutex<ContinuousClock.Instant?>(nil)
-
-  /// After the stream has acknowledged the message of this number.
-  func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
-    marks.withLock { marks in
-      guard let last = marks[stream]?.last, last.number <= number else {
-        // The stream was made anew, or has lost messages.
-        marks[stream] = [Mark(number: number, at: now)]
-        return
-      }
-      guard now - last.at >= Self.interval else { return }
-      marks[stream]?.append(Mark(number: number, at: now))
-      let settled = marks[stream]?.lastIndex { now - $0.at >= OutdatedVersions.pause }
-      if let settled { marks[stream]?.removeFirst(settled) }
-    }
-  }
-
-  /// Every leader that answers from now on has applied this message, and all before it. 0 if no number is known.
-  func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
-    marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedVersions.pause }?.number ?? 0 }
-  }
-
-  /// Something that the cluster was asked for has failed.
-  func noteFailure(now: ContinuousClock.Instant = .now) { failedAt.withLock { $0 = now } }
-
-  /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.
-  func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
-    if let failedAt = failedAt.withLock({ $0 }), now - failedAt < Self.trouble { return 0 }
-    return number(stream, now: now)
   }
 }
 

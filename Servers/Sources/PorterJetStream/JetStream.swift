@@ -135,21 +135,9 @@ struct JetStream: Sendable {
     if let stream = reply.text("stream") {
       if !watch.acknowledged(stream, sequence, after: marks) { _ = lost(stream) }
       settledNumbers.note(stream, sequence)
+      deleteOutdatedSoon(stream)
     }
-    // While there is no leader they would come to nothing.
-    for version in outdated.due() { deleteSoon(version.stream, version.sequence) }
     return sequence
-  }
-
-  /// While nothing is taken: they are part of what has the room. What is not deleted is tried again later.
-  func deleteOutdated() async throws(ClusterFailure) {
-    let due = outdated.due()
-    for (index, version) in due.enumerated() {
-      do throws(ClusterFailure) { _ = try await delete(version.stream, version.sequence) } catch {
-        for left in due[index...] { outdated.note(left.stream, left.sequence) }
-        throw error
-      }
-    }
   }
 
   /// All but the newest message of the subject.

@@ -136,6 +136,7 @@ final class JetStreamStore: ClusterStore {
   private func mailboxes(_ key: String) -> String { "\(name)_mailboxes_\(partition(key))" }
   private func mailboxSubject(_ key: String) -> String { "\(name).mailbox.\(partition(key)).\(key)" }
   private func bodies(_ key: String) -> String { "\(name)_bodies_\(partition(key))" }
+  private func bodySubject(_ key: String) -> String { "\(name).body.\(partition(key)).\(key)" }
 
   /// What a leader has applied, it answers with; and it acknowledges a message when it has applied it and all before it.
   func settle(_ keys: [String]) async throws(ClusterFailure) {
@@ -198,7 +199,7 @@ final class JetStreamStore: ClusterStore {
   // MARK: Bodies
 
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {
-    try await stream.publish("\(name).body.\(partition(key)).\(key)", bytes)
+    try await stream.publish(bodySubject(key), bytes)
   }
 
   func body(
@@ -209,7 +210,7 @@ final class JetStreamStore: ClusterStore {
   }
 
   func dropBodies(_ key: String, _ numbers: [UInt64]) {
-    for number in numbers { stream.deleteSoon(bodies(key), number) }
+    for number in numbers { stream.deleteSoon(bodies(key), number, of: bodySubject(key)) }
   }
 
   /// Relays that do not have it say nothing.

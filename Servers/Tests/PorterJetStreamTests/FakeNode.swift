@@ -26,6 +26,13 @@ final class FakeNode: Sendable {
   /// All that came, in order.
   var requests: [Request] { taken.withLock { $0 } }
 
+  /// Until as many have come, and a moment longer: there must be no others.
+  func awaitRequests(_ count: Int) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while requests.count < count, .now < end { try await Task.sleep(for: .milliseconds(1)) }
+    try await Task.sleep(for: .milliseconds(50))
+  }
+
   init(_ answer: @escaping @Sendable (Request) -> Answer? = { _ in nil }) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()

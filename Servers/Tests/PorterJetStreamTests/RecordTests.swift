@@ -16,11 +16,12 @@ final class RecordTests: XCTestCase {
 
   func testOutdatedVersionsAreDeletedLateAndOnce() {
     let (versions, begin) = (OutdatedVersions(), ContinuousClock.now)
-    versions.note("a", 1, now: begin)
-    versions.note("b", 2, now: begin + .seconds(1))
+    versions.note(.init("a", "a.x", 1, replacement: 3, now: begin))
+    versions.note(.init("b", "b.x", 2, replacement: 4, now: begin + .seconds(1)))
     XCTAssertEqual(versions.due(now: begin + .seconds(2)).count, 0, "another relay may be comparing with it")
     XCTAssertEqual(versions.due(now: begin + .milliseconds(5_500)).map(\.sequence), [1])
-    XCTAssertEqual(versions.due(now: begin + .seconds(9)).map(\.stream), ["b"])
+    XCTAssertEqual(versions.due("a", now: begin + .seconds(9)).count, 0)
+    XCTAssertEqual(versions.due("b", now: begin + .seconds(9)).map(\.stream), ["b"])
     XCTAssertEqual(versions.due(now: begin + .seconds(9)).count, 0)
   }
 
@@ -36,6 +37,25 @@ final class RecordTests: XCTestCase {
     numbers.note("a", 3, now: begin + .seconds(1_000))
     XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_004)), 0, "made anew")
     XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_005)), 3)
+  }
+
+  func testALeaderIsKnownByItsAcknowledgementsWithoutAPause() {
+    let (numbers, begin) = (SettledNumbers(), ContinuousClock.now)
+    func at(_ seconds: Double) -> ContinuousClock.Instant { begin + .seconds(seconds) }
+    XCTAssertFalse(numbers.hasOneLeader("a", since: at(0), now: at(0)))
+    for second in 0..<20 { numbers.note("a", UInt64(second), now: at(Double(second))) }
+    XCTAssertTrue(numbers.hasOneLeader("a", since: at(0), now: at(20)))
+    XCTAssertFalse(numbers.hasOneLeader("b", since: at(0), now: at(20)))
+    XCTAssertFalse(numbers.hasOneLeader("a", since: at(-1), now: at(20)), "it is not known who led then")
+    XCTAssertFalse(numbers.hasOneLeader("a", since: at(0), now: at(22)), "another may have begun to lead")
+    numbers.note("a", 30, now: at(22))
+    XCTAssertFalse(numbers.hasOneLeader("a", since: at(19), now: at(22)))
+    XCTAssertTrue(numbers.hasOneLeader("a", since: at(22), now: at(22)))
+    numbers.noteFailure(now: at(22.5))
+    XCTAssertFalse(numbers.hasOneLeader("a", since: at(22), now: at(22.6)))
+    numbers.note("a", 31, now: at(23))
+    XCTAssertFalse(numbers.hasOneLeader("a", since: at(22), now: at(23)))
+    XCTAssertTrue(numbers.hasOneLeader("a", since: at(23), now: at(23)))
   }
 
   func testNoNumberIsSettledForAFirstVersionForFifteenSecondsAfterAFailure() {

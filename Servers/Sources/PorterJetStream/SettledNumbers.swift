@@ -1,0 +1,71 @@
+import Synchronization
+
+/// What each stream had acknowledged some seconds ago. A new leader may lag for a moment, but not for as long as that: versions that are replaced are
+/// deleted after the same time.
+final class SettledNumbers: Sendable {
+  private struct Mark {
+    let number: UInt64
+    let at: ContinuousClock.Instant
+  }
+
+  private static let interval = Duration.seconds(1)
+  /// A node that was cut off believes for 10 seconds that it leads, and may lack what the others have acknowledged 5 seconds before.
+  private static let trouble = Duration.seconds(15)
+  /// A node begins to lead when it has heard nothing of the last leader for four seconds at least.
+  private static let silence = Duration.seconds(2)
+
+  /// Without a failure, and without a pause in which another node could have begun to lead.
+  private struct Streak {
+    let since: ContinuousClock.Instant
+    var last: ContinuousClock.Instant
+  }
+
+  private let streaks: Mutex<[String: Streak]> = Mutex([:])
+  private let marks: Mutex<[String: [Mark]]> = Mutex([:])
+  private let failedAt = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// After the stream has acknowledged the message of this number.
+  func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
+    let failedAt = failedAt.withLock { $0 }
+    streaks.withLock { streaks in
+      if let last = streaks[stream]?.last, now - last <= Self.silence, failedAt.map({ $0 < last }) ?? true {
+        streaks[stream]?.last = now
+      } else {
+        streaks[stream] = Streak(since: now, last: now)
+      }
+    }
+    marks.withLock { marks in
+      guard let last = marks[stream]?.last, last.number <= number else {
+        // The stream was made anew, or has lost messages.
+        marks[stream] = [Mark(number: number, at: now)]
+        return
+      }
+      guard now - last.at >= Self.interval else { return }
+      marks[stream]?.append(Mark(number: number, at: now))
+      let settled = marks[stream]?.lastIndex { now - $0.at >= OutdatedVersions.pause }
+      if let settled { marks[stream]?.removeFirst(settled) }
+    }
+  }
+
+  /// Every leader that answers from now on has applied this message, and all before it. 0 if no number is known.
+  func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
+    marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedVersions.pause }?.number ?? 0 }
+  }
+
+  /// Whether one node has led the stream all the time since then, as far as its acknowledgements show: then it has undone none of them.
+  func hasOneLeader(_ stream: String, since time: ContinuousClock.Instant, now: ContinuousClock.Instant = .now) -> Bool
+  {
+    guard let streak = streaks.withLock({ $0[stream] }) else { return false }
+    return streak.since <= time && now - streak.last <= Self.silence
+      && failedAt.withLock { $0 }.map { $0 < streak.since } ?? true
+  }
+
+  /// Something that the cluster was asked for has failed.
+  func noteFailure(now: ContinuousClock.Instant = .now) { failedAt.withLock { $0 = now } }
+
+  /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.
+  func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
+    if let failedAt = failedAt.withLock({ $0 }), now - failedAt < Self.trouble { return 0 }
+    return number(stream, now: now)
+  }
+}

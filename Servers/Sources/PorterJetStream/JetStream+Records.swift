@@ -80,14 +80,14 @@ extension JetStream {
         }
       switch following {
       case .replacement:
-        if let stored { outdated.note(.init(stream, subject, stored, replacement: nil)) }
+        if let stored { outdated.note(.init(stream, subject, stored, .late(replacing: replaced))) }
         return nil
       case .last(let version):
         guard ContinuousClock.now - begin < Self.patience else { throw ClusterFailure("a replacement took too long") }
         if let stored {
           guard let version, version.sequence == stored else { throw ClusterFailure("the leader of \(stream) lags") }
           guard version.bytes == bytes else { throw lost(stream) }
-          if replaced > 0 { outdated.note(.init(stream, subject, replaced, replacement: stored)) }
+          if replaced > 0 { outdated.note(.init(stream, subject, replaced, .replaced(by: stored))) }
           return stored
         }
         guard let version, version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
@@ -97,24 +97,57 @@ extension JetStream {
     throw ClusterFailure("too many replacements of a record at the same time")
   }
 
-  /// Whether a version may be deleted though nodes may have undone what they had acknowledged. Its number may be another message's then, and
-  /// what has replaced it may be gone, so that it is the record again. One that never was valid is left in such a case.
+  /// Whether it may be deleted though nodes may have undone what they had acknowledged: its number is its own, and what has replaced it is
+  /// there, or a later version that replaces that.
   func isOutdated(_ version: OutdatedVersions.Version) async throws(ClusterFailure) -> Bool {
-    guard let replacement = version.replacement,
-      let stored = try await get(version.stream, #"{"seq":\#(version.sequence)}"#),
-      stored.text("subject") == version.subject,
-      let last = try await self.version(version.stream, #"{"last_by_subj":"\#(version.subject)"}"#)
+    let (stream, subject) = (version.stream, version.subject)
+    guard let stored = try await getNow(stream, #"{"seq":\#(version.sequence)}"#), stored.text("subject") == subject
     else { return false }
-    return last.replaced >= replacement || (last.sequence == replacement && last.replaced == version.sequence)
+    switch version.reason {
+    case .dropped: return true
+    case .replaced(let replacement):
+      if let last = try await self.version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
+        return true
+      }
+      // The last may be one that came late.
+      guard let found = try await getNow(stream, #"{"seq":\#(replacement)}"#), found.text("subject") == subject else {
+        return false
+      }
+      return Self.replaced(found) == version.sequence
+    case .late(let replaced):
+      guard Self.replaced(stored) == replaced else { return false }
+      if let last = try await self.version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced > replaced {
+        return true
+      }
+      let first = try await self.version(stream, subject, after: replaced)
+      return first.map { $0.sequence < version.sequence && $0.replaced == replaced } ?? false
+    }
+  }
+
+  private static func replaced(_ reply: Reply) -> UInt64 {
+    replaced(String(decoding: reply.data("hdrs") ?? [], as: UTF8.self))
   }
 
   /// Deletes a removed record, some seconds later, and its removal last: without that, an older version that is still there would be the
-  /// record. What is left when this process ends before stays.
+  /// record. What is left when this process ends before, or if nodes may have undone the removal, stays.
   func forget(_ stream: String, _ subject: String, removal: UInt64) {
+    let begin = ContinuousClock.now
     // Not with the deadline of the exchange that removed it.
     Task.detached {
       try? await Task.sleep(for: OutdatedVersions.pause)
       do throws(ClusterFailure) {
+        if !settledNumbers.hasOneLeader(stream, since: begin) {
+          try? await Task.sleep(for: settledNumbers.rest - .now)
+          guard let stored = try await getNow(stream, #"{"seq":\#(removal)}"#), stored.text("subject") == subject,
+            stored.data("data")?.isEmpty ?? true
+          else { return }
+        }
+        // Those that came late would be the record, with the removal gone.
+        var last = removal
+        while let later = try await version(stream, subject, after: last) {
+          if later.replaced > 0, later.replaced < removal { _ = try await delete(stream, later.sequence) }
+          last = later.sequence
+        }
         while let first = try await next(stream, subject, after: 0), first.revision <= removal {
           _ = try await delete(stream, first.revision)
         }

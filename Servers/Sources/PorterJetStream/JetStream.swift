@@ -48,7 +48,16 @@ struct JetStream: Sendable {
   let outdated = OutdatedVersions()
   let settledNumbers = SettledNumbers()
 
-  init(connection: NATSConnection, watch: StreamWatch) { (self.connection, self.watch) = (connection, watch) }
+  /// Nodes tell of each leader that they have elected.
+  private let elections: NATSConnection.Subscription?
+
+  init(connection: NATSConnection, watch: StreamWatch) {
+    (self.connection, self.watch) = (connection, watch)
+    let settledNumbers = settledNumbers
+    elections = try? connection.subscribe("$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.*") { _ in
+      settledNumbers.noteFailure()
+    }
+  }
 
   // MARK: Streams
 
@@ -96,6 +105,7 @@ struct JetStream: Sendable {
     watch.lost(stream)
     // Their numbers may be those of other messages now.
     outdated.forget(stream)
+    settledNumbers.noteFailure()
     return ClusterFailure("stream \(stream) has lost messages")
   }
 
@@ -192,7 +202,7 @@ struct JetStream: Sendable {
     }
   }
 
-  private func getNow(_ stream: String, _ query: String) async throws(ClusterFailure) -> Reply? {
+  func getNow(_ stream: String, _ query: String) async throws(ClusterFailure) -> Reply? {
     let message = try await connection.request("$JS.API.STREAM.MSG.GET.\(stream)", Array(query.utf8))
     let reply = Reply(message.data)
     if reply.errorCode == Code.noMessage { return nil }

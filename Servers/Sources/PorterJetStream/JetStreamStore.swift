@@ -210,7 +210,7 @@ final class JetStreamStore: ClusterStore {
   }
 
   func dropBodies(_ key: String, _ numbers: [UInt64]) {
-    for number in numbers { stream.deleteSoon(bodies(key), number, of: bodySubject(key)) }
+    for number in numbers { stream.drop(bodies(key), number, of: bodySubject(key)) }
   }
 
   /// Relays that do not have it say nothing.

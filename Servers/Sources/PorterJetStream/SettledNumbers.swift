@@ -11,10 +11,10 @@ final class SettledNumbers: Sendable {
   private static let interval = Duration.seconds(1)
   /// A node that was cut off believes for 10 seconds that it leads, and may lack what the others have acknowledged 5 seconds before.
   private static let trouble = Duration.seconds(15)
-  /// A node begins to lead when it has heard nothing of the last leader for four seconds at least.
+  /// A node that has heard nothing of its leader waits four seconds until it wants to lead. What makes one want to at once, nodes tell.
   private static let silence = Duration.seconds(2)
 
-  /// Without a failure, and without a pause in which another node could have begun to lead.
+  /// Without a failure, without an election, and without a pause in which there may have been one.
   private struct Streak {
     let since: ContinuousClock.Instant
     var last: ContinuousClock.Instant
@@ -60,7 +60,10 @@ final class SettledNumbers: Sendable {
       && failedAt.withLock { $0 }.map { $0 < streak.since } ?? true
   }
 
-  /// Something that the cluster was asked for has failed.
+  /// From when on no node believes any more that it leads, and does not.
+  var rest: ContinuousClock.Instant { failedAt.withLock { $0 }.map { $0 + Self.trouble } ?? .now }
+
+  /// Something that the cluster was asked for has failed, or another node leads.
   func noteFailure(now: ContinuousClock.Instant = .now) { failedAt.withLock { $0 = now } }
 
   /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.

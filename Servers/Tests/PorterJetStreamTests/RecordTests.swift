@@ -16,8 +16,8 @@ final class RecordTests: XCTestCase {
 
   func testOutdatedVersionsAreDeletedLateAndOnce() {
     let (versions, begin) = (OutdatedVersions(), ContinuousClock.now)
-    versions.note(.init("a", "a.x", 1, replacement: 3, now: begin))
-    versions.note(.init("b", "b.x", 2, replacement: 4, now: begin + .seconds(1)))
+    versions.note(.init("a", "a.x", 1, .replaced(by: 3), now: begin))
+    versions.note(.init("b", "b.x", 2, .replaced(by: 4), now: begin + .seconds(1)))
     XCTAssertEqual(versions.due(now: begin + .seconds(2)).count, 0, "another relay may be comparing with it")
     XCTAssertEqual(versions.due(now: begin + .milliseconds(5_500)).map(\.sequence), [1])
     XCTAssertEqual(versions.due("a", now: begin + .seconds(9)).count, 0)

@@ -35,99 +35,120 @@ final class SendingTests: XCTestCase {
 
   /// The number of an outdated version may be that of another mailbox's record by then.
   func testNothingIsDeletedFromAStreamThatHasGoneBack() async throws {
-    let numbers = Mutex([UInt64(10), 3, 4])
-    let node = try FakeNode { request in
-      guard request.subject == "s.a" else { return nil }
-      return .text(#"{"stream":"s","seq":\#(numbers.withLock { $0.removeFirst() })}"#)
-    }
-    let connection = try node.connect()
-    defer { connection.close() }
-    let stream = JetStream(connection: connection, watch: StreamWatch())
-    let outdated = OutdatedVersions.Version("s", "s.a", 2, replacement: 3, now: .now - .seconds(60))
-    for _ in 0..<2 {
-      _ = try await stream.publish("s.a", [])
-      stream.outdated.note(outdated)
-    }
-    stream.outdated.note(outdated)
-    _ = stream.lost("s")
-    _ = try await stream.publish("s.a", [])
-    XCTAssertEqual(node.requests.map(\.subject), ["s.a", "s.a", "s.a"])
-  }
-
-  /// Another node may lead by now, and have undone what has replaced it: then it is the record again.
-  func testAVersionIsDeletedInDoubtOnlyIfWhatHasReplacedItIsThere() async throws {
-    struct Message {
-      var number: UInt64
-      var subject = "s.a"
-      var replaced: UInt64
-    }
-    let replaced = Message(number: 2, replaced: 1)
-    let cases: [(what: String, stored: Message?, last: Message?, isDeleted: Bool)] = [
-      ("as it was", replaced, Message(number: 3, replaced: 2), true),
-      ("replaced once more", replaced, Message(number: 7, replaced: 3), true),
-      ("undone", replaced, replaced, false),
-      ("replaced anew after that", replaced, Message(number: 4, replaced: 2), false),
-      (
-        "another record's number", Message(number: 2, subject: "s.b", replaced: 0), Message(number: 7, replaced: 3),
-        false
-      ),
-      ("gone", nil, Message(number: 3, replaced: 2), false),
-      ("all gone", nil, nil, false),
-    ]
-    for (what, stored, last, isDeleted) in cases {
-      let node = try FakeNode { request in
-        switch request.subject {
-        case "s.a": return .text(#"{"stream":"s","seq":20}"#)
-        case "$JS.API.STREAM.MSG.GET.s":
-          let found = request.payload.contains("last_by_subj") ? last : stored
-          guard let found else { return .text(#"{"error":{"err_code":10037}}"#) }
-          let headers = Array("NATS/1.0\r\nPorter-Replaces: \(found.replaced)\r\n\r\n".utf8)
-          return .text(
-            #"{"message":{"subject":"\#(found.subject)","seq":\#(found.number),"hdrs":"\#(Data(headers).base64EncodedString())"}}"#
-          )
-        default: return nil
-        }
-      }
-      let connection = try node.connect()
-      let stream = JetStream(connection: connection, watch: StreamWatch())
-      stream.outdated.note(.init("s", "s.a", 2, replacement: 3, now: .now - .seconds(60)))
-      // It never was valid.
-      stream.outdated.note(.init("s", "s.a", 2, replacement: nil, now: .now - .seconds(60)))
-      _ = try await stream.publish("s.a", [])
-      let asks = stored?.subject == "s.a" ? 2 : 1
-      try await node.awaitRequests(1 + asks + (isDeleted ? 1 : 0))
-      connection.close()
-      let deleted = node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.s" }.count
-      XCTAssertEqual(deleted, isDeleted ? 1 : 0, what)
-    }
-  }
-
-  /// Whoever has led all the time has undone nothing: nothing is asked.
-  func testAVersionIsDeletedWithoutAQuestionWhileOneNodeLeads() async throws {
-    let node = try FakeNode { $0.subject == "s.a" ? .text(#"{"stream":"s","seq":20}"#) : nil }
-    let connection = try node.connect()
-    defer { connection.close() }
-    let stream = JetStream(connection: connection, watch: StreamWatch())
-    for second in -10 ... -1 { stream.settledNumbers.note("s", UInt64(second + 20), now: .now + .seconds(second)) }
-    stream.outdated.note(.init("s", "s.a", 2, replacement: 3, now: .now - .seconds(6)))
-    _ = try await stream.publish("s.a", [])
-    try await node.awaitRequests(2)
-    XCTAssertEqual(node.requests.map(\.subject), ["s.a", "$JS.API.STREAM.MSG.DELETE.s"])
-  }
-
-  /// The record has the number of a body that was undone, and another mailbox's body has it now.
-  func testABodyIsDeletedInDoubtOnlyIfItIsOfItsMailbox() async throws {
-    for (subject, isDeleted) in [("b.mine", true), ("b.other", false)] {
-      let node = try FakeNode { request in
-        guard request.subject == "$JS.API.STREAM.MSG.GET.b" else { return nil }
-        return .text(#"{"message":{"subject":"\#(subject)","seq":5}}"#)
-      }
+    for isLost in [false, true] {
+      let node = try FakeNode { $0.subject == "s.a" ? .text(#"{"stream":"s","seq":20}"#) : nil }
       let connection = try node.connect()
       defer { connection.close() }
       let stream = JetStream(connection: connection, watch: StreamWatch())
-      stream.deleteSoon("b", 5, of: "b.mine")
-      try await node.awaitRequests(isDeleted ? 2 : 1)
-      XCTAssertEqual(node.requests.count, isDeleted ? 2 : 1)
+      for second in -60 ... -1 { stream.settledNumbers.note("s", UInt64(second + 70), now: .now + .seconds(second)) }
+      stream.outdated.note(.init("s", "s.a", 2, .replaced(by: 3), now: .now - .seconds(6)))
+      if isLost { _ = stream.lost("s") }
+      stream.drop("s", 4, of: "s.b")
+      _ = try await stream.publish("s.a", [])
+      try await node.awaitRequests(isLost ? 1 : 3)
+      let deleted = node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.s" }.count
+      XCTAssertEqual(deleted, isLost ? 0 : 2)
+    }
+  }
+
+  /// Another node may lead by now, and have undone what has replaced it: then it is the record again.
+  func testAVersionIsDeletedInDoubtOnlyIfItIsNotTheRecordAgain() async throws {
+    typealias Message = (subject: String, replaced: UInt64)
+    let (late, mine) = (OutdatedVersions.Version.Reason.late(replacing: 1), "s.a")
+    let cases:
+      [(what: String, reason: OutdatedVersions.Version.Reason, messages: [UInt64: Message], isOutdated: Bool)] = [
+        ("as it was", .replaced(by: 3), [2: (mine, 1), 3: (mine, 2)], true),
+        ("replaced once more", .replaced(by: 3), [2: (mine, 1), 7: (mine, 3)], true),
+        ("and another came late", .replaced(by: 3), [2: (mine, 1), 3: (mine, 2), 4: (mine, 2)], true),
+        ("undone", .replaced(by: 3), [2: (mine, 1)], false),
+        ("replaced anew after that", .replaced(by: 3), [2: (mine, 1), 3: ("s.b", 0), 4: (mine, 2)], false),
+        ("another record's number", .replaced(by: 3), [2: ("s.b", 0), 7: (mine, 3)], false),
+        ("gone", .replaced(by: 3), [3: (mine, 2)], false),
+        ("all gone", .replaced(by: 3), [:], false),
+        ("late", late, [1: (mine, 0), 2: (mine, 1)], false),
+        ("late, and the first is there", .late(replacing: 1), [1: (mine, 0), 2: (mine, 1)], false),
+        ("late, behind the first", .late(replacing: 0), [1: (mine, 0), 2: (mine, 0)], true),
+        ("late, and the first was replaced", .late(replacing: 0), [2: (mine, 0), 7: (mine, 1)], true),
+        ("late, and its number is another's", .late(replacing: 0), [1: (mine, 0), 2: (mine, 1)], false),
+        ("a body", .dropped, [2: (mine, 0)], true),
+        ("another mailbox's body", .dropped, [2: ("s.b", 0)], false),
+      ]
+    for (what, reason, messages, isOutdated) in cases {
+      let node = try FakeNode { request in
+        guard request.subject == "$JS.API.STREAM.MSG.GET.s" else { return nil }
+        let query = Reply(Array(request.payload.utf8))
+        let ours = messages.keys.filter { messages[$0]?.subject == "s.a" }.sorted()
+        let number =
+          if query.text("last_by_subj") != nil { ours.last } else if query.text("next_by_subj") != nil {
+            ours.first { $0 >= query.number("seq") ?? 0 }
+          } else { query.number("seq") }
+        guard let number, let message = messages[number] else { return .text(#"{"error":{"err_code":10037}}"#) }
+        let headers = Data("NATS/1.0\r\nPorter-Replaces: \(message.replaced)\r\n\r\n".utf8).base64EncodedString()
+        return .text(#"{"message":{"subject":"\#(message.subject)","seq":\#(number),"hdrs":"\#(headers)"}}"#)
+      }
+      let connection = try node.connect()
+      let stream = JetStream(connection: connection, watch: StreamWatch())
+      let found = try await stream.isOutdated(.init("s", "s.a", 2, reason))
+      XCTAssertEqual(found, isOutdated, what)
+      connection.close()
+    }
+  }
+
+  /// A removal, and a replacement that came late, passed together. Without the removal the other one would be the record.
+  func testARemovedRecordDoesNotComeBack() async throws {
+    let messages = Mutex<[UInt64: UInt64]>([2: 1, 3: 2, 4: 2, 5: 3])
+    let node = try FakeNode { request in
+      let query = Reply(Array(request.payload.utf8))
+      guard let number = query.number("seq") else { return nil }
+      if request.subject == "$JS.API.STREAM.MSG.DELETE.s" {
+        messages.withLock { $0[number] = nil }
+        return .text(#"{"success":true}"#)
+      }
+      let isNext = query.text("next_by_subj") != nil
+      let found = messages.withLock { messages in
+        messages.filter { isNext ? $0.key >= number : $0.key == number }.min { $0.key < $1.key }
+      }
+      guard let (sequence, replaced) = found else { return .text(#"{"error":{"err_code":10037}}"#) }
+      let headers = Data("NATS/1.0\r\nPorter-Replaces: \(replaced)\r\n\r\n".utf8).base64EncodedString()
+      return .text(#"{"message":{"subject":"s.a","seq":\#(sequence),"hdrs":"\#(headers)"}}"#)
+    }
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    stream.forget("s", "s.a", removal: 3)
+    let end = ContinuousClock.now + .seconds(20)
+    while messages.withLock({ $0[3] }) != nil, .now < end { try await Task.sleep(for: .milliseconds(10)) }
+    // 5 was made after the removal.
+    XCTAssertEqual(messages.withLock { $0 }, [5: 3])
+    let deleted = node.requests.filter { $0.subject.contains("DELETE") }.map {
+      Reply(Array($0.payload.utf8)).number("seq")
+    }
+    XCTAssertEqual(deleted, [4, 2, 3])
+  }
+
+  /// Whoever has led all the time has undone nothing. In doubt the cluster is asked, but not while it is in trouble.
+  func testTheClusterIsAskedOnlyInDoubtAndAtRest() async throws {
+    for (what, isCertain, failedAgo, asked, deleted) in [
+      ("one leader", true, nil, 0, 1), ("in doubt", false, 20, 2, 1), ("in trouble", false, 5, 0, 0),
+    ] as [(String, Bool, Int?, Int, Int)] {
+      let node = try FakeNode { request in
+        if request.subject == "s.a" { return .text(#"{"stream":"s","seq":20}"#) }
+        guard request.subject == "$JS.API.STREAM.MSG.GET.s" else { return nil }
+        let headers = Data("NATS/1.0\r\nPorter-Replaces: 3\r\n\r\n".utf8).base64EncodedString()
+        return .text(#"{"message":{"subject":"s.a","seq":7,"hdrs":"\#(headers)"}}"#)
+      }
+      let connection = try node.connect()
+      let stream = JetStream(connection: connection, watch: StreamWatch())
+      for second in -10 ... -1 where isCertain {
+        stream.settledNumbers.note("s", UInt64(second + 20), now: .now + .seconds(second))
+      }
+      if let failedAgo { stream.settledNumbers.noteFailure(now: .now - .seconds(failedAgo)) }
+      stream.outdated.note(.init("s", "s.a", 2, .replaced(by: 3), now: .now - .seconds(6)))
+      _ = try await stream.publish("s.a", [])
+      try await node.awaitRequests(1 + asked + deleted)
+      connection.close()
+      XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.GET.s" }.count, asked, what)
+      XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.s" }.count, deleted, what)
     }
   }
 

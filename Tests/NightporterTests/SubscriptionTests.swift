@@ -84,6 +84,8 @@ final class SubscriptionTests: XCTestCase {
     alice.send(#"/_create user {"profile":{"displayName":"work"}}"#).assert("activeUser")
     alice.send(#"/_hide user 1 "open sesame""#).assert("userPrivacy")
     try isWatched(0)
+    // The relay forgets it before that is noted.
+    try alice.wait("noted") { try alice.inState("notifier_key IS NOT NULL") == 0 }
     // Not while its owner looks at it either: it is in no notification.
     alice.send(#"/_user 1 "open sesame""#).assert("activeUser")
     alice.send("/_connect 1").assert("invitation")

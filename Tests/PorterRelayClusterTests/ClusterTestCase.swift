@@ -82,6 +82,20 @@ class ClusterTestCase: XCTestCase {
     return texts
   }
 
+  /// A mailbox with a notifier, and the service that has it.
+  func watchedMailbox() throws -> (Fixture, RelayNotifierClient) {
+    let mailbox = try newMailbox()
+    let (notifierKey, service) = (
+      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
+    )
+    let notifier = try client.enableNotifier(
+      mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
+      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
+    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
+    _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
+    return (mailbox, notifiers)
+  }
+
   func notifiers(of service: SigningKeyPair, at port: ClusterPort) -> RelayNotifierClient {
     RelayNotifierClient(port: port, randomness: randomness, service: service)
   }

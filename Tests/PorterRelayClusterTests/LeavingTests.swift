@@ -17,15 +17,7 @@ final class LeavingTests: ClusterTestCase {
   }
 
   private func watch() throws -> Watched {
-    let mailbox = try newMailbox()
-    let (notifierKey, service) = (
-      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
-    )
-    let notifier = try client.enableNotifier(
-      mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
-      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
-    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
-    _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
+    let (mailbox, notifiers) = try watchedMailbox()
     let app = makePort(listener: "app")
     _ = try RelayClient(port: app, randomness: randomness).subscribe([(mailbox.recipient, mailbox.key)])
     return Watched(mailbox: mailbox, notifiers: notifiers, app: app)

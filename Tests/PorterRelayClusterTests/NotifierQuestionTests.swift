@@ -8,15 +8,8 @@ import XCTest
 /// A service's question that acknowledges, gets, and looks into a mailbox.
 final class NotifierQuestionTests: ClusterTestCase {
   func testOneExchangeAcknowledgesAndGivesAndSaysWhatWaits() throws {
-    let (mailbox, own) = (try newMailbox(), try newMailbox())
-    let (notifierKey, service) = (
-      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
-    )
-    let notifier = try client.enableNotifier(
-      mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
-      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
-    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
-    _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
+    let (mailbox, notifiers) = try watchedMailbox()
+    let own = try newMailbox()
     func ask(_ stored: [RelayNotification], key: SigningKeyPair? = nil) throws -> (
       [RelayNotification], RelaySubscription
     ) {
@@ -47,15 +40,8 @@ final class NotifierQuestionTests: ClusterTestCase {
 
   /// The notifications were taken from the cluster, which gives them to no server for some seconds.
   func testNotificationsAreGivenThoughTheMailboxCannotBeLookedInto() throws {
-    let (mailbox, own) = (try newMailbox(), try newMailbox())
-    let (notifierKey, service) = (
-      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
-    )
-    let notifier = try client.enableNotifier(
-      mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
-      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
-    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
-    _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
+    let (mailbox, notifiers) = try watchedMailbox()
+    let own = try newMailbox()
     try send("one", to: mailbox)
     func ask() throws -> (due: RelayDueNotifications, mailbox: RelaySubscription) {
       try notifiers.acknowledgeAndGet([], mailbox: (own.recipient, own.key))

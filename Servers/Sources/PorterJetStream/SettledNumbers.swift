@@ -11,7 +11,7 @@ final class SettledNumbers: Sendable {
   private static let interval = Duration.seconds(1)
   /// A node that was cut off believes for 10 seconds that it leads, and may lack what the others have acknowledged 5 seconds before.
   private static let trouble = Duration.seconds(15)
-  /// A node that has heard nothing of its leader waits four seconds until it wants to lead. What makes one want to at once, nodes tell.
+  /// A node waits for four seconds without a sign of its leader before it stands for election. Elections for other reasons are announced.
   private static let silence = Duration.seconds(2)
 
   /// Without a failure, without an election, and without a pause in which there may have been one.
@@ -60,7 +60,7 @@ final class SettledNumbers: Sendable {
       && failedAt.withLock { $0 }.map { $0 < streak.since } ?? true
   }
 
-  /// From when on no node believes any more that it leads, and does not.
+  /// From then on, no node takes itself for the leader any more without being it.
   var rest: ContinuousClock.Instant { failedAt.withLock { $0 }.map { $0 + Self.trouble } ?? .now }
 
   /// Something that the cluster was asked for has failed, or another node leads.

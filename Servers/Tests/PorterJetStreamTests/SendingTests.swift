@@ -126,7 +126,7 @@ final class SendingTests: XCTestCase {
     XCTAssertEqual(deleted, [4, 2, 3])
   }
 
-  /// Whoever has led all the time has undone nothing. In doubt the cluster is asked, but not while it is in trouble.
+  /// A node that has led all the time has undone nothing. In doubt the cluster is asked, unless something has just failed.
   func testTheClusterIsAskedOnlyInDoubtAndAtRest() async throws {
     for (what, isCertain, failedAgo, asked, deleted) in [
       ("one leader", true, nil, 0, 1), ("in doubt", false, 20, 2, 1), ("in trouble", false, 5, 0, 0),

@@ -30,7 +30,7 @@ final class EarlierRelay: RelayPort {
   }
 
   var isLocal: Bool { true }
-  var wakeDescriptor: Int32? { nil }
-  func drainWake() {}
+  var wakeDescriptor: Int32? { relay.wakeDescriptor }
+  func drainWake() { relay.drainWake() }
   func close() { relay.close() }
 }

@@ -106,7 +106,7 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
-  /// A killed process reports nothing, and no other one may use the relay for hours. So the service is told when to ask again.
+  /// A process that was killed reports nothing, and hours may pass until another uses the relay. So the service is told when to ask again.
   func testAKilledListenerIsLookedForByTheService() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)

@@ -3,7 +3,6 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 import PropertyTesting
-import Synchronization
 import XCTest
 
 @testable import PorterRelay
@@ -187,42 +186,12 @@ final class NotificationHoldTests: RelayTestCase {
     withExtendedLifetime(app) {}
   }
 
-  /// A relay that answers as one that does not know the command.
-  private final class EarlierRelay: RelayPort {
-    private let relay: EmbeddedRelay
-    private let count = Mutex(0)
-    init(_ relay: EmbeddedRelay) { self.relay = relay }
-
-    /// Requests since the last call.
-    func takeCount() -> Int {
-      count.withLock { count in
-        defer { count = 0 }
-        return count
-      }
-    }
-
-    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-      count.withLock { $0 += 1 }
-      guard let parsed = try? RelayRequest(decoding: request) else { return try relay.exchange(request) }
-      switch parsed.command {
-      case .dueNotifications, .getMessageWithAge:
-        return RelayAnswer.failed(.syntax).encoded(for: parsed.correlation)
-      default: return try relay.exchange(request)
-      }
-    }
-
-    var isLocal: Bool { true }
-    var wakeDescriptor: Int32? { relay.wakeDescriptor }
-    func drainWake() { relay.drainWake() }
-    func close() { relay.close() }
-  }
-
   func testAnEarlierRelayIsAskedInItsOwnWords() throws {
     let (mailbox, notifierKey) = (try newMailbox(), try newKey())
     let notifier = try client.enableNotifier(
       mailbox.recipient, key: mailbox.recipientKey, notifierKey: notifierKey.publicKey,
       boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
-    let port = EarlierRelay(another())
+    let port = EarlierRelay(another(), last: .acknowledgeNotifications)
     let service = RelayNotifierClient(port: port, randomness: randomness, service: try newKey())
     try service.subscribe([(notifier: notifier.identifier, key: notifierKey)])
     try send("hello", to: mailbox, notify: true)

@@ -295,7 +295,8 @@ extension RelayService {
     _ = try? file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
   }
 
-  /// The listener cannot be woken for now: pushes do not wait for it. Returns the services' listeners to wake, as what was left to it is due.
+  /// The listener cannot be woken for the moment, so pushes do not wait for it. Returns the services' listeners to wake: what was left to it
+  /// is due now.
   public func detach(_ listener: String) -> [String] {
     guard listeners[listener] != nil, let file = try? open() else { return [] }
     return (try? file.noteAbsence(of: listener)) ?? []

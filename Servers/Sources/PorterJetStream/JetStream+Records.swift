@@ -99,28 +99,28 @@ extension JetStream {
 
   /// Whether it may be deleted though nodes may have undone what they had acknowledged: its number is its own, and what has replaced it is
   /// there, or a later version that replaces that.
-  func isOutdated(_ version: OutdatedVersions.Version) async throws(ClusterFailure) -> Bool {
-    let (stream, subject) = (version.stream, version.subject)
-    guard let stored = try await getNow(stream, #"{"seq":\#(version.sequence)}"#), stored.text("subject") == subject
+  func isOutdated(_ message: OutdatedMessages.Message) async throws(ClusterFailure) -> Bool {
+    let (stream, subject) = (message.stream, message.subject)
+    guard let stored = try await get(stream, #"{"seq":\#(message.sequence)}"#), stored.text("subject") == subject
     else { return false }
-    switch version.reason {
+    switch message.reason {
     case .dropped: return true
     case .replaced(let replacement):
-      if let last = try await self.version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
+      if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
         return true
       }
       // The last may be one that came late.
-      guard let found = try await getNow(stream, #"{"seq":\#(replacement)}"#), found.text("subject") == subject else {
+      guard let found = try await get(stream, #"{"seq":\#(replacement)}"#), found.text("subject") == subject else {
         return false
       }
-      return Self.replaced(found) == version.sequence
+      return Self.replaced(found) == message.sequence
     case .late(let replaced):
       guard Self.replaced(stored) == replaced else { return false }
-      if let last = try await self.version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced > replaced {
+      if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced > replaced {
         return true
       }
-      let first = try await self.version(stream, subject, after: replaced)
-      return first.map { $0.sequence < version.sequence && $0.replaced == replaced } ?? false
+      let first = try await version(stream, subject, after: replaced)
+      return first.map { $0.sequence < message.sequence && $0.replaced == replaced } ?? false
     }
   }
 
@@ -134,11 +134,11 @@ extension JetStream {
     let begin = ContinuousClock.now
     // Not with the deadline of the exchange that removed it.
     Task.detached {
-      try? await Task.sleep(for: OutdatedVersions.pause)
+      try? await Task.sleep(for: OutdatedMessages.pause)
       do throws(ClusterFailure) {
-        if !settledNumbers.hasOneLeader(stream, since: begin) {
+        if !hasOneLeader(stream, since: begin) {
           try? await Task.sleep(for: settledNumbers.rest - .now)
-          guard let stored = try await getNow(stream, #"{"seq":\#(removal)}"#), stored.text("subject") == subject,
+          guard let stored = try await get(stream, #"{"seq":\#(removal)}"#), stored.text("subject") == subject,
             stored.data("data")?.isEmpty ?? true
           else { return }
         }

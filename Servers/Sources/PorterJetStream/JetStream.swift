@@ -45,18 +45,23 @@ struct JetStream: Sendable {
 
   let connection: NATSConnection
   let watch: StreamWatch
-  let outdated = OutdatedVersions()
+  let outdated = OutdatedMessages()
   let settledNumbers = SettledNumbers()
 
-  /// Nodes tell of each leader that they have elected.
+  /// Nodes announce each leader that they have elected. Without it no leader is known to have led for long.
   private let elections: NATSConnection.Subscription?
 
   init(connection: NATSConnection, watch: StreamWatch) {
     (self.connection, self.watch) = (connection, watch)
     let settledNumbers = settledNumbers
     elections = try? connection.subscribe("$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.*") { _ in
-      settledNumbers.noteFailure()
+      settledNumbers.noteTrouble()
     }
+  }
+
+  /// Whether one node has led the stream all the time since then, as far as can be seen: then it has undone nothing that it had acknowledged.
+  func hasOneLeader(_ stream: String, since time: ContinuousClock.Instant) -> Bool {
+    elections != nil && settledNumbers.hasOneLeader(stream, since: time)
   }
 
   // MARK: Streams
@@ -105,7 +110,7 @@ struct JetStream: Sendable {
     watch.lost(stream)
     // Their numbers may be those of other messages now.
     outdated.forget(stream)
-    settledNumbers.noteFailure()
+    settledNumbers.noteTrouble()
     return ClusterFailure("stream \(stream) has lost messages")
   }
 
@@ -197,12 +202,12 @@ struct JetStream: Sendable {
     _ body: () async throws(ClusterFailure) -> sending Value
   ) async throws(ClusterFailure) -> sending Value {
     do throws(ClusterFailure) { return try await body() } catch {
-      settledNumbers.noteFailure()
+      settledNumbers.noteTrouble()
       throw error
     }
   }
 
-  func getNow(_ stream: String, _ query: String) async throws(ClusterFailure) -> Reply? {
+  private func getNow(_ stream: String, _ query: String) async throws(ClusterFailure) -> Reply? {
     let message = try await connection.request("$JS.API.STREAM.MSG.GET.\(stream)", Array(query.utf8))
     let reply = Reply(message.data)
     if reply.errorCode == Code.noMessage { return nil }

@@ -227,7 +227,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
       let before = state.problem
       if let problem {
         (state.problem, state.failedAt) = (problem, now)
-        state.restores.noteFailure(at: now)
+        state.restores.noteTrouble(at: now)
       } else if state.failedAt.map({ now - $0 >= Self.memory }) ?? true {
         (state.problem, state.failedAt) = (nil, nil)
       }

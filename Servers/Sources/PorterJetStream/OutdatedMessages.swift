@@ -2,8 +2,8 @@ import PorterRelayCluster
 import Synchronization
 
 /// Messages that are not needed any more, until they are deleted: versions of records, and bodies.
-final class OutdatedVersions: Sendable {
-  struct Version: Sendable, Equatable {
+final class OutdatedMessages: Sendable {
+  struct Message: Sendable, Equatable {
     enum Reason: Sendable, Equatable {
       /// A version of a record that this one has replaced.
       case replaced(by: UInt64)
@@ -17,67 +17,71 @@ final class OutdatedVersions: Sendable {
     let subject: String
     let sequence: UInt64
     let reason: Reason
-    /// From when on its number is known to have been its own.
-    let notedAt: ContinuousClock.Instant
+    /// It is not in doubt if one node has led the stream since then.
+    let certainFrom: ContinuousClock.Instant
     var dueAt: ContinuousClock.Instant
 
     init(
       _ stream: String, _ subject: String, _ sequence: UInt64, _ reason: Reason, now: ContinuousClock.Instant = .now
     ) {
       (self.stream, self.subject, self.sequence, self.reason) = (stream, subject, sequence, reason)
-      (notedAt, dueAt) = (now, now + OutdatedVersions.pause)
+      // A body's number comes from a record, and is older than the reason to delete it.
+      certainFrom = reason == .dropped ? now - OutdatedMessages.doubt : now
+      dueAt = now + OutdatedMessages.pause
     }
   }
 
   private struct State {
-    var versions: [String: [Version]] = [:]
-    /// Streams whose versions are being looked at.
+    var messages: [String: [Message]] = [:]
+    /// Streams whose doubtful messages are being looked at.
     var looking: Set<String> = []
   }
 
   /// Longer than another relay takes to look whether its own replacement was the first.
   static let pause = Duration.seconds(5)
+  /// For how long after a change of the leader the numbers of bodies are in doubt. Most of what was undone is read or restored by then.
+  static let doubt = Duration.seconds(60)
   /// Of a stream.
   private static let most = 65_536
   private let state = Mutex(State())
 
   /// One that is forgotten makes room when there are too many of its record.
-  func note(_ version: Version) { note([version]) }
+  func note(_ message: Message) { note([message]) }
 
-  func note(_ versions: [Version]) {
+  func note(_ messages: [Message]) {
     state.withLock { state in
-      for version in versions where state.versions[version.stream]?.count ?? 0 < Self.most {
-        state.versions[version.stream, default: []].append(version)
+      for message in messages where state.messages[message.stream]?.count ?? 0 < Self.most {
+        state.messages[message.stream, default: []].append(message)
       }
     }
   }
 
   /// They are looked at again at that time.
-  func postpone(_ versions: [Version], until time: ContinuousClock.Instant) {
+  func postpone(_ messages: [Message], until time: ContinuousClock.Instant) {
     note(
-      versions.map { version in
-        var version = version
-        version.dueAt = time
-        return version
+      messages.map { message in
+        var message = message
+        message.dueAt = time
+        return message
       })
   }
 
   /// The stream has lost messages, and its numbers may be given to others.
-  func forget(_ stream: String) { state.withLock { $0.versions[stream] = nil } }
+  func forget(_ stream: String) { state.withLock { $0.messages[stream] = nil } }
 
   /// Each is returned once.
-  func due(_ stream: String, now: ContinuousClock.Instant = .now) -> [Version] {
+  func due(_ stream: String, now: ContinuousClock.Instant = .now) -> [Message] {
     state.withLock { state in
-      guard let noted = state.versions[stream], let first = noted.first, first.dueAt <= now else { return [] }
+      guard let noted = state.messages[stream], let first = noted.first, first.dueAt <= now else { return [] }
       let due = Array(noted.prefix { $0.dueAt <= now })
-      state.versions[stream]?.removeFirst(due.count)
+      state.messages[stream]?.removeFirst(due.count)
       return due
     }
   }
 
   /// The same of all streams.
-  func due(now: ContinuousClock.Instant = .now) -> [Version] {
-    state.withLock { $0.versions.keys.sorted() }.flatMap { due($0, now: now) }
+  func due(now: ContinuousClock.Instant = .now) -> [Message] {
+    state.withLock { $0.messages.keys.sorted() }.flatMap { due($0, now: now) }
   }
 
   /// False if someone looks at the stream's already.
@@ -90,12 +94,12 @@ final class OutdatedVersions: Sendable {
 extension JetStream {
   /// After the stream has acknowledged a message.
   func deleteOutdatedSoon(_ stream: String) {
-    var doubtful: [OutdatedVersions.Version] = []
-    for version in outdated.due(stream) {
-      if settledNumbers.hasOneLeader(stream, since: version.notedAt) {
-        deleteSoon(stream, version.sequence)
+    var doubtful: [OutdatedMessages.Message] = []
+    for message in outdated.due(stream) {
+      if hasOneLeader(stream, since: message.certainFrom) {
+        deleteSoon(stream, message.sequence)
       } else {
-        doubtful.append(version)
+        doubtful.append(message)
       }
     }
     guard !doubtful.isEmpty else { return }
@@ -110,12 +114,12 @@ extension JetStream {
     }
   }
 
-  private func look(at doubtful: [OutdatedVersions.Version]) async {
-    for (index, version) in doubtful.enumerated() {
+  private func look(at doubtful: [OutdatedMessages.Message]) async {
+    for (index, message) in doubtful.enumerated() {
       do throws(ClusterFailure) {
-        if try await isOutdated(version) { deleteSoon(version.stream, version.sequence) }
+        if try await isOutdated(message) { deleteSoon(message.stream, message.sequence) }
       } catch {
-        return outdated.postpone(Array(doubtful[index...]), until: .now + OutdatedVersions.pause)
+        return outdated.postpone(Array(doubtful[index...]), until: .now + OutdatedMessages.pause)
       }
     }
   }
@@ -123,9 +127,9 @@ extension JetStream {
   /// While nothing is taken: they are part of what has the room. What is not deleted is tried again later.
   func deleteOutdated() async throws(ClusterFailure) {
     let due = outdated.due()
-    for (index, version) in due.enumerated() {
+    for (index, message) in due.enumerated() {
       do throws(ClusterFailure) {
-        if try await isOutdated(version) { _ = try await delete(version.stream, version.sequence) }
+        if try await isOutdated(message) { _ = try await delete(message.stream, message.sequence) }
       } catch {
         outdated.note(Array(due[index...]))
         throw error
@@ -135,10 +139,11 @@ extension JetStream {
 
   /// A body that is of no use any more.
   func drop(_ stream: String, _ sequence: UInt64, of subject: String) {
-    if settledNumbers.hasOneLeader(stream, since: .now - Self.doubt) { return deleteSoon(stream, sequence) }
-    outdated.note(.init(stream, subject, sequence, .dropped))
+    let message = OutdatedMessages.Message(stream, subject, sequence, .dropped)
+    if hasOneLeader(stream, since: message.certainFrom) {
+      deleteSoon(stream, sequence)
+    } else {
+      outdated.note(message)
+    }
   }
-
-  /// For how long after a change of the leader the numbers that records have are in doubt. Most of what was undone is read or restored by then.
-  private static var doubt: Duration { .seconds(60) }
 }

@@ -11,7 +11,7 @@ struct RestoreSchedule {
   private var looks: [ContinuousClock.Instant] = []
 
   /// It counts from the last failure.
-  mutating func noteFailure(at now: ContinuousClock.Instant) { looks = Self.pauses.map { now + $0 } }
+  mutating func noteTrouble(at now: ContinuousClock.Instant) { looks = Self.pauses.map { now + $0 } }
 
   /// Some were not looked for. A failure meanwhile has set later times.
   mutating func noteUnfinished(at now: ContinuousClock.Instant) {

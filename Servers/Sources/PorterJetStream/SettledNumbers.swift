@@ -22,13 +22,13 @@ final class SettledNumbers: Sendable {
 
   private let streaks: Mutex<[String: Streak]> = Mutex([:])
   private let marks: Mutex<[String: [Mark]]> = Mutex([:])
-  private let failedAt = Mutex<ContinuousClock.Instant?>(nil)
+  private let troubledAt = Mutex<ContinuousClock.Instant?>(nil)
 
   /// After the stream has acknowledged the message of this number.
   func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
-    let failedAt = failedAt.withLock { $0 }
+    let troubledAt = troubledAt.withLock { $0 }
     streaks.withLock { streaks in
-      if let last = streaks[stream]?.last, now - last <= Self.silence, failedAt.map({ $0 < last }) ?? true {
+      if let last = streaks[stream]?.last, now - last <= Self.silence, troubledAt.map({ $0 < last }) ?? true {
         streaks[stream]?.last = now
       } else {
         streaks[stream] = Streak(since: now, last: now)
@@ -42,33 +42,33 @@ final class SettledNumbers: Sendable {
       }
       guard now - last.at >= Self.interval else { return }
       marks[stream]?.append(Mark(number: number, at: now))
-      let settled = marks[stream]?.lastIndex { now - $0.at >= OutdatedVersions.pause }
+      let settled = marks[stream]?.lastIndex { now - $0.at >= OutdatedMessages.pause }
       if let settled { marks[stream]?.removeFirst(settled) }
     }
   }
 
   /// Every leader that answers from now on has applied this message, and all before it. 0 if no number is known.
   func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
-    marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedVersions.pause }?.number ?? 0 }
+    marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedMessages.pause }?.number ?? 0 }
   }
 
-  /// Whether one node has led the stream all the time since then, as far as its acknowledgements show: then it has undone none of them.
+  /// Whether one node has led the stream all the time since then, as far as its acknowledgements show.
   func hasOneLeader(_ stream: String, since time: ContinuousClock.Instant, now: ContinuousClock.Instant = .now) -> Bool
   {
     guard let streak = streaks.withLock({ $0[stream] }) else { return false }
     return streak.since <= time && now - streak.last <= Self.silence
-      && failedAt.withLock { $0 }.map { $0 < streak.since } ?? true
+      && troubledAt.withLock { $0 }.map { $0 < streak.since } ?? true
   }
 
   /// From then on, no node takes itself for the leader any more without being it.
-  var rest: ContinuousClock.Instant { failedAt.withLock { $0 }.map { $0 + Self.trouble } ?? .now }
+  var rest: ContinuousClock.Instant { troubledAt.withLock { $0 }.map { $0 + Self.trouble } ?? .now }
 
   /// Something that the cluster was asked for has failed, or another node leads.
-  func noteFailure(now: ContinuousClock.Instant = .now) { failedAt.withLock { $0 = now } }
+  func noteTrouble(now: ContinuousClock.Instant = .now) { troubledAt.withLock { $0 = now } }
 
   /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.
   func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
-    if let failedAt = failedAt.withLock({ $0 }), now - failedAt < Self.trouble { return 0 }
+    if let troubledAt = troubledAt.withLock({ $0 }), now - troubledAt < Self.trouble { return 0 }
     return number(stream, now: now)
   }
 }

@@ -14,8 +14,8 @@ final class RecordTests: XCTestCase {
     }
   }
 
-  func testOutdatedVersionsAreDeletedLateAndOnce() {
-    let (versions, begin) = (OutdatedVersions(), ContinuousClock.now)
+  func testOutdatedMessagesAreDeletedLateAndOnce() {
+    let (versions, begin) = (OutdatedMessages(), ContinuousClock.now)
     versions.note(.init("a", "a.x", 1, .replaced(by: 3), now: begin))
     versions.note(.init("b", "b.x", 2, .replaced(by: 4), now: begin + .seconds(1)))
     XCTAssertEqual(versions.due(now: begin + .seconds(2)).count, 0, "another relay may be comparing with it")
@@ -51,7 +51,7 @@ final class RecordTests: XCTestCase {
     numbers.note("a", 30, now: at(22))
     XCTAssertFalse(numbers.hasOneLeader("a", since: at(19), now: at(22)))
     XCTAssertTrue(numbers.hasOneLeader("a", since: at(22), now: at(22)))
-    numbers.noteFailure(now: at(22.5))
+    numbers.noteTrouble(now: at(22.5))
     XCTAssertFalse(numbers.hasOneLeader("a", since: at(22), now: at(22.6)))
     numbers.note("a", 31, now: at(23))
     XCTAssertFalse(numbers.hasOneLeader("a", since: at(22), now: at(23)))
@@ -62,7 +62,7 @@ final class RecordTests: XCTestCase {
     let (numbers, begin) = (SettledNumbers(), ContinuousClock.now)
     numbers.note("a", 3, now: begin)
     XCTAssertEqual(numbers.numberWithoutTrouble("a", now: begin + .seconds(5)), 3)
-    numbers.noteFailure(now: begin + .seconds(6))
+    numbers.noteTrouble(now: begin + .seconds(6))
     XCTAssertEqual(numbers.numberWithoutTrouble("a", now: begin + .milliseconds(20_900)), 0)
     XCTAssertEqual(numbers.number("a", now: begin + .milliseconds(20_900)), 3)
     XCTAssertEqual(numbers.numberWithoutTrouble("a", now: begin + .seconds(21)), 3)

@@ -54,9 +54,9 @@ final class SendingTests: XCTestCase {
   /// Another node may lead by now, and have undone what has replaced it: then it is the record again.
   func testAVersionIsDeletedInDoubtOnlyIfItIsNotTheRecordAgain() async throws {
     typealias Message = (subject: String, replaced: UInt64)
-    let (late, mine) = (OutdatedVersions.Version.Reason.late(replacing: 1), "s.a")
+    let (late, mine) = (OutdatedMessages.Message.Reason.late(replacing: 1), "s.a")
     let cases:
-      [(what: String, reason: OutdatedVersions.Version.Reason, messages: [UInt64: Message], isOutdated: Bool)] = [
+      [(what: String, reason: OutdatedMessages.Message.Reason, messages: [UInt64: Message], isOutdated: Bool)] = [
         ("as it was", .replaced(by: 3), [2: (mine, 1), 3: (mine, 2)], true),
         ("replaced once more", .replaced(by: 3), [2: (mine, 1), 7: (mine, 3)], true),
         ("and another came late", .replaced(by: 3), [2: (mine, 1), 3: (mine, 2), 4: (mine, 2)], true),
@@ -128,7 +128,7 @@ final class SendingTests: XCTestCase {
 
   /// A node that has led all the time has undone nothing. In doubt the cluster is asked, unless something has just failed.
   func testTheClusterIsAskedOnlyInDoubtAndAtRest() async throws {
-    for (what, isCertain, failedAgo, asked, deleted) in [
+    for (what, isCertain, troubledAgo, asked, deleted) in [
       ("one leader", true, nil, 0, 1), ("in doubt", false, 20, 2, 1), ("in trouble", false, 5, 0, 0),
     ] as [(String, Bool, Int?, Int, Int)] {
       let node = try FakeNode { request in
@@ -142,13 +142,35 @@ final class SendingTests: XCTestCase {
       for second in -10 ... -1 where isCertain {
         stream.settledNumbers.note("s", UInt64(second + 20), now: .now + .seconds(second))
       }
-      if let failedAgo { stream.settledNumbers.noteFailure(now: .now - .seconds(failedAgo)) }
+      if let troubledAgo { stream.settledNumbers.noteTrouble(now: .now - .seconds(troubledAgo)) }
       stream.outdated.note(.init("s", "s.a", 2, .replaced(by: 3), now: .now - .seconds(6)))
       _ = try await stream.publish("s.a", [])
       try await node.awaitRequests(1 + asked + deleted)
       connection.close()
       XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.GET.s" }.count, asked, what)
       XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.s" }.count, deleted, what)
+    }
+  }
+
+  /// That one node leads when a body is dropped says nothing of the number that its record has had for longer.
+  func testABodysNumberIsInDoubtForAMinute() async throws {
+    for (seconds, asked) in [(70, 0), (30, 1)] {
+      let node = try FakeNode { request in
+        if request.subject == "b.mine" { return .text(#"{"stream":"b","seq":200}"#) }
+        guard request.subject == "$JS.API.STREAM.MSG.GET.b" else { return nil }
+        return .text(#"{"message":{"subject":"b.other","seq":5}}"#)
+      }
+      let connection = try node.connect()
+      defer { connection.close() }
+      let stream = JetStream(connection: connection, watch: StreamWatch())
+      for second in -seconds ... -1 {
+        stream.settledNumbers.note("b", UInt64(second + 100), now: .now + .seconds(second))
+      }
+      stream.outdated.note(.init("b", "b.mine", 5, .dropped, now: .now - .seconds(6)))
+      _ = try await stream.publish("b.mine", [])
+      try await node.awaitRequests(2)
+      XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.GET.b" }.count, asked)
+      XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.b" }.count, 1 - asked)
     }
   }
 

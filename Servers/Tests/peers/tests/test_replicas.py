@@ -2,6 +2,7 @@
 relay sends to them, and does not send (spec/protocol/relay-cluster.md). Run it with the version that is to be used."""
 
 import os
+import socket
 import time
 import unittest
 
@@ -12,7 +13,7 @@ LONG = "PORTER_CHAOS_SECONDS" in os.environ
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
     """Those that take minutes are `make verify`'s. They are not skipped, since a test that is skipped counts as one that fails."""
-    cases = [RefusalTests, PartitionTests] if LONG else [RefusalTests]
+    cases = [RefusalTests, ElectionTests] + ([PartitionTests] if LONG else [])
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
@@ -53,6 +54,23 @@ class ReplicaTestCase(unittest.TestCase):
 
     def sequences(self, stream: str) -> list[int]:
         return [node.last_sequence(stream) for node in self.cluster.nodes]
+
+
+class ElectionTests(ReplicaTestCase):
+    def test_nodes_announce_whom_they_have_elected(self) -> None:
+        """A relay deletes nothing without a question after that, though no acknowledgement was late."""
+        self.make("elected")
+        for node in self.cluster.nodes:
+            with socket.create_connection(("127.0.0.1", node.client), timeout=nats.PATIENCE) as listener:
+                listener.sendall(b'CONNECT {"verbose":false}\r\nSUB $JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.* 1\r\nPING\r\n')
+                received = b""
+                while b"PONG" not in received:
+                    received += listener.recv(65_536)
+                # Other nodes have to learn of the subscription.
+                time.sleep(0.5)
+                self.connect(self.cluster.nodes[0]).api("STREAM.LEADER.STEPDOWN.elected")
+                while b"MSG $JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.elected " not in received:
+                    received += listener.recv(65_536)
 
 
 class RefusalTests(ReplicaTestCase):

@@ -21,8 +21,12 @@ final class TokenAttemptTests: XCTestCase {
 
   /// Begins a command that the server does not answer, and interrupts it by suspending.
   private func begin(_ command: String, _ night: Night) throws {
-    // Earlier requests, such as the end of another token's subscriptions.
+    // Earlier requests: one that is sent behind a command's answer, as the deletion of a token is, would be taken below for
+    // this command's.
     try awaitState(night.alice) { !Self.awaitsAnswers($0) }
+    try awaitThat("the relay has what alice's app left for the server") {
+      try night.count("server_outbox", in: "alice_chat.db") == 0
+    }
     try awaitRequests(night) { $0 == 0 }
     night.freezeServer()
     try night.alice.call("&cut = chat_send_cmd $c \(JSONValue(command).text)")

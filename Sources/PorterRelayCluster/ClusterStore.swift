@@ -22,7 +22,7 @@ public protocol ClusterStore: Sendable {
     _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]?
   /// Nothing is said when it fails: a body without an entry in a record is given to no one, and ends by itself.
-  func dropBodies(_ key: String, _ numbers: [UInt64])
+  func dropBodies(_ key: String, _ bodies: [StoredBody])
   /// A body that the cluster has lost, from the relay that has stored it, while that keeps it in memory. Nil if no relay has it, or none
   /// answers soon.
   func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]?
@@ -52,6 +52,17 @@ public struct StoredRecord: Sendable {
   public init(bytes: [UInt8], revision: UInt64) {
     self.bytes = bytes
     self.revision = revision
+  }
+}
+
+/// The message whose body it is has it named before it: a cluster that has lost messages may give their numbers to others, which stay.
+public struct StoredBody: Sendable, Equatable {
+  public var number: UInt64
+  public var message: [UInt8]
+
+  public init(number: UInt64, message: [UInt8]) {
+    self.number = number
+    self.message = message
   }
 }
 

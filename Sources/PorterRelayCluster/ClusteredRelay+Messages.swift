@@ -7,7 +7,7 @@ extension ClusteredRelay {
   /// What a record says of a sending.
   private enum Acceptance: Sendable {
     /// Notified: a service has to learn of it.
-    case accepted(service: SigningPublicKey?, expired: [UInt64])
+    case accepted(service: SigningPublicKey?, expired: [StoredBody])
     case waits(message: RelayIdentifier, service: SigningPublicKey?)
     case dropped
   }
@@ -22,16 +22,16 @@ extension ClusteredRelay {
     let mailbox = try await authorizedBySender(request, attempt)
     let message = try randomIdentifier()
     let key = mailbox.key
-    var number: UInt64?
+    var stored: [StoredBody] = []
     if case .new = mailbox.record.state(of: attempt), mailbox.record.waiting.count < RelayLimits.undelivered {
-      number = try await addBody(body, of: message, key)
+      stored = [try await addBody(body, of: message, key)]
     }
-    let stored = number
-    var acceptance = try await accept(request, attempt, notify: notify, message, body: stored, in: mailbox)
+    var acceptance = try await accept(
+      request, attempt, notify: notify, message, body: stored.first, in: mailbox)
     if acceptance == nil {
       // There is room, or the attempt is new, after all.
       let late = try await addBody(body, of: message, key)
-      number = late
+      stored = [late]
       acceptance = try await accept(request, attempt, notify: notify, message, body: late, in: mailbox)
     }
     switch acceptance {
@@ -42,10 +42,10 @@ extension ClusteredRelay {
           key: key, parts: mailbox.parts, message: message, bytes: message.bytes + body, at: ports.clock.now()))
       try await announce(message, in: mailbox.parts, key, to: service)
     case .waits(let earlier, let service):
-      if let number { store.dropBodies(key, [number]) }
+      store.dropBodies(key, stored)
       try await announce(earlier, in: mailbox.parts, key, to: service)
     case .dropped, nil:
-      if let number { store.dropBodies(key, [number]) }
+      store.dropBodies(key, stored)
     }
     return .done
   }
@@ -53,14 +53,15 @@ extension ClusteredRelay {
   /// With the name of the message before it: a cluster that has lost messages may give their numbers to others.
   private func addBody(
     _ body: [UInt8], of message: RelayIdentifier, _ key: String
-  ) async throws(ExchangeFailure) -> UInt64 {
+  ) async throws(ExchangeFailure) -> StoredBody {
     let bytes = message.bytes + body
-    return try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, bytes) }
+    let number = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, bytes) }
+    return StoredBody(number: number, message: message.bytes)
   }
 
   /// Nil if the message is new, and its body is not stored yet.
   private func accept(
-    _ request: RelayRequest, _ attempt: RelayIdentifier, notify: Bool, _ message: RelayIdentifier, body: UInt64?,
+    _ request: RelayRequest, _ attempt: RelayIdentifier, notify: Bool, _ message: RelayIdentifier, body: StoredBody?,
     in mailbox: FoundMailbox
   ) async throws(ExchangeFailure) -> Acceptance? {
     do throws(ExchangeFailure) {
@@ -81,7 +82,7 @@ extension ClusteredRelay {
         let hasNotification = notify && record.notifier != nil
         record.waiting.append(
           MailboxRecord.Entry(
-            body: body, message: message, attempt: attempt, sentAt: max(now, record.waiting.last?.sentAt ?? 0),
+            body: body.number, message: message, attempt: attempt, sentAt: max(now, record.waiting.last?.sentAt ?? 0),
             notify: notify, hasNotification: hasNotification))
         return .replace(.accepted(service: hasNotification ? record.notifier?.service : nil, expired: expired))
       }
@@ -168,7 +169,7 @@ extension ClusteredRelay {
       let isExpired = MailboxRecord.isExpired(entry.sentAt, at: now)
       return .replace((isExpired ? nil : entry, record))
     }
-    if let entry { store.dropBodies(mailbox.key, [entry.body]) }
+    if let entry { store.dropBodies(mailbox.key, [entry.stored]) }
     if record.waiting.isEmpty { listeners.noteEmpty(mailbox.key, for: listener) }
     return (entry != nil, record)
   }

@@ -300,7 +300,7 @@ extension ClusteredRelay {
         try await store.remove(key, revision: revision)
       }
       if isRemoved {
-        store.dropBodies(key, mailbox.record.waiting.map(\.body))
+        store.dropBodies(key, mailbox.record.waiting.map(\.stored))
         return .done
       }
       try await settle([key])

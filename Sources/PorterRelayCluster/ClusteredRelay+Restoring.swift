@@ -146,7 +146,7 @@ extension ClusteredRelay {
       record.waiting[index].body = number
       return .replace(true)
     }
-    if !isNamed { store.dropBodies(key, [number]) }
+    if !isNamed { store.dropBodies(key, [StoredBody(number: number, message: message.bytes)]) }
     return isNamed
   }
 

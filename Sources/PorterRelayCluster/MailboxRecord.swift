@@ -26,6 +26,8 @@ struct MailboxRecord: Equatable {
     var hasNotification: Bool
     /// The notifier's service is to get it, and it may not be in the service's queue yet.
     var isOwed = false
+
+    var stored: StoredBody { StoredBody(number: body, message: message.bytes) }
   }
 
   /// A message that was dropped, so that a repeat of its sending is recognised.
@@ -78,11 +80,11 @@ struct MailboxRecord: Equatable {
   func entry(_ message: RelayIdentifier) -> Entry? { waiting.first { $0.message == message } }
 
   /// Removes what is past its retention; returns the numbers of the bodies.
-  mutating func expire(at now: Int64) -> [UInt64] {
+  mutating func expire(at now: Int64) -> [StoredBody] {
     let expired = waiting.filter { Self.isExpired($0.sentAt, at: now) }
     if !expired.isEmpty { waiting.removeAll { Self.isExpired($0.sentAt, at: now) } }
     past.removeAll { Self.isExpired(Int64($0.minute) * 60_000, at: now) }
-    return expired.map(\.body)
+    return expired.map(\.stored)
   }
 
   /// False if it is not there.

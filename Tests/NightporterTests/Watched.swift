@@ -138,6 +138,15 @@ final class Watched: @unchecked Sendable {
   func stopServer() { server = nil }
   func startServer() throws { server = try ServerThread(folder: folder) }
 
+  /// More than a year passes at the server in which the token is not used.
+  func expireToken() throws {
+    stopServer()
+    try execute("UPDATE token SET used_age = used_age - 40000000000")
+    try startServer()
+    // Before a turn of the server has come to it, a question about the token would be a use of it.
+    try wait("expired") { try count("SELECT count(*) FROM token WHERE state = 'expired'", in: "server.db") == 1 }
+  }
+
   func executeAtHome(_ sql: String) throws { try execute(sql, in: "alice_chat.db") }
 
   func execute(_ sql: String, in file: String = "server.db") throws {

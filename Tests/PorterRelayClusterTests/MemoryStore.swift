@@ -123,9 +123,11 @@ final class MemoryStore: ClusterStore {
     try call { $0.bodies[number] }.flatMap { isRight($0) ? $0 : nil }
   }
 
-  func dropBodies(_ key: String, _ numbers: [UInt64]) {
+  func dropBodies(_ key: String, _ bodies: [StoredBody]) {
     state.withLock { state in
-      for number in numbers where !state.keepsBodies { state.bodies[number] = nil }
+      for body in bodies where !state.keepsBodies && state.bodies[body.number]?.starts(with: body.message) == true {
+        state.bodies[body.number] = nil
+      }
     }
   }
 

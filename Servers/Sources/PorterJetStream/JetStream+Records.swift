@@ -104,7 +104,7 @@ extension JetStream {
     guard let stored = try await get(stream, #"{"seq":\#(message.sequence)}"#), stored.text("subject") == subject
     else { return false }
     switch message.reason {
-    case .dropped: return true
+    case .dropped(let message): return (stored.data("data") ?? []).starts(with: message)
     case .replaced(let replacement):
       if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
         return true

@@ -41,6 +41,7 @@ final class JetStreamStore: ClusterStore {
   /// Of each service.
   private let queues: WorkQueues
   private let added = RecentNames()
+  private let seen = SeenBodies()
   private let probes: SharedProbes
   private let holders = Mutex<[String: NATSConnection.Subscription]>([:])
   private let listener = Mutex<(any ClusterListener)?>(nil)
@@ -199,18 +200,28 @@ final class JetStreamStore: ClusterStore {
   // MARK: Bodies
 
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {
-    try await stream.publish(bodySubject(key), bytes)
+    let begin = ContinuousClock.now
+    let number = try await stream.publish(bodySubject(key), bytes)
+    seen.note(bodies(key), number, at: begin)
+    return number
   }
 
   func body(
     _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]? {
-    try await stream.message(
+    let (begin, isAtRest) = (ContinuousClock.now, stream.settledNumbers.rest <= .now)
+    let found = try await stream.message(
       bodies(key), number, probe: "\(name).body.\(partition(key)).probe", isRight: isRight)
+    // A node that is cut off from the others may have what they have undone.
+    if found != nil, isAtRest { seen.note(bodies(key), number, at: begin) }
+    return found
   }
 
-  func dropBodies(_ key: String, _ numbers: [UInt64]) {
-    for number in numbers { stream.drop(bodies(key), number, of: bodySubject(key)) }
+  func dropBodies(_ key: String, _ bodies: [StoredBody]) {
+    let stream = self.bodies(key)
+    for body in bodies {
+      self.stream.drop(body, stream, bodySubject(key), seenAt: seen.time(stream, body.number))
+    }
   }
 
   /// Relays that do not have it say nothing.

@@ -9,24 +9,30 @@ final class OutdatedMessages: Sendable {
       case replaced(by: UInt64)
       /// A version that never was valid: another one had replaced the same before.
       case late(replacing: UInt64)
-      /// The body of a message that is gone.
-      case dropped
+      /// The body of this message, which is gone.
+      case dropped(message: [UInt8])
     }
 
     let stream: String
     let subject: String
     let sequence: UInt64
     let reason: Reason
-    /// It is not in doubt if one node has led the stream since then.
-    let certainFrom: ContinuousClock.Instant
+    /// It is not in doubt if one node has led the stream since then; nil if it is in any case.
+    let certainFrom: ContinuousClock.Instant?
     var dueAt: ContinuousClock.Instant
 
     init(
       _ stream: String, _ subject: String, _ sequence: UInt64, _ reason: Reason, now: ContinuousClock.Instant = .now
     ) {
+      self.init(stream, subject, sequence, reason, certainFrom: now, now: now)
+    }
+
+    init(
+      _ stream: String, _ subject: String, _ sequence: UInt64, _ reason: Reason,
+      certainFrom: ContinuousClock.Instant?, now: ContinuousClock.Instant = .now
+    ) {
       (self.stream, self.subject, self.sequence, self.reason) = (stream, subject, sequence, reason)
-      // A body's number comes from a record, and is older than the reason to delete it.
-      certainFrom = reason == .dropped ? now - OutdatedMessages.doubt : now
+      self.certainFrom = certainFrom
       dueAt = now + OutdatedMessages.pause
     }
   }
@@ -39,8 +45,6 @@ final class OutdatedMessages: Sendable {
 
   /// Longer than another relay takes to look whether its own replacement was the first.
   static let pause = Duration.seconds(5)
-  /// For how long after a change of the leader the numbers of bodies are in doubt. Most of what was undone is read or restored by then.
-  static let doubt = Duration.seconds(60)
   /// Of a stream.
   private static let most = 65_536
   private let state = Mutex(State())
@@ -96,11 +100,7 @@ extension JetStream {
   func deleteOutdatedSoon(_ stream: String) {
     var doubtful: [OutdatedMessages.Message] = []
     for message in outdated.due(stream) {
-      if hasOneLeader(stream, since: message.certainFrom) {
-        deleteSoon(stream, message.sequence)
-      } else {
-        doubtful.append(message)
-      }
+      if isCertain(message) { deleteSoon(stream, message.sequence) } else { doubtful.append(message) }
     }
     guard !doubtful.isEmpty else { return }
     let rest = settledNumbers.rest
@@ -112,6 +112,10 @@ extension JetStream {
       await look(at: doubtful)
       outdated.endLooking(stream)
     }
+  }
+
+  private func isCertain(_ message: OutdatedMessages.Message) -> Bool {
+    message.certainFrom.map { hasOneLeader(message.stream, since: $0) } ?? false
   }
 
   private func look(at doubtful: [OutdatedMessages.Message]) async {
@@ -137,13 +141,10 @@ extension JetStream {
     }
   }
 
-  /// A body that is of no use any more.
-  func drop(_ stream: String, _ sequence: UInt64, of subject: String) {
-    let message = OutdatedMessages.Message(stream, subject, sequence, .dropped)
-    if hasOneLeader(stream, since: message.certainFrom) {
-      deleteSoon(stream, sequence)
-    } else {
-      outdated.note(message)
-    }
+  /// A body that is of no use any more. Its number comes from a record, and may be older than the stream's leader.
+  func drop(_ body: StoredBody, _ stream: String, _ subject: String, seenAt: ContinuousClock.Instant?) {
+    let message = OutdatedMessages.Message(
+      stream, subject, body.number, .dropped(message: body.message), certainFrom: seenAt)
+    if isCertain(message) { deleteSoon(stream, body.number) } else { outdated.note(message) }
   }
 }

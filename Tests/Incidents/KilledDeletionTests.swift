@@ -60,6 +60,7 @@ final class KilledDeletionTests: XCTestCase {
 
   func testAProfileIsWholeOrGoneWhereverItsDeletionIsKilled() throws {
     let night = try makeNight()
+    try night.awaitRequestsSent()
     try end(night.alice)
     var before = try rows(night)
     for point in ["insideProfileDeletion", "profileDeleted", "mailboxDeleted", "serverRequestSent"] {

@@ -24,9 +24,7 @@ final class TokenAttemptTests: XCTestCase {
     // Earlier requests: one that is sent behind a command's answer, as the deletion of a token is, would be taken below for
     // this command's.
     try awaitState(night.alice) { !Self.awaitsAnswers($0) }
-    try awaitThat("the relay has what alice's app left for the server") {
-      try night.count("server_outbox", in: "alice_chat.db") == 0
-    }
+    try night.awaitRequestsSent()
     try awaitRequests(night) { $0 == 0 }
     night.freezeServer()
     try night.alice.call("&cut = chat_send_cmd $c \(JSONValue(command).text)")

@@ -105,6 +105,14 @@ package final class Night {
     }
   }
 
+  /// A request whose answer is not waited for stays in the store of alice's app until the relay has it, which the server may have
+  /// carried out by then. Not for a sealed store.
+  package func awaitRequestsSent(file: StaticString = #filePath, line: UInt = #line) throws {
+    try awaitThat("the relay has what alice's app left for the server", file: file, line: line) {
+      try count("server_outbox", in: "alice_chat.db") == 0
+    }
+  }
+
   private func asksServer() throws -> Bool {
     try alice.state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false } ?? false
   }

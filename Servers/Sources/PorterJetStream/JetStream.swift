@@ -64,6 +64,9 @@ struct JetStream: Sendable {
     elections != nil && settledNumbers.hasOneLeader(stream, since: time)
   }
 
+  /// Nothing has failed, and no node was elected, for as long as one can take itself for the leader without being it.
+  var isAtRest: Bool { settledNumbers.rest <= .now }
+
   // MARK: Streams
 
   /// Nil if there is no such stream.
@@ -108,8 +111,8 @@ struct JetStream: Sendable {
 
   func lost(_ stream: String) -> ClusterFailure {
     watch.lost(stream)
-    // Their numbers may be those of other messages now.
-    outdated.forget(stream)
+    // Their numbers may be those of other messages now; of a body that can be seen.
+    outdated.forgetVersions(stream)
     settledNumbers.noteTrouble()
     return ClusterFailure("stream \(stream) has lost messages")
   }

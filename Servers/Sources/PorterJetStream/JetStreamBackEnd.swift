@@ -135,6 +135,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
     }
     connection.setReconnectHandler { [log] in
       log(.warning, "connected to the cluster again")
+      store.stream.settledNumbers.noteTrouble()
       relay.missed()
     }
     return Cluster(connection: connection, store: store, relay: relay, subscriptions: signals + [beats])
@@ -148,17 +149,20 @@ public final class JetStreamBackEnd: RelayBackEnd {
       }
     }
     let probe = Task { [weak self] in
+      var isFull = false
       while !Task.isCancelled {
         try? await Task.sleep(for: Self.probeInterval)
         guard let self, !Task.isCancelled else { return }
         do throws(ClusterFailure) {
           // Before anything is written: a leader without room for it leads no more.
-          if !isServing { try await cluster.store.makeRoom() }
+          if !isServing { try await cluster.store.makeRoom(isFull: isFull) }
           cluster.relay.note(time: try await cluster.store.probe())
-          if !isServing { try await cluster.store.trial() }
+          if isServing { try await cluster.store.deleteOutdatedWhereIdle() } else { try await cluster.store.trial() }
           note(cluster.relay.clockProblem)
+          isFull = false
         } catch {
           note(error.description)
+          isFull = error.lacksRoom
         }
         await restoreIfDue(cluster.relay)
       }

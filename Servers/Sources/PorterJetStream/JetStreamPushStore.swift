@@ -40,7 +40,10 @@ public final class JetStreamPushStore: SharedStore {
   private func reached() async throws(ClusterFailure) -> Cluster {
     if let cluster = cluster.withLock({ $0 }) { return cluster }
     let made = try await open()
-    made.connection.setReconnectHandler { [log] in log(.warning, "connected to the cluster again") }
+    made.connection.setReconnectHandler { [log, numbers = made.stream.settledNumbers] in
+      log(.warning, "connected to the cluster again")
+      numbers.noteTrouble()
+    }
     log(.info, "tokens and subscriptions are in JetStream")
     cluster.withLock { $0 = made }
     return made

@@ -29,12 +29,13 @@ final class JetStreamStore: ClusterStore {
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
   /// For relays to answer, which have what they are asked for in memory.
+  private static let messageBytes = 24
   private static let keptPatience = Duration.milliseconds(200)
 
   let connection: NATSConnection
   let settings: Settings
   private let isReplicated: Bool
-  private let stream: JetStream
+  let stream: JetStream
   private let name: String
   /// Part of a notification's number, so that none is used twice when the stream was made anew.
   private let epoch: UInt64
@@ -121,6 +122,7 @@ final class JetStreamStore: ClusterStore {
     self.name = name
     self.settings = settings
     probes = SharedProbes { (subject) async throws(ClusterFailure) in _ = try await stream.publish(subject, []) }
+    stream.settledNumbers.noteStart()
     queues = WorkQueues(
       stream, name: "\(name)_notifications", subject: "\(name).notify.", leaseSeconds: Self.leaseSeconds)
     self.epoch = epoch.utf8.reduce(5_381) { ($0 &* 33) ^ UInt64($1) } & 0xff_ffff
@@ -190,10 +192,20 @@ final class JetStreamStore: ClusterStore {
 
   /// Gives up what is of no use any more. What takes the last room takes a little more than there is, and nothing is acknowledged until
   /// some of it is given back.
-  func makeRoom() async throws(ClusterFailure) {
-    try await stream.deleteOutdated()
+  func makeRoom(isFull: Bool) async throws(ClusterFailure) {
+    // In other trouble a node may answer that takes itself for the leader, and is not.
+    if isFull || stream.isAtRest { try await stream.deleteOutdated() }
     for partition in 0..<settings.partitions {
       try await stream.purge("\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).probe")
+    }
+  }
+
+  /// Deletions wait for the stream's next message, which this relay stores where it has stored none for a while.
+  func deleteOutdatedWhereIdle() async throws(ClusterFailure) {
+    for partition in 0..<settings.partitions {
+      let bodies = "\(name)_bodies_\(partition)"
+      guard stream.isAtRest, stream.outdated.isOverdue(bodies) else { continue }
+      stream.deleteSoon(bodies, try await stream.publish("\(name).body.\(partition).probe", []))
     }
   }
 
@@ -202,26 +214,31 @@ final class JetStreamStore: ClusterStore {
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {
     let begin = ContinuousClock.now
     let number = try await stream.publish(bodySubject(key), bytes)
-    seen.note(bodies(key), number, at: begin)
+    seen.note(Self.stored(number, bytes), bodies(key), at: begin)
     return number
   }
 
   func body(
     _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]? {
-    let (begin, isAtRest) = (ContinuousClock.now, stream.settledNumbers.rest <= .now)
+    let (begin, isAtRest) = (ContinuousClock.now, stream.isAtRest)
     let found = try await stream.message(
       bodies(key), number, probe: "\(name).body.\(partition(key)).probe", isRight: isRight)
     // A node that is cut off from the others may have what they have undone.
-    if found != nil, isAtRest { seen.note(bodies(key), number, at: begin) }
+    if let found, isAtRest { seen.note(Self.stored(number, found), bodies(key), at: begin) }
     return found
   }
 
   func dropBodies(_ key: String, _ bodies: [StoredBody]) {
     let stream = self.bodies(key)
     for body in bodies {
-      self.stream.drop(body, stream, bodySubject(key), seenAt: seen.time(stream, body.number))
+      self.stream.drop(body, stream, bodySubject(key), seenAt: seen.time(body, stream))
     }
+  }
+
+  /// Each body has its message's identifier before it.
+  private static func stored(_ number: UInt64, _ bytes: [UInt8]) -> StoredBody {
+    StoredBody(number: number, message: Array(bytes.prefix(messageBytes)))
   }
 
   /// Relays that do not have it say nothing.

@@ -71,7 +71,14 @@ final class OutdatedMessages: Sendable {
   }
 
   /// The stream has lost messages, and its numbers may be given to others.
-  func forget(_ stream: String) { state.withLock { $0.messages[stream] = nil } }
+  func forgetVersions(_ stream: String) {
+    state.withLock { $0.messages[stream]?.removeAll { if case .dropped = $0.reason { false } else { true } } }
+  }
+
+  /// Whether messages wait that the stream's next one would have had deleted, if there had been one.
+  func isOverdue(_ stream: String, now: ContinuousClock.Instant = .now) -> Bool {
+    state.withLock { state in state.messages[stream]?.first.map { $0.dueAt + Self.pause <= now } ?? false }
+  }
 
   /// Each is returned once.
   func due(_ stream: String, now: ContinuousClock.Instant = .now) -> [Message] {
@@ -121,7 +128,10 @@ extension JetStream {
   private func look(at doubtful: [OutdatedMessages.Message]) async {
     for (index, message) in doubtful.enumerated() {
       do throws(ClusterFailure) {
-        if try await isOutdated(message) { deleteSoon(message.stream, message.sequence) }
+        let isOutdated = try await isOutdated(message)
+        // Who has answered may not have led any more.
+        guard isAtRest else { return outdated.postpone(Array(doubtful[index...]), until: settledNumbers.rest) }
+        if isOutdated { deleteSoon(message.stream, message.sequence) }
       } catch {
         return outdated.postpone(Array(doubtful[index...]), until: .now + OutdatedMessages.pause)
       }

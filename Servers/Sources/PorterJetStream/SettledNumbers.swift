@@ -23,6 +23,7 @@ final class SettledNumbers: Sendable {
   private let streaks: Mutex<[String: Streak]> = Mutex([:])
   private let marks: Mutex<[String: [Mark]]> = Mutex([:])
   private let troubledAt = Mutex<ContinuousClock.Instant?>(nil)
+  private let startedAt = Mutex<ContinuousClock.Instant?>(nil)
 
   /// After the stream has acknowledged the message of this number.
   func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
@@ -61,7 +62,13 @@ final class SettledNumbers: Sendable {
   }
 
   /// From then on, no node takes itself for the leader any more without being it.
-  var rest: ContinuousClock.Instant { troubledAt.withLock { $0 }.map { $0 + Self.trouble } ?? .now }
+  var rest: ContinuousClock.Instant {
+    let times = [troubledAt.withLock { $0 }, startedAt.withLock { $0 }].compactMap { $0 }
+    return times.max().map { $0 + Self.trouble } ?? .now
+  }
+
+  /// Of what was before, nothing is known.
+  func noteStart(now: ContinuousClock.Instant = .now) { startedAt.withLock { $0 = now } }
 
   /// Something that the cluster was asked for has failed, or another node leads.
   func noteTrouble(now: ContinuousClock.Instant = .now) { troubledAt.withLock { $0 = now } }

@@ -1,0 +1,142 @@
+import Foundation
+import PorterRelayCluster
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+/// A body's number is certain for the relay that has stored or read that body under the present leader, and for no one else.
+final class SeenBodiesTests: XCTestCase {
+  private static let key = "mailbox"
+  private static let bodies = "porter_bodies_0"
+  private static func message(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 24) }
+
+  /// Stores bodies at 5, 6, …, and has one of message 9 at 3.
+  private func makeNode() throws -> FakeNode {
+    let next = Mutex(UInt64(5))
+    return try FakeNode { request in
+      switch request.subject {
+      case "$JS.API.STREAM.INFO.porter_settings": return .text(#"{"config":{"num_replicas":3}}"#)
+      case "$JS.API.STREAM.MSG.GET.porter_settings":
+        let settings = Data([1, 1] + [UInt8](repeating: 7, count: 32)).base64EncodedString()
+        return .text(#"{"message":{"subject":"porter.settings","seq":1,"data":"\#(settings)"}}"#)
+      case "porter.body.0.mailbox", "porter.body.0.probe":
+        let number = next.withLock { next in
+          defer { next += 1 }
+          return next
+        }
+        return .text(#"{"stream":"porter_bodies_0","seq":\#(number)}"#)
+      case "$JS.API.DIRECT.GET.porter_bodies_0": return .text(String(decoding: Self.message(9) + [1], as: UTF8.self))
+      case "$JS.API.STREAM.MSG.GET.porter_bodies_0":
+        let text = Data(Self.message(9) + [1]).base64EncodedString()
+        return .text(#"{"message":{"subject":"porter.body.0.mailbox","seq":3,"data":"\#(text)"}}"#)
+      default: return nil
+      }
+    }
+  }
+
+  private func withStore(_ body: (JetStreamStore, FakeNode) async throws -> Void) async throws {
+    let node = try makeNode()
+    let connection = try node.connect()
+    defer { connection.close() }
+    let found = try await JetStreamStore.existing(connection, name: "porter", watch: StreamWatch())
+    let store = try XCTUnwrap(found)
+    // The first acknowledgement shows who leads.
+    _ = try await store.addBody(Self.key, Self.message(1) + [1])
+    try await body(store, node)
+  }
+
+  private func deletions(_ node: FakeNode) -> Int {
+    node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.\(Self.bodies)" }.count
+  }
+
+  private func drop(_ number: UInt64, _ message: UInt8, _ store: JetStreamStore) {
+    store.dropBodies(Self.key, [StoredBody(number: number, message: Self.message(message))])
+  }
+
+  /// After all that was sent before.
+  private func settle(_ store: JetStreamStore) async throws {
+    _ = try await store.addBody(Self.key, [UInt8](repeating: 0, count: 25))
+  }
+
+  func testABodyThatThisRelayStoredIsDeletedWithoutAQuestion() async throws {
+    try await withStore { store, node in
+      let number = try await store.addBody(Self.key, Self.message(2) + [1])
+      drop(number, 2, store)
+      try await settle(store)
+      XCTAssertEqual(deletions(node), 1)
+    }
+  }
+
+  /// The number was another message's, whose record names it still, before nodes undid that.
+  func testAnotherMessagesBodyAtThatNumberStays() async throws {
+    try await withStore { store, node in
+      let number = try await store.addBody(Self.key, Self.message(2) + [1])
+      drop(number, 3, store)
+      try await settle(store)
+      XCTAssertEqual(deletions(node), 0)
+    }
+  }
+
+  func testABodyOfWhichNothingIsKnownStaysForNow() async throws {
+    try await withStore { store, node in
+      drop(4, 2, store)
+      try await settle(store)
+      XCTAssertEqual(deletions(node), 0)
+    }
+  }
+
+  func testABodyThatWasStoredBeforeTroubleStaysForNow() async throws {
+    try await withStore { store, node in
+      let number = try await store.addBody(Self.key, Self.message(2) + [1])
+      store.stream.settledNumbers.noteTrouble()
+      try await settle(store)
+      drop(number, 2, store)
+      try await settle(store)
+      XCTAssertEqual(deletions(node), 0)
+    }
+  }
+
+  /// A node that takes itself for the leader and is not may give what others have undone; so may any node when this relay has just started.
+  func testWhatWasReadCountsOnlyIfTheClusterWasAtRest() async throws {
+    for (startedAgo, troubledAgo, deleted) in [(20, Int?.none, 1), (5, nil, 0), (60, 5, 0), (60, 20, 1)] {
+      try await withStore { store, node in
+        store.stream.settledNumbers.noteStart(now: .now - .seconds(startedAgo))
+        if let troubledAgo { store.stream.settledNumbers.noteTrouble(now: .now - .seconds(troubledAgo)) }
+        let found = try await store.body(Self.key, 3) { $0.starts(with: Self.message(9)) }
+        XCTAssertNotNil(found)
+        drop(3, 9, store)
+        try await settle(store)
+        XCTAssertEqual(
+          deletions(node), deleted, "started \(startedAgo) s ago, trouble \(troubledAgo.map(String.init) ?? "never")")
+      }
+    }
+  }
+
+  /// What waits for the stream's next message would wait for weeks at a relay whose clients only read.
+  func testARelayThatStoresNothingAsksForItsDeletionsItself() async throws {
+    try await withStore { store, node in
+      store.stream.settledNumbers.noteStart(now: .now - .seconds(20))
+      store.stream.outdated.note(
+        .init(
+          Self.bodies, "porter.body.0.mailbox", 3, .dropped(message: Self.message(9)), certainFrom: nil,
+          now: .now - .seconds(11)))
+      try await store.deleteOutdatedWhereIdle()
+      let end = ContinuousClock.now + .seconds(5)
+      while deletions(node) < 2, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+      XCTAssertEqual(deletions(node), 2, "what it has published for that, and the body")
+    }
+  }
+
+  func testWhatWasSeenLongAgoIsForgotten() {
+    let (seen, begin) = (SeenBodies(), ContinuousClock.now)
+    let first = StoredBody(number: 1, message: [1])
+    seen.note(first, "s", at: begin)
+    for number in 2...20_000 { seen.note(StoredBody(number: UInt64(number), message: [1]), "s", at: begin) }
+    XCTAssertEqual(seen.time(first, "s"), begin)
+    for number in 20_001...40_000 { seen.note(StoredBody(number: UInt64(number), message: [1]), "s", at: begin) }
+    XCTAssertNil(seen.time(first, "s"))
+    XCTAssertNotNil(seen.time(StoredBody(number: 40_000, message: [1]), "s"))
+    XCTAssertNil(seen.time(StoredBody(number: 40_000, message: [1]), "t"))
+  }
+}

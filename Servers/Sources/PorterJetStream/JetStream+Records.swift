@@ -202,8 +202,10 @@ extension JetStream {
   static func replaced(_ headers: String) -> UInt64 { number(replaces, in: headers) }
 
   private static func number(_ name: String, in headers: String) -> UInt64 {
-    for line in headers.split(whereSeparator: \.isNewline) where line.hasPrefix(name + ": ") {
-      return UInt64(line.dropFirst(name.utf8.count + 2)) ?? 0
+    for line in headers.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") })
+    where line.starts(with: name.utf8) {
+      let value = line.dropFirst(name.utf8.count)
+      if value.starts(with: ": ".utf8) { return UInt64(Substring(value.dropFirst(2))) ?? 0 }
     }
     return 0
   }

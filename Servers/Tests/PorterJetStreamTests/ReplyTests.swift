@@ -68,6 +68,13 @@ final class ReplyTests: XCTestCase {
     }
   }
 
+  func testTextThatIsNoBase64IsNone() {
+    for text in ["A", "AAAAA", "AA-A", "A A=", "AAA\u{e9}", "=A"] {
+      XCTAssertNil(Reply(Array(#"{"data":"\#(text)"}"#.utf8)).data("data"), text)
+    }
+    XCTAssertEqual(Reply(Array(#"{"data":""}"#.utf8)).data("data"), [])
+  }
+
   func testWhatWasCutOrChangedIsReadWithoutACrash() {
     let whole = Array(#"{"error":{"err_code":1},"seq":12,"data":"AAEC","x": true}"#.utf8)
     for _ in 0..<20_000 {

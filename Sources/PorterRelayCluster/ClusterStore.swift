@@ -55,7 +55,8 @@ public struct StoredRecord: Sendable {
   }
 }
 
-/// The message whose body it is has it named before it: a cluster that has lost messages may give their numbers to others, which stay.
+/// A body's number, and the message that it belongs to. A cluster that has lost messages may give the number to the body of another one,
+/// which stays.
 public struct StoredBody: Sendable, Equatable {
   public var number: UInt64
   public var message: [UInt8]

@@ -16,6 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/peers"))
 from tests import nats, protocol, support  # noqa: E402
 
 COUNT = int(os.environ.get("COUNT", "6000"))
+# That share the sends of a row; 0: one for each hundred sends.
+MAILBOXES = int(os.environ.get("MAILBOXES") or 0)
+PARTITIONS = os.environ.get("PARTITIONS") or "1"
 LOAD = os.environ["PORTER_RELAY_LOAD"]
 CLIENTS = [1, 16, 128]
 NODES = [int(count) for count in os.environ.get("NODES", "1 3").split()]
@@ -54,12 +57,12 @@ def once(nodes: int, publisher: str, results: dict) -> None:
             count = str(COUNT if window > 1 else COUNT // 8)
             note(f"publishes, {window} at a time", run(publisher, cluster.address, f"bench-{window}", replicas, count, str(window)))
         with tempfile.TemporaryDirectory() as folder:
-            relay = support.Relay(folder + "/data", store=cluster.address)
+            relay = support.Relay(folder + "/data", store=cluster.address, **{"nats-partitions": PARTITIONS})
             for clients in CLIENTS:
                 count = COUNT if clients > 1 else COUNT // 8
-                ids = mailboxes(relay, Path(folder) / "ids", count // 100)
+                ids = mailboxes(relay, Path(folder) / "ids", MAILBOXES or count // 100)
                 note(f"back end, {clients} clients", run(LOAD, "nats", cluster.address, ids, str(clients), str(count)))
-                ids = mailboxes(relay, Path(folder) / "ids", count // 100)
+                ids = mailboxes(relay, Path(folder) / "ids", MAILBOXES or count // 100)
                 note(f"sends, {clients} clients", run(LOAD, "http", str(relay.port), ids, str(clients), str(count)))
             results[f"MB, {nodes}"] = {
                 "perSecond": 0, "relay": resident(relay.process.pid),

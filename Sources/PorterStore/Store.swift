@@ -10,14 +10,15 @@ package final class Store {
     case yesUp, yesUpDown, console, error
   }
 
-  /// Bytes of log that closing leaves behind. The next process reads the whole log when it opens the store alone, and decrypts
-  /// it, for some 3 µs a page: half a megabyte, the mean of what a limit of 1 MB leaves, cost a push into a sealed store 0.8 ms.
-  /// Cutting it costs two syncs, which fall on one push in twelve.
+  /// Bytes of log that closing leaves behind. A process that opens the store alone reads the whole log, and decrypts that of a
+  /// sealed store: with a limit of 1 MB a push into one took 0.8 ms more on average. Cutting it costs two syncs, which fall on
+  /// one push in twelve.
   package static let longestLog = 1 << 18
   /// How long cutting the log waits for other processes' locks.
   private static let cuttingPatience = Span.milliseconds(20)
 
-  /// As many pages of 4 KB make a commit write the log back: of a process that has the store open, which reads no log again.
+  /// A commit that leaves more pages of log than these, of 4 KB, writes it back. More than `longestLog`: a process that keeps
+  /// the store open does not read the log anew.
   private static let logPages = 256
 
   /// Of new stores. A push changes a few hundred bytes in each of nine pages, and its log has the whole pages.

@@ -106,7 +106,7 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
-  /// A process that was killed reports nothing, and hours may pass until another uses the relay. So the service is told when to ask again.
+  /// A killed process reports nothing, and the relay may not be used for hours. So the answer has a time for the service's next question.
   func testAKilledListenerIsLookedForByTheService() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)

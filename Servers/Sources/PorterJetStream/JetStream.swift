@@ -111,7 +111,7 @@ struct JetStream: Sendable {
 
   func lost(_ stream: String) -> ClusterFailure {
     watch.lost(stream)
-    // Their numbers may be those of other messages now; of a body that can be seen.
+    // Their numbers may be other messages' now. A body says whose it is, so bodies stay noted.
     outdated.forgetVersions(stream)
     settledNumbers.noteTrouble()
     return ClusterFailure("stream \(stream) has lost messages")

@@ -28,8 +28,9 @@ final class JetStreamStore: ClusterStore {
 
   /// A service that took a notification and did not acknowledge it gets it again after this time.
   private static let leaseSeconds = 5
-  /// For relays to answer, which have what they are asked for in memory.
+  /// Of the message's identifier, which each body has before it.
   private static let messageBytes = 24
+  /// For relays to answer, which have what they are asked for in memory.
   private static let keptPatience = Duration.milliseconds(200)
 
   let connection: NATSConnection
@@ -193,7 +194,7 @@ final class JetStreamStore: ClusterStore {
   /// Gives up what is of no use any more. What takes the last room takes a little more than there is, and nothing is acknowledged until
   /// some of it is given back.
   func makeRoom(isFull: Bool) async throws(ClusterFailure) {
-    // In other trouble a node may answer that takes itself for the leader, and is not.
+    // In other trouble, the node that answers may only believe that it leads.
     if isFull || stream.isAtRest { try await stream.deleteOutdated() }
     for partition in 0..<settings.partitions {
       try await stream.purge("\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).probe")
@@ -236,7 +237,6 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// Each body has its message's identifier before it.
   private static func stored(_ number: UInt64, _ bytes: [UInt8]) -> StoredBody {
     StoredBody(number: number, message: Array(bytes.prefix(messageBytes)))
   }

@@ -129,7 +129,7 @@ extension JetStream {
     for (index, message) in doubtful.enumerated() {
       do throws(ClusterFailure) {
         let isOutdated = try await isOutdated(message)
-        // Who has answered may not have led any more.
+        // The node that answered may have lost the lead meanwhile.
         guard isAtRest else { return outdated.postpone(Array(doubtful[index...]), until: settledNumbers.rest) }
         if isOutdated { deleteSoon(message.stream, message.sequence) }
       } catch {

@@ -72,7 +72,7 @@ struct Reply {
   func data(_ name: String) -> [UInt8]? {
     guard var range = quoted(name) else { return nil }
     while let last = range.last, bytes[last] == UInt8(ascii: "=") { range.removeLast() }
-    // A character more than whole groups and no byte: there is no such text.
+    // One character beyond whole groups is less than a byte.
     guard range.count % 4 != 1 else { return nil }
     var wrong: UInt8 = 0
     let decoded = [UInt8](unsafeUninitializedCapacity: range.count / 4 * 3 + 2) { target, count in
@@ -107,7 +107,7 @@ struct Reply {
     return begin + 1..<end
   }
 
-  /// Where the first value of this name begins, whose own quotes are the argument's first. Values that are read have no quotes in them.
+  /// Where the first value of a member begins. `member` starts with the name's opening quote. Values that are read have no quotes in them.
   private func start(of member: String) -> Int? {
     let length = member.utf8.count
     return bytes.withUnsafeBytes { all in

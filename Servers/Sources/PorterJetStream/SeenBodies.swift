@@ -10,7 +10,7 @@ final class SeenBodies: Sendable {
   }
 
   private struct Sight {
-    /// A number may be given to another message, which is what was seen.
+    /// Whose body it was: the number may have been another message's before.
     let message: [UInt8]
     let at: ContinuousClock.Instant
   }

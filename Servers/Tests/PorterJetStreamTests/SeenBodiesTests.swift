@@ -30,6 +30,8 @@ final class SeenBodiesTests: XCTestCase {
       case "$JS.API.STREAM.MSG.GET.porter_bodies_0":
         let text = Data(Self.message(9) + [1]).base64EncodedString()
         return .text(#"{"message":{"subject":"porter.body.0.mailbox","seq":3,"data":"\#(text)"}}"#)
+      case "$JS.API.STREAM.MSG.DELETE.porter_bodies_0", "$JS.API.STREAM.PURGE.porter_mailboxes_0":
+        return .text(#"{"success":true}"#)
       default: return nil
       }
     }
@@ -59,22 +61,30 @@ final class SeenBodiesTests: XCTestCase {
     _ = try await store.addBody(Self.key, [UInt8](repeating: 0, count: 25))
   }
 
-  func testABodyThatThisRelayStoredIsDeletedWithoutAQuestion() async throws {
-    try await withStore { store, node in
-      let number = try await store.addBody(Self.key, Self.message(2) + [1])
-      drop(number, 2, store)
-      try await settle(store)
-      XCTAssertEqual(deletions(node), 1)
+  /// A number that was another message's, whose record names it still, stays with the one that has it now.
+  func testABodyThatThisRelayStoredIsDeletedWithoutAQuestionAndNoOther() async throws {
+    for (message, deleted) in [(UInt8(2), 1), (3, 0)] {
+      try await withStore { store, node in
+        let number = try await store.addBody(Self.key, Self.message(2) + [1])
+        drop(number, message, store)
+        try await settle(store)
+        XCTAssertEqual(deletions(node), deleted, "message \(message)")
+      }
     }
   }
 
-  /// The number was another message's, whose record names it still, before nodes undid that.
-  func testAnotherMessagesBodyAtThatNumberStays() async throws {
-    try await withStore { store, node in
-      let number = try await store.addBody(Self.key, Self.message(2) + [1])
-      drop(number, 3, store)
-      try await settle(store)
-      XCTAssertEqual(deletions(node), 0)
+  /// In trouble a node that only believes to lead may answer; one without room is the leader, and gets room in no other way.
+  func testInTroubleRoomIsMadeOnlyIfThereIsNone() async throws {
+    for (isFull, deleted) in [(true, 1), (false, 0)] {
+      try await withStore { store, node in
+        store.stream.outdated.note(
+          .init(
+            Self.bodies, "porter.body.0.mailbox", 3, .dropped(message: Self.message(9)), certainFrom: nil,
+            now: .now - .seconds(6)))
+        store.stream.settledNumbers.noteTrouble()
+        try await store.makeRoom(isFull: isFull)
+        XCTAssertEqual(deletions(node), deleted, "full: \(isFull)")
+      }
     }
   }
 

@@ -105,8 +105,8 @@ package final class Night {
     }
   }
 
-  /// A request whose answer is not waited for stays in the store of alice's app until the relay has it, which the server may have
-  /// carried out by then. Not for a sealed store.
+  /// Waits until the relay has every request that alice's app sends without waiting for an answer. The server may carry one out
+  /// before the app has noted that it was sent. Not for a sealed store.
   package func awaitRequestsSent(file: StaticString = #filePath, line: UInt = #line) throws {
     try awaitThat("the relay has what alice's app left for the server", file: file, line: line) {
       try count("server_outbox", in: "alice_chat.db") == 0

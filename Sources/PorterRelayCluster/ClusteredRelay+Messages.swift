@@ -67,7 +67,9 @@ extension ClusteredRelay {
     do throws(ExchangeFailure) {
       let senderKey = mailbox.record.senderKey
       return try await change(mailbox, .sender) { (record, recency) throws(ExchangeFailure) in
-        guard record.senderKey == senderKey else { throw .refused(.auth) }
+        guard record.senderKey == senderKey || (request.signature == nil && record.knows(attempt)) else {
+          throw .refused(.auth)
+        }
         switch record.state(of: attempt) {
         case .waiting(let entry):
           guard recency > .remembered else { return .settle }
@@ -107,8 +109,8 @@ extension ClusteredRelay {
     store.signal(.notification(service: Self.name(of: service)))
   }
 
-  /// A secured mailbox requires its sender's signature, an unsecured one rejects any. A record of an unsecured one may be outdated.
-  /// A sender without an answer repeats the request, and the recipient may have secured the mailbox meanwhile. Only that sender
+  /// A secured mailbox requires its sender's signature, an unsecured one rejects any. That it is unsecured still is proved by the change that
+  /// follows. A sender without an answer repeats the request, and the recipient may have secured the mailbox meanwhile. Only that sender
   /// knows the attempt.
   private func authorizedBySender(
     _ request: RelayRequest, _ attempt: RelayIdentifier
@@ -118,7 +120,7 @@ extension ClusteredRelay {
       guard let found, found.record.senderKey == nil else {
         return try authorize(request, key: found?.record.senderKey)
       }
-      guard found.recency > .remembered, request.signature == nil else { throw .refused(.auth) }
+      guard request.signature == nil else { throw .refused(.auth) }
     }
   }
 

@@ -117,6 +117,32 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
+  /// What is sent without a signature is compared with the record, and needs no question before.
+  func testAStrangersSendingIsRefusedThoughARelayRemembersTheMailboxAsOpen() throws {
+    let key = try SigningKeyPair.generate(randomness: randomness)
+    let senderKey = try SigningKeyPair.generate(randomness: randomness)
+    let made = try client.createMailbox(recipientKey: key)
+    let (other, attempt) = (makeClient(), try RelayIdentifier.generate(randomness: randomness))
+    func send(_ body: UInt8, _ attempt: RelayIdentifier? = nil, key: SigningKeyPair? = nil) throws {
+      let attempt = try attempt ?? RelayIdentifier.generate(randomness: randomness)
+      try other.send([body], to: made.sender, key: key, attempt: attempt, notify: false)
+    }
+    try send(1)
+    XCTAssertEqual(try store.requests { try send(2) }, ["addBody", "replace"])
+    try client.send([3], to: made.sender, key: nil, attempt: attempt, notify: false)
+    try client.secureMailbox(made.recipient, key: key, senderKey: senderKey.publicKey)
+    try send(3, attempt)
+    XCTAssertEqual(store.bodyCount, 3, "a repeat, whose first try went to another relay")
+    XCTAssertThrowsError(try send(4)) { XCTAssertEqual($0 as? RelayError, .auth) }
+    try send(5, key: senderKey)
+    var bodies: [UInt8] = []
+    while let message = try client.getMessage(made.recipient, key: key) {
+      bodies += message.body
+      try client.acknowledge(message.identifier, in: made.recipient, key: key)
+    }
+    XCTAssertEqual(bodies, [1, 2, 3, 5])
+  }
+
   func testOutOfReachEveryRequestIsUnavailableAndNothingIsRefused() throws {
     let mailbox = try newMailbox()
     store.setOutOfReach(true)

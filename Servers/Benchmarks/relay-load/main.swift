@@ -98,13 +98,19 @@ final class Sender: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     received += unwrapInboundIn(data).readableBytesView
-    // The head, and an answer of 26 bytes.
-    guard let end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound, received.count >= end + 26 else {
-      return
-    }
-    work.note(.now() - began, isDone: received[end + 25] == 1)
+    guard let end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return }
+    let length = Self.length(received[..<end])
+    guard received.count >= end + length else { return }
+    // One that was refused has another length.
+    work.note(.now() - began, isDone: length == 26 && received[end + 25] == 1)
     received.removeAll(keepingCapacity: true)
     send(context)
+  }
+
+  private static func length(_ head: ArraySlice<UInt8>) -> Int {
+    let line = String(decoding: head, as: UTF8.self).lowercased().split(separator: "\r\n")
+      .first { $0.hasPrefix("content-length:") }
+    return line.flatMap { Int($0.dropFirst(15).filter(\.isNumber)) } ?? 0
   }
 }
 

@@ -11,11 +11,14 @@ import Synchronization
 /// more the more others there are. So a message also says up to where there is nothing to be found: the leader has compared it with what it had
 /// applied, and that includes what was acknowledged long before (`SettledNumbers`).
 extension JetStream {
-  private static let replaces = "Porter-Replaces"
+  static let replaces = "Porter-Replaces"
+  /// The process that has stored the version.
+  static let writer = "Porter-Writer"
   private static let follows = "Porter-Follows"
   /// Nothing that a replacement has to see is deleted, or makes room, within this time.
   private static let patience = Duration.seconds(1)
   private static let mostTries = 8
+  private static let tookTooLong = ClusterFailure("a replacement took too long")
 
   private struct Version {
     var bytes: [UInt8]
@@ -38,6 +41,11 @@ extension JetStream {
   /// The valid version, as the leader of the stream knows it.
   func newest(_ stream: String, _ subject: String) async throws(ClusterFailure) -> StoredRecord? {
     guard let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#) else { return nil }
+    if let recent = followers.versions(stream),
+      await recent.isOnly(last.sequence, of: subject, replacing: last.replaced, by: nil, after: last.start)
+    {
+      return StoredRecord(bytes: last.bytes, revision: last.sequence)
+    }
     var valid: Version?
     var position = last.start
     while position < last.sequence {
@@ -67,34 +75,48 @@ extension JetStream {
     let settled = replaced > 0 ? settledNumbers.number(stream) : settled
     var last = replaced
     for _ in 0..<Self.mostTries {
-      var headers = [(name: Self.replaces, value: String(replaced)), (name: Self.follows, value: String(settled))]
+      var headers = [
+        (name: Self.replaces, value: String(replaced)), (name: Self.follows, value: String(settled)),
+        (name: Self.writer, value: writer),
+      ]
       // The leader alone compares this, and refuses nothing that others may have applied.
       if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
-      let stored = try await send(subject, bytes, headers)
-      // One that was refused says nothing of what came before.
-      let following =
-        if let stored {
-          try await following(stream, subject, replaced, from: max(replaced, settled), upTo: stored)
-        } else {
-          try await following(stream, subject, replaced)
-        }
-      switch following {
-      case .replacement:
-        if let stored { outdated.note(.init(stream, subject, stored, .late(replacing: replaced))) }
-        return nil
-      case .last(let version):
-        guard ContinuousClock.now - begin < Self.patience else { throw ClusterFailure("a replacement took too long") }
-        if let stored {
-          guard let version, version.sequence == stored else { throw ClusterFailure("the leader of \(stream) lags") }
-          guard version.bytes == bytes else { throw lost(stream) }
-          if replaced > 0 { outdated.note(.init(stream, subject, replaced, .replaced(by: stored))) }
-          return stored
-        }
+      guard let stored = try await send(subject, bytes, headers) else {
+        // It was refused, which says nothing of what came before.
+        guard case .last(let version) = try await following(stream, subject, replaced) else { return nil }
+        guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
         guard let version, version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
         last = version.sequence
+        continue
       }
+      guard try await isFirst(stored, stream, subject, bytes, replacing: replaced, after: max(replaced, settled)) else {
+        outdated.note(.init(stream, subject, stored, .late(replacing: replaced)))
+        return nil
+      }
+      guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
+      if replaced > 0 { outdated.note(.init(stream, subject, replaced, .replaced(by: stored))) }
+      return stored
     }
     throw ClusterFailure("too many replacements of a record at the same time")
+  }
+
+  /// Whether nothing has replaced the same version before this one, which was stored. What comes before `start` has not.
+  private func isFirst(
+    _ stored: UInt64, _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64,
+    after start: UInt64
+  ) async throws(ClusterFailure) -> Bool {
+    if let recent = followers.versions(stream),
+      await recent.isOnly(stored, of: subject, replacing: replaced, by: writer, after: start)
+    {
+      return true
+    }
+    switch try await following(stream, subject, replaced, from: start, upTo: stored) {
+    case .replacement: return false
+    case .last(let version):
+      guard let version, version.sequence == stored else { throw ClusterFailure("the leader of \(stream) lags") }
+      guard version.bytes == bytes else { throw lost(stream) }
+      return true
+    }
   }
 
   /// Whether it may be deleted though nodes may have undone what they had acknowledged: its number is its own, and what has replaced it is

@@ -47,15 +47,24 @@ struct JetStream: Sendable {
   let watch: StreamWatch
   let outdated = OutdatedMessages()
   let settledNumbers = SettledNumbers()
+  let followers = VersionFollowers()
+  private let deletions: Deletions
+  /// In the messages that this process stores.
+  let writer = String(UInt64.random(in: .min ... .max), radix: 36)
 
   /// Nodes announce each leader that they have elected. Without it no leader is known to have led for long.
   private let elections: NATSConnection.Subscription?
 
   init(connection: NATSConnection, watch: StreamWatch) {
     (self.connection, self.watch) = (connection, watch)
-    let settledNumbers = settledNumbers
-    elections = try? connection.subscribe("$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.*") { _ in
+    deletions = Deletions { deletion in
+      _ = try? await connection.request(Self.deletion(deletion.stream), Self.query(deletion.sequence))
+    }
+    let (settledNumbers, followers) = (settledNumbers, followers)
+    let subject = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
+    elections = try? connection.subscribe(subject + "*") { message in
       settledNumbers.noteTrouble()
+      followers.distrust(String(message.subject.dropFirst(subject.utf8.count)))
     }
   }
 
@@ -66,6 +75,15 @@ struct JetStream: Sendable {
 
   /// Nothing has failed, and no node was elected, for as long as one can take itself for the leader without being it.
   var isAtRest: Bool { settledNumbers.rest <= .now }
+
+  /// From then on the versions of this stream's records are known, as long as `followers.keep` is called each second.
+  func follow(_ stream: String) { followers.add(VersionFollower(connection, stream: stream), stream) }
+
+  /// The connection was lost, and messages with it.
+  func noteReconnect() {
+    settledNumbers.noteTrouble()
+    followers.distrustAll()
+  }
 
   // MARK: Streams
 
@@ -113,6 +131,7 @@ struct JetStream: Sendable {
     watch.lost(stream)
     // Their numbers may be other messages' now. A body says whose it is, so bodies stay noted.
     outdated.forgetVersions(stream)
+    followers.distrust(stream)
     settledNumbers.noteTrouble()
     return ClusterFailure("stream \(stream) has lost messages")
   }
@@ -250,17 +269,16 @@ struct JetStream: Sendable {
 
   /// False if there is no such message.
   func delete(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> Bool {
-    let message = try await connection.request(
-      "$JS.API.STREAM.MSG.DELETE.\(stream)", Array(#"{"seq":\#(sequence),"no_erase":true}"#.utf8))
+    let message = try await connection.request(Self.deletion(stream), Self.query(sequence))
     let reply = Reply(message.data)
     if reply.errorCode == Code.deleteFailed || reply.errorCode == Code.noMessage { return false }
     guard message.status == nil, reply.errorCode == nil else { throw failure(reply, "delete") }
     return true
   }
 
-  /// Without an answer.
-  func deleteSoon(_ stream: String, _ sequence: UInt64) {
-    connection.publish(
-      "$JS.API.STREAM.MSG.DELETE.\(stream)", Array(#"{"seq":\#(sequence),"no_erase":true}"#.utf8))
-  }
+  /// Nobody learns whether it was.
+  func deleteSoon(_ stream: String, _ sequence: UInt64) { deletions.add(.init(stream: stream, sequence: sequence)) }
+
+  private static func deletion(_ stream: String) -> String { "$JS.API.STREAM.MSG.DELETE.\(stream)" }
+  private static func query(_ sequence: UInt64) -> [UInt8] { Array(#"{"seq":\#(sequence),"no_erase":true}"#.utf8) }
 }

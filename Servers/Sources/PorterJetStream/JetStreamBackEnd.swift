@@ -135,7 +135,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
     }
     connection.setReconnectHandler { [log] in
       log(.warning, "connected to the cluster again")
-      store.stream.settledNumbers.noteTrouble()
+      store.stream.noteReconnect()
       relay.missed()
     }
     return Cluster(connection: connection, store: store, relay: relay, subscriptions: signals + [beats])
@@ -167,9 +167,16 @@ public final class JetStreamBackEnd: RelayBackEnd {
         await restoreIfDue(cluster.relay)
       }
     }
+    let following = Task {
+      cluster.store.follow()
+      while !Task.isCancelled {
+        await cluster.store.stream.followers.keep()
+        try? await Task.sleep(for: Self.probeInterval)
+      }
+    }
     let isClosed = state.withLock { $0.isClosed }
-    tasks.withLock { $0 += [beat, probe] }
-    if isClosed { for task in [beat, probe] { task.cancel() } }
+    tasks.withLock { $0 += [beat, probe, following] }
+    if isClosed { for task in [beat, probe, following] { task.cancel() } }
   }
 
   private func restoreIfDue(_ relay: ClusteredRelay) async {

@@ -40,9 +40,9 @@ public final class JetStreamPushStore: SharedStore {
   private func reached() async throws(ClusterFailure) -> Cluster {
     if let cluster = cluster.withLock({ $0 }) { return cluster }
     let made = try await open()
-    made.connection.setReconnectHandler { [log, numbers = made.stream.settledNumbers] in
+    made.connection.setReconnectHandler { [log, stream = made.stream] in
       log(.warning, "connected to the cluster again")
-      numbers.noteTrouble()
+      stream.noteReconnect()
     }
     log(.info, "tokens and subscriptions are in JetStream")
     cluster.withLock { $0 = made }

@@ -131,6 +131,11 @@ final class JetStreamStore: ClusterStore {
 
   // MARK: Records
 
+  /// From then on the leader is asked less, as long as `stream.followers.keep` is called each second.
+  func follow() {
+    for partition in 0..<settings.partitions { stream.follow("\(name)_mailboxes_\(partition)") }
+  }
+
   static func partition(_ key: String, of partitions: Int) -> Int {
     Int(key.utf8.reduce(UInt32(5_381)) { ($0 &* 33) ^ UInt32($1) } % UInt32(partitions))
   }

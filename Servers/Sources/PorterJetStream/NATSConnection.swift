@@ -18,6 +18,8 @@ struct NATSMessage: Sendable {
   /// Of a message without contents, such as `404`.
   var status: String?
   var data: [UInt8]
+  /// Those that its subscription asks for.
+  var headers: [String: String] = [:]
 }
 
 /// One connection of libnats. Requests are answered by callbacks of its thread, any number at a time; libnats' own requests
@@ -63,8 +65,12 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   private final class Handler {
+    let headers: [String]
     let receive: @Sendable (NATSMessage) -> Void
-    init(_ receive: @escaping @Sendable (NATSMessage) -> Void) { self.receive = receive }
+
+    init(_ headers: [String], _ receive: @escaping @Sendable (NATSMessage) -> Void) {
+      (self.headers, self.receive) = (headers, receive)
+    }
   }
 
   /// A subscription, until it ends.
@@ -296,17 +302,22 @@ final class NATSConnection: @unchecked Sendable {
     }
   }
 
+  /// That nobody else has published on, or will.
+  func freshSubject() -> String { "\(inbox)-fresh.\(state.withLock { $0.takeNumber() })" }
+
+  /// `headers`: those that are wanted.
   func subscribe(
-    _ subject: String, _ receive: @escaping @Sendable (NATSMessage) -> Void
+    _ subject: String, headers: [String] = [], _ receive: @escaping @Sendable (NATSMessage) -> Void
   ) throws(ClusterFailure) -> Subscription {
     var subscription: OpaquePointer?
-    let handler = Unmanaged.passRetained(Handler(receive))
+    let handler = Unmanaged.passRetained(Handler(headers, receive))
     let status = natsConnection_Subscribe(
       &subscription, raw, subject,
       { _, _, raw, context in
         guard let raw, let context else { return }
         defer { natsMsg_Destroy(raw) }
-        Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue().receive(NATSConnection.message(raw))
+        let handler = Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue()
+        handler.receive(NATSConnection.message(raw, handler.headers))
       }, handler.toOpaque())
     guard status == NATS_OK, let subscription else {
       handler.release()
@@ -322,14 +333,19 @@ final class NATSConnection: @unchecked Sendable {
     return Subscription(subscription)
   }
 
-  private static func message(_ raw: OpaquePointer) -> NATSMessage {
+  private static func message(_ raw: OpaquePointer, _ names: [String]) -> NATSMessage {
     var status: UnsafePointer<CChar>?
     let length = Int(natsMsg_GetDataLength(raw))
     if length == 0, natsMsgHeader_Get(raw, "Status", &status) != NATS_OK { status = nil }
     let data = UnsafeRawBufferPointer(start: natsMsg_GetData(raw), count: length)
+    var headers: [String: String] = [:]
+    for name in names {
+      var value: UnsafePointer<CChar>?
+      if natsMsgHeader_Get(raw, name, &value) == NATS_OK, let value { headers[name] = String(cString: value) }
+    }
     return NATSMessage(
       subject: natsMsg_GetSubject(raw).map { String(cString: $0) } ?? "",
       reply: natsMsg_GetReply(raw).map { String(cString: $0) }, status: status.map { String(cString: $0) },
-      data: Array(data))
+      data: Array(data), headers: headers)
   }
 }

@@ -131,12 +131,8 @@ final class WorkQueues: Sendable {
     consumers.withLock { _ = $0.insert(queue) }
   }
 
-  /// `$JS.ACK.<stream>.<consumer>.<times>.<sequence>.<…>.<…>.<…>`
   private static func item(_ bytes: [UInt8], _ handle: String) -> Item? {
-    let parts = handle.split(separator: ".")
-    guard parts.count >= 9, let sequence = UInt64(parts[parts.count - 4]), let times = Int(parts[parts.count - 5])
-    else { return nil }
-    return Item(bytes: bytes, handle: handle, sequence: sequence, times: times)
+    Delivery(handle).map { Item(bytes: bytes, handle: handle, sequence: $0.number, times: $0.times) }
   }
 
   /// How many were given and are not acknowledged.

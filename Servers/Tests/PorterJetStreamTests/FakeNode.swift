@@ -22,6 +22,35 @@ final class FakeNode: Sendable {
   let port: UInt16
   private let listener: Int32
   private let taken = Mutex<[Request]>([])
+  private let client = Client()
+
+  /// What has connected.
+  private final class Client: Sendable {
+    private struct State {
+      var connection: Int32?
+      var subscriptions: [(subject: String, identifier: String)] = []
+    }
+
+    private let state = Mutex(State())
+
+    func begin(_ connection: Int32) { state.withLock { $0.connection = connection } }
+    func end() { state.withLock { $0.connection = nil } }
+    func subscribe(_ subject: String, _ identifier: String) {
+      state.withLock { $0.subscriptions.append((subject, identifier)) }
+    }
+
+    /// False if it has not subscribed to that. `subject`: what it is told, unless it is the same.
+    func put(_ kind: String, on deliveredOn: String, subject: String? = nil, reply: String? = nil, sizes: [Int], _ text: String) -> Bool {
+      state.withLock { state in
+        guard let connection = state.connection,
+          let subscription = state.subscriptions.last(where: { FakeNode.matches(deliveredOn, $0.subject) })
+        else { return false }
+        let words = [kind, subject ?? deliveredOn, subscription.identifier] + [reply].compactMap(\.self) + sizes.map(String.init)
+        FakeNode.put("\(words.joined(separator: " "))\r\n\(text)\r\n", connection)
+        return true
+      }
+    }
+  }
 
   /// All that came, in order.
   var requests: [Request] { taken.withLock { $0 } }
@@ -31,6 +60,18 @@ final class FakeNode: Sendable {
     let end = ContinuousClock.now + .seconds(20)
     while requests.count < count, .now < end { try await Task.sleep(for: .milliseconds(1)) }
     try await Task.sleep(for: .milliseconds(50))
+  }
+
+  /// A message without contents for who has subscribed to `deliveredOn`, of a stream's subject.
+  func give(
+    _ subject: String, on deliveredOn: String, reply: String? = nil, headers: [String] = [], status: Int? = nil
+  ) {
+    let first = status.map { "NATS/1.0 \($0)" } ?? "NATS/1.0"
+    let head = ([first] + headers + ["", ""]).joined(separator: "\r\n")
+    let sizes = [head.utf8.count, head.utf8.count]
+    if !client.put("HMSG", on: deliveredOn, subject: subject, reply: reply, sizes: sizes, head) {
+      XCTFail("nobody has subscribed to \(deliveredOn)")
+    }
   }
 
   init(_ answer: @escaping @Sendable (Request) -> Answer? = { _ in nil }) throws {
@@ -47,12 +88,14 @@ final class FakeNode: Sendable {
     try XCTSkipUnless(isListening, "no socket")
     self.listener = listener
     port = address.sin_port.bigEndian
-    Thread.detachNewThread { [weak self] in
+    Thread.detachNewThread { [client, weak self] in
       let connection = accept(listener, nil, nil)
       defer { close(connection) }
       Self.put(
         "INFO {\"server_id\":\"N\",\"version\":\"2.9.10\",\"headers\":true,\"max_payload\":1048576}\r\n", connection)
-      Self.serve(connection) { request in
+      client.begin(connection)
+      defer { client.end() }
+      Self.serve(connection, client) { request in
         self?.taken.withLock { $0.append(request) }
         return answer(request)
       }
@@ -63,14 +106,13 @@ final class FakeNode: Sendable {
     try NATSConnection(.init(servers: "nats://127.0.0.1:\(port)"), name: "test")
   }
 
-  private static func serve(_ connection: Int32, _ answer: (Request) -> Answer?) {
+  private static func serve(_ connection: Int32, _ client: Client, _ answer: (Request) -> Answer?) {
     var reader = Reader(connection)
-    var subscriptions: [(subject: String, identifier: String)] = []
     while let line = reader.line() {
       let words = line.split(separator: " ").map(String.init)
       switch words.first {
       case "PING": put("PONG\r\n", connection)
-      case "SUB": subscriptions.append((words[1], words[words.count - 1]))
+      case "SUB": client.subscribe(words[1], words[words.count - 1])
       case "PUB", "HPUB":
         let (isWithHeaders, total) = (words[0] == "HPUB", Int(words[words.count - 1]) ?? 0)
         let head = isWithHeaders ? Int(words[words.count - 2]) ?? 0 : 0
@@ -80,13 +122,11 @@ final class FakeNode: Sendable {
           subject: words[1], headers: String(decoding: bytes.prefix(head), as: UTF8.self),
           payload: String(decoding: bytes[head..<total], as: UTF8.self))
         guard let answered = answer(request), hasReply else { continue }
-        guard let subscription = subscriptions.last(where: { matches(words[2], $0.subject) }) else { continue }
-        let start = "\(words[2]) \(subscription.identifier)"
         switch answered {
-        case .text(let text): put("MSG \(start) \(text.utf8.count)\r\n\(text)\r\n", connection)
+        case .text(let text): _ = client.put("MSG", on: words[2], sizes: [text.utf8.count], text)
         case .status(let number):
           let head = "NATS/1.0 \(number)\r\n\r\n"
-          put("HMSG \(start) \(head.utf8.count) \(head.utf8.count)\r\n\(head)\r\n", connection)
+          _ = client.put("HMSG", on: words[2], sizes: [head.utf8.count, head.utf8.count], head)
         }
       default: break
       }

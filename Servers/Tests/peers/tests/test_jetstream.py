@@ -129,6 +129,27 @@ class SharingTests(JetStreamTestCase):
         again = clients[0].ask(protocol.create(key))[1]
         self.assertNotIn(recipient, [again[:24], again[24:]])
 
+    def test_a_send_makes_the_leader_look_through_nothing(self):
+        """It would look through all messages of the last seconds."""
+        relay = self.start("one")
+        person = self.person(relay)
+        mailboxes = [person.mailbox() for _ in range(40)]
+        audit = nats.Connection(self.cluster.nodes[0])
+        self.addCleanup(audit.close)
+        audit.subscribe("$JS.EVENT.ADVISORY.API")
+
+        def asked(count: int) -> int:
+            audit.messages()
+            for number in range(count):
+                person.send(random.choice(mailboxes), b"%d" % number)
+            return sum(b"STREAM.MSG.GET.porter_mailboxes" in each and b"_by_subj" in each for each in audit.messages())
+
+        self.assertGreater(asked(4), 3, "a relay that has just begun does not know what came before")
+        end = time.monotonic() + support.PATIENCE
+        while asked(20) > 0:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.2)
+
     def test_a_deleted_mailbox_stays_so_though_a_relay_has_left_earlier_versions(self):
         one, two = [self.start(name, nats_partitions="1") for name in ["one", "two"]]
         nodes = nats.Connection(self.cluster.nodes[0])

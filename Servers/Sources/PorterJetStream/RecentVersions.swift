@@ -1,0 +1,163 @@
+import Synchronization
+
+/// The versions of a stream's records that were stored within the last seconds, as a consumer gives them: in order, and none is left out.
+///
+/// A relay that has stored a version looks here whether another one had replaced the same record before. The leader can be asked as well, but walks
+/// through all messages in between to answer (`JetStream+Records`).
+final class RecentVersions: Sendable {
+  struct Version: Sendable, Equatable {
+    var number: UInt64
+    /// 0 if it replaces none.
+    var replaced: UInt64
+    /// The process that has stored it.
+    var writer: String
+  }
+
+  private typealias Continuation = UnsafeContinuation<Bool, Never>
+
+  private struct Place {
+    let subject: String
+    let number: UInt64
+    let at: ContinuousClock.Instant
+  }
+
+  private struct Waiter {
+    let number: UInt64
+    let deadline: ContinuousClock.Instant
+    let continuation: Continuation
+  }
+
+  private struct State {
+    /// All versions with higher numbers are known, up to `last`. Nil while nothing is.
+    var from: UInt64?
+    var last: UInt64 = 0
+    var versions: [String: [Version]] = [:]
+    /// In the order of their numbers; those before `first` are forgotten.
+    var places: [Place] = []
+    var first = 0
+    /// In the order of their numbers.
+    var waiters: [Waiter] = []
+    var isWatched = false
+    /// Up to there it took too long, so no one waits.
+    var late: UInt64 = 0
+  }
+
+  /// Replacements are looked for up to six seconds back (`SettledNumbers`).
+  private static let span = Duration.seconds(10)
+  private static let watch = Duration.milliseconds(10)
+
+  /// A consumer gives a message right when it is acknowledged, or lags behind.
+  private let patience: Duration
+  private let most: Int
+  private let state = Mutex(State())
+
+  init(patience: Duration, most: Int = 131_072) { (self.patience, self.most) = (patience, most) }
+
+  /// Versions that are known.
+  var count: Int { state.withLock { $0.places.count - $0.first } }
+  /// Questions that wait for a message.
+  var waiting: Int { state.withLock { $0.waiters.count } }
+
+  /// The stream's next message, and the version that it is; nil if it is none.
+  func note(_ number: UInt64, _ subject: String, _ version: Version?, now: ContinuousClock.Instant = .now) {
+    let reached = state.withLock { state -> [Continuation] in
+      guard number > state.last else { return [] }
+      // What was deleted before it was given may have been a version.
+      if state.from == nil || number != state.last + 1 { state.from = number - 1 }
+      state.last = number
+      if let version {
+        state.versions[subject, default: []].append(version)
+        state.places.append(Place(subject: subject, number: number, at: now))
+      }
+      forgetOldest(&state, now)
+      return Self.take(&state) { $0.number <= number }
+    }
+    for continuation in reached { continuation.resume(returning: true) }
+  }
+
+  private func forgetOldest(_ state: inout State, _ now: ContinuousClock.Instant) {
+    while state.first < state.places.count {
+      let place = state.places[state.first]
+      guard now - place.at > Self.span || state.places.count - state.first > most else { break }
+      state.versions[place.subject]?.removeAll { $0.number <= place.number }
+      if state.versions[place.subject]?.isEmpty ?? false { state.versions[place.subject] = nil }
+      state.from = max(state.from ?? 0, place.number)
+      state.first += 1
+    }
+    guard state.first > most / 2 else { return }
+    state.places.removeFirst(state.first)
+    state.first = 0
+  }
+
+  /// Those at the front.
+  private static func take(_ state: inout State, while isTaken: (Waiter) -> Bool) -> [Continuation] {
+    guard let first = state.waiters.first, isTaken(first) else { return [] }
+    let taken = state.waiters.prefix(while: isTaken)
+    state.waiters.removeFirst(taken.count)
+    return taken.map(\.continuation)
+  }
+
+  /// Something may have been left out, or undone: what is known begins with the next message.
+  func reset() {
+    let waiters = state.withLock { state in
+      let waiters = state.waiters.map(\.continuation)
+      let isWatched = state.isWatched
+      state = State()
+      state.isWatched = isWatched
+      return waiters
+    }
+    for waiter in waiters { waiter.resume(returning: false) }
+  }
+
+  /// Whether that version of the subject is there, and no other one after `start` and before it. False if it is not known.
+  /// `writer`: nil if the version is one that its reader has from the stream's leader.
+  func isOnly(
+    _ number: UInt64, of subject: String, replacing replaced: UInt64, by writer: String?, after start: UInt64
+  ) async -> Bool {
+    guard await reach(number, from: start) else { return false }
+    return state.withLock { state in
+      guard Self.covers(state, start) else { return false }
+      let between = state.versions[subject]?.filter { $0.number > start && $0.number <= number } ?? []
+      guard between.count == 1, let only = between.first else { return false }
+      return only.number == number && only.replaced == replaced && writer.map { $0 == only.writer } ?? true
+    }
+  }
+
+  private static func covers(_ state: State, _ start: UInt64) -> Bool { state.from.map { $0 <= start } ?? false }
+
+  /// Returns when that message was noted, or did not come in time.
+  private func reach(_ number: UInt64, from start: UInt64) async -> Bool {
+    await withUnsafeContinuation { continuation in
+      let (known, isWatching) = state.withLock { state -> (Bool?, Bool) in
+        guard Self.covers(state, start) else { return (false, false) }
+        guard state.last < number else { return (true, false) }
+        guard state.last >= state.late else { return (false, false) }
+        let waiter = Waiter(number: number, deadline: .now + patience, continuation: continuation)
+        state.waiters.insert(waiter, at: (state.waiters.lastIndex { $0.number <= number }.map { $0 + 1 }) ?? 0)
+        defer { state.isWatched = true }
+        return (nil, !state.isWatched)
+      }
+      if let known { return continuation.resume(returning: known) }
+      if isWatching { watchWaiters() }
+    }
+  }
+
+  /// Until there are none.
+  private func watchWaiters() {
+    Task.detached { [self] in
+      while true {
+        try? await Task.sleep(for: Self.watch)
+        let (expired, isDone) = state.withLock { state in
+          let now = ContinuousClock.now
+          let expired = state.waiters.filter { $0.deadline <= now }
+          state.waiters.removeAll { $0.deadline <= now }
+          if let last = expired.last { state.late = max(state.late, last.number) }
+          state.isWatched = !state.waiters.isEmpty
+          return (expired.map(\.continuation), !state.isWatched)
+        }
+        for continuation in expired { continuation.resume(returning: false) }
+        if isDone { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import PorterRelayCluster
+import Synchronization
+
+/// Follows the versions of a stream's records with a consumer of its own, of the messages' headers alone.
+final class VersionFollower: Sendable {
+  private struct State {
+    var subscription: NATSConnection.Subscription?
+    /// The newest consumer's; what an earlier one still gives is not taken.
+    var turn = 0
+    /// Of the consumer's messages, which it numbers without a gap.
+    var last: UInt64 = 0
+    var heardAt: ContinuousClock.Instant = .now
+    var isWanted = true
+  }
+
+  private static let lastByConsumer = "Nats-Last-Consumer"
+  private static let heartbeatMilliseconds = 500
+  /// A consumer says something at each heartbeat.
+  private static let silence = Duration.seconds(2)
+
+  let versions: RecentVersions
+  private let connection: NATSConnection
+  private let stream: String
+  private let state = Mutex(State())
+
+  /// `patience`: how long one waits for a message that was acknowledged.
+  init(_ connection: NATSConnection, stream: String, patience: Duration = .milliseconds(50)) {
+    (self.connection, self.stream, versions) = (connection, stream, RecentVersions(patience: patience))
+  }
+
+  /// What the stream's replicas have may have changed, other than by messages that came later.
+  func distrust() {
+    versions.reset()
+    state.withLock { $0.isWanted = true }
+  }
+
+  /// Once a second. Without a consumer there is nothing known, and the leader is asked.
+  func keep(now: ContinuousClock.Instant = .now) async {
+    let begun = state.withLock { state -> (turn: Int, earlier: NATSConnection.Subscription?)? in
+      guard state.isWanted || now - state.heardAt > Self.silence else { return nil }
+      defer { (state.last, state.heardAt, state.subscription, state.isWanted) = (0, now, nil, false) }
+      state.turn += 1
+      return (state.turn, state.subscription)
+    }
+    guard let turn = begun?.turn else { return }
+    versions.reset()
+    do throws(ClusterFailure) { try await makeConsumer(turn) } catch {
+      state.withLock { $0.isWanted = true }
+    }
+  }
+
+  /// It ends by itself when nobody hears it any more.
+  private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
+    let subject = connection.freshSubject()
+    let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
+    let subscription = try connection.subscribe(subject, headers: headers) { [weak self] in self?.take($0, turn) }
+    state.withLock { state in if state.turn == turn { state.subscription = subscription } }
+    let configuration = """
+      {"stream_name":"\(stream)","config":{"deliver_subject":"\(subject)","deliver_policy":"new","ack_policy":"none",\
+      "replay_policy":"instant","headers_only":true,"mem_storage":true,"num_replicas":1,\
+      "idle_heartbeat":\(Self.heartbeatMilliseconds * 1_000_000),"inactive_threshold":5000000000}}
+      """
+    let reply = Reply(try await connection.request("$JS.API.CONSUMER.CREATE.\(stream)", Array(configuration.utf8)).data)
+    guard reply.errorCode == nil else { throw ClusterFailure("consumer: \(reply.errorText)") }
+  }
+
+  private func take(_ message: NATSMessage, _ turn: Int) {
+    if message.status != nil { return takeHeartbeat(message, turn) }
+    guard let delivery = message.reply.flatMap({ Delivery($0) }) else { return }
+    let isNext = state.withLock { state -> Bool? in
+      guard state.turn == turn, !state.isWanted else { return nil }
+      state.heardAt = .now
+      defer { state.last = delivery.consumerNumber }
+      return delivery.consumerNumber == state.last + 1
+    }
+    guard let isNext else { return }
+    guard isNext else { return distrust() }
+    let replaced = message.headers[JetStream.replaces].flatMap { UInt64($0) }
+    let version = replaced.map {
+      RecentVersions.Version(number: delivery.number, replaced: $0, writer: message.headers[JetStream.writer] ?? "")
+    }
+    versions.note(delivery.number, message.subject, version)
+  }
+
+  /// It says what the consumer gave last, so that nothing is missed at the end.
+  private func takeHeartbeat(_ message: NATSMessage, _ turn: Int) {
+    let last = message.headers[Self.lastByConsumer].flatMap { UInt64($0) }
+    let isMissing = state.withLock { state in
+      guard state.turn == turn, !state.isWanted else { return false }
+      state.heardAt = .now
+      return last.map { $0 != state.last } ?? false
+    }
+    if isMissing { distrust() }
+  }
+}
+
+/// What the reply subject of a consumer's message says: `$JS.ACK.<stream>.<consumer>.<times>.<number>.<consumer's number>.<time>.<pending>`.
+struct Delivery {
+  let times: Int
+  /// In the stream.
+  let number: UInt64
+  /// Of those that the consumer has given.
+  let consumerNumber: UInt64
+
+  init?(_ reply: String) {
+    let parts = reply.utf8.split(separator: UInt8(ascii: "."))
+    guard parts.count >= 9, let times = Int(Substring(parts[parts.count - 5])),
+      let number = UInt64(Substring(parts[parts.count - 4])), let given = UInt64(Substring(parts[parts.count - 3]))
+    else { return nil }
+    (self.times, self.number, consumerNumber) = (times, number, given)
+  }
+}
+
+/// Of the streams that a process follows.
+final class VersionFollowers: Sendable {
+  private let followers: Mutex<[String: VersionFollower]> = Mutex([:])
+
+  func add(_ follower: VersionFollower, _ stream: String) { followers.withLock { $0[stream] = follower } }
+
+  /// Nil if the stream is not followed.
+  func versions(_ stream: String) -> RecentVersions? { followers.withLock { $0[stream] }?.versions }
+
+  func distrust(_ stream: String) { followers.withLock { $0[stream] }?.distrust() }
+  func distrustAll() { for follower in followers.withLock({ Array($0.values) }) { follower.distrust() } }
+
+  func keep() async {
+    await withTaskGroup(of: Void.self) { group in
+      for follower in followers.withLock({ Array($0.values) }) { group.addTask { await follower.keep() } }
+    }
+  }
+}

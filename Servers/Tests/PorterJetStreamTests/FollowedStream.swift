@@ -1,0 +1,127 @@
+import Foundation
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+/// A stream `s` of a node, with one consumer at a time. It takes what it is sent without comparing it, as if all had passed together.
+final class FollowedStream: Sendable {
+  private struct Message {
+    var number: UInt64
+    var subject: String
+    var headers: [String]
+  }
+
+  private struct State {
+    var messages: [Message] = []
+    var last: UInt64 = 0
+    /// Where the consumer gives them.
+    var place: String?
+    var given = 0
+    var consumers = 0
+    var questions = 0
+    var losesNext = false
+    var deletesNext = false
+    var refusesConsumers = false
+  }
+
+  private static let elections = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
+
+  private let state = Mutex(State())
+  private let node = Mutex<FakeNode?>(nil)
+
+  func start() throws {
+    let made = try FakeNode { [weak self] in self?.answer($0) }
+    node.withLock { $0 = made }
+  }
+
+  func connect() throws -> NATSConnection { try XCTUnwrap(node.withLock { $0 }).connect() }
+
+  var consumers: Int { state.withLock { $0.consumers } }
+
+  /// How many the leader was asked since the last time.
+  func takeQuestions() -> Int {
+    state.withLock { state in
+      defer { state.questions = 0 }
+      return state.questions
+    }
+  }
+
+  func loseNext() { state.withLock { $0.losesNext = true } }
+  func deleteNext() { state.withLock { $0.deletesNext = true } }
+  func refuseConsumers(_ refuses: Bool) { state.withLock { $0.refusesConsumers = refuses } }
+
+  /// Another process's.
+  func store(_ subject: String, replaced: UInt64) {
+    _ = store(subject, ["Porter-Replaces: \(replaced)", "Porter-Writer: other"])
+  }
+
+  /// The consumer has nothing to give, and says what it gave last.
+  func beat() {
+    let (place, given) = state.withLock { ($0.place, $0.given) }
+    guard let place else { return XCTFail("no consumer") }
+    let headers = ["Nats-Last-Consumer: \(given)", "Nats-Last-Stream: 0"]
+    node.withLock { $0 }?.give(place, on: place, headers: headers, status: 100)
+  }
+
+  func announceElection(_ stream: String) {
+    node.withLock { $0 }?.give(Self.elections + stream, on: Self.elections + "*")
+  }
+
+  func await(_ what: String, _ isDone: () async -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while await !isDone() {
+      guard .now < end else { return XCTFail("never: \(what)") }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
+  private func store(_ subject: String, _ headers: [String]) -> UInt64 {
+    let (number, place, given) = state.withLock { state in
+      state.last += 1
+      let message = Message(number: state.last, subject: subject, headers: headers)
+      defer { (state.losesNext, state.deletesNext) = (false, false) }
+      guard !state.deletesNext else { return (state.last, String?.none, 0) }
+      state.messages.append(message)
+      state.given += 1
+      return (state.last, state.losesNext ? nil : state.place, state.given)
+    }
+    if let place {
+      let reply = "$JS.ACK.s.consumer.1.\(number).\(given).1764196785000000000.0"
+      node.withLock { $0 }?.give(subject, on: place, reply: reply, headers: headers)
+    }
+    return number
+  }
+
+  private func answer(_ request: FakeNode.Request) -> FakeNode.Answer? {
+    switch request.subject {
+    case "$JS.API.CONSUMER.CREATE.s":
+      let place = Reply(Array(request.payload.utf8)).text("deliver_subject")
+      return state.withLock { state in
+        guard !state.refusesConsumers else { return .text(#"{"error":{"err_code":10074,"description":"no"}}"#) }
+        (state.place, state.given, state.consumers) = (place, 0, state.consumers + 1)
+        return .text(#"{"name":"consumer"}"#)
+      }
+    case "$JS.API.STREAM.MSG.GET.s": return found(Reply(Array(request.payload.utf8)))
+    case "s.a":
+      let lines = request.headers.split(separator: "\r\n").map(String.init)
+      return .text(#"{"stream":"s","seq":\#(store("s.a", lines.filter { $0.hasPrefix("Porter-") }))}"#)
+    default: return nil
+    }
+  }
+
+  private func found(_ query: Reply) -> FakeNode.Answer {
+    let message = state.withLock { state in
+      state.questions += 1
+      if let subject = query.text("last_by_subj") { return state.messages.last { $0.subject == subject } }
+      let (number, subject) = (query.number("seq") ?? 0, query.text("next_by_subj"))
+      return state.messages.first { $0.number >= number && $0.subject == subject }
+    }
+    guard let message else { return .text(#"{"error":{"err_code":10037}}"#) }
+    let head = (["NATS/1.0"] + message.headers + ["", ""]).joined(separator: "\r\n")
+    let headers = Data(head.utf8).base64EncodedString()
+    let data = Data([1]).base64EncodedString()
+    return .text(
+      #"{"message":{"subject":"\#(message.subject)","seq":\#(message.number),"hdrs":"\#(headers)","data":"\#(data)"}}"#)
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import PorterRelayCluster
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+final class VersionFollowerTests: XCTestCase {
+  private func withStream(_ body: (FollowedStream, JetStream) async throws -> Void) async throws {
+    let node = FollowedStream()
+    try node.start()
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    // It gives nothing that was there before.
+    node.store("s.b", replaced: 0)
+    follow(stream)
+    await stream.followers.keep()
+    try await body(node, stream)
+  }
+
+  /// Threads of a busy machine may take long.
+  private func follow(_ stream: JetStream) {
+    stream.followers.add(VersionFollower(stream.connection, stream: "s", patience: .seconds(30)), "s")
+  }
+
+  private func replace(_ number: UInt64, _ stream: JetStream) async throws -> UInt64 {
+    let stored = try await stream.replace("s", "s.a", [1], number)
+    return try XCTUnwrap(stored)
+  }
+
+  func testWhatTheConsumerGivesIsNotAskedOfTheLeader() async throws {
+    try await withStream { node, stream in
+      // What was before the consumer's first message is not known.
+      let first = try await stream.replace("s", "s.a", [1], 0)
+      XCTAssertEqual(first, 2)
+      XCTAssertEqual(node.takeQuestions(), 1)
+      var last: UInt64 = 2
+      for _ in 0..<20 {
+        last = try await replace(last, stream)
+        let found = try await stream.newest("s", "s.a")
+        XCTAssertEqual(found?.revision, last)
+      }
+      XCTAssertEqual(last, 22)
+      XCTAssertEqual(node.takeQuestions(), 20, "one for each `newest`, and none for what lies between")
+    }
+  }
+
+  /// Of two that passed together the first is valid.
+  func testAnotherReplacementBeforeItIsFound() async throws {
+    try await withStream { node, stream in
+      _ = try await stream.replace("s", "s.a", [1], 0)
+      _ = node.takeQuestions()
+      node.store("s.a", replaced: 2)
+      let late = try await stream.replace("s", "s.a", [1], 2)
+      XCTAssertNil(late)
+      XCTAssertEqual(node.takeQuestions(), 1)
+      let found = try await stream.newest("s", "s.a")
+      XCTAssertEqual(found?.revision, 3)
+    }
+  }
+
+  /// After these nothing is known of what was before, and another consumer is made.
+  func testWhenSomethingMayBeMissingTheLeaderIsAsked() async throws {
+    let cases: [(what: String, happens: (FollowedStream, JetStream) -> Void)] = [
+      (
+        "a message of the consumer is missing",
+        { node, _ in
+          node.loseNext()
+          node.store("s.b", replaced: 0)
+          node.store("s.b", replaced: 2)
+        }
+      ),
+      (
+        "the consumer's last message is missing",
+        { node, _ in
+          node.loseNext()
+          node.store("s.b", replaced: 0)
+          node.beat()
+        }
+      ),
+      ("another node leads", { node, _ in node.announceElection("s") }),
+      ("the stream has gone back", { _, stream in _ = stream.lost("s") }),
+      ("the connection was lost", { _, stream in stream.noteReconnect() }),
+    ]
+    for (what, happens) in cases {
+      try await withStream { node, stream in
+        let first = try await replace(0, stream)
+        node.store("s.b", replaced: 0)
+        happens(node, stream)
+        try await node.await(what) {
+          await stream.followers.keep()
+          return node.consumers == 2
+        }
+        _ = node.takeQuestions()
+        let second = try await replace(first, stream)
+        XCTAssertEqual(node.takeQuestions(), 1, what)
+        _ = try await replace(second, stream)
+        XCTAssertEqual(node.takeQuestions(), 0, what)
+      }
+    }
+  }
+
+  func testAConsumerIsKeptAsLongAsNothingIsMissing() async throws {
+    let cases: [(what: String, happens: (FollowedStream) -> Void)] = [
+      ("it has given all", { $0.beat() }), ("another node leads another stream", { $0.announceElection("t") }),
+      ("a message was deleted before it was given", { $0.deleteNext(); $0.store("s.b", replaced: 0) }),
+    ]
+    for (what, happens) in cases {
+      try await withStream { node, stream in
+        let first = try await replace(0, stream)
+        happens(node)
+        for _ in 0..<50 {
+          await stream.followers.keep()
+          try await Task.sleep(for: .milliseconds(1))
+        }
+        XCTAssertEqual(node.consumers, 1, what)
+        _ = node.takeQuestions()
+        _ = try await replace(first, stream)
+        XCTAssertEqual(node.takeQuestions(), what.contains("deleted") ? 1 : 0, what)
+      }
+    }
+  }
+
+  /// It says something twice a second as long as it is there.
+  func testAConsumerThatSaysNothingIsReplaced() async throws {
+    let node = FollowedStream()
+    try node.start()
+    let connection = try node.connect()
+    defer { connection.close() }
+    let (follower, begin) = (VersionFollower(connection, stream: "s"), ContinuousClock.now)
+    await follower.keep(now: begin)
+    await follower.keep(now: begin + .milliseconds(1_900))
+    XCTAssertEqual(node.consumers, 1)
+    await follower.keep(now: begin + .milliseconds(2_100))
+    XCTAssertEqual(node.consumers, 2)
+  }
+
+  func testAConsumerThatCannotBeMadeIsTriedAgain() async throws {
+    let node = FollowedStream()
+    try node.start()
+    node.refuseConsumers(true)
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    node.store("s.b", replaced: 0)
+    follow(stream)
+    await stream.followers.keep()
+    let first = try await replace(0, stream)
+    XCTAssertEqual(node.takeQuestions(), 1)
+    node.refuseConsumers(false)
+    await stream.followers.keep()
+    _ = try await replace(first, stream)
+    XCTAssertEqual(node.takeQuestions(), 0)
+  }
+
+  func testADeliverySaysItsNumbers() {
+    let delivery = Delivery("$JS.ACK.stream.consumer.3.17.5.1764196785000000000.2")
+    XCTAssertEqual(delivery?.times, 3)
+    XCTAssertEqual(delivery?.number, 17)
+    XCTAssertEqual(delivery?.consumerNumber, 5)
+    let later = Delivery("$JS.ACK.domain.account.stream.consumer.3.17.5.1764196785000000000.2")
+    XCTAssertEqual(later?.number, 17)
+    for reply in ["", "a.b", "$JS.ACK.stream.consumer.x.17.5.17.2", "$JS.ACK.stream.consumer.3.-1.5.17.2"] {
+      XCTAssertNil(Delivery(reply), reply)
+    }
+  }
+}

@@ -84,19 +84,23 @@ final class JetStreamStore: ClusterStore {
   static func prepare(
     _ stream: JetStream, _ name: String, replicas: Int, partitions: Int
   ) async throws(ClusterFailure) -> String {
-    for partition in 0..<partitions {
-      try await stream.prepare(
-        .init(
+    let partitioned = (0..<partitions).flatMap { partition in
+      [
+        JetStream.Stream(
           name: "\(name)_mailboxes_\(partition)", subject: "\(name).mailbox.\(partition).*", replicas: replicas,
-          hasRecords: true))
-      // A day more than a record counts, whose clock is a relay's.
-      try await stream.prepare(
-        .init(
-          name: "\(name)_bodies_\(partition)", subject: "\(name).body.\(partition).*", replicas: replicas, days: 22))
+          hasRecords: true),
+        // A day more than a record counts, whose clock is a relay's.
+        JetStream.Stream(
+          name: "\(name)_bodies_\(partition)", subject: "\(name).body.\(partition).*", replicas: replicas, days: 22),
+      ]
     }
-    return try await stream.prepare(
-      .init(
-        name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true, days: 21))
+    let notifications = JetStream.Stream(
+      name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true, days: 21)
+    // Each has to elect a leader.
+    let made = try await eachAtOnce([notifications] + partitioned) { (each) async throws(ClusterFailure) in
+      try await stream.prepare(each)
+    }
+    return made.first ?? ""
   }
 
   private static func settings(
@@ -181,11 +185,14 @@ final class JetStreamStore: ClusterStore {
 
   /// A write to each partition: one without a quorum takes none. The time of the first, in milliseconds since 1970.
   func probe() async throws(ClusterFailure) -> Int64 {
-    let time = try await stream.time("\(name)_mailboxes_0", probe: "\(name).mailbox.0.probe")
-    for partition in 1..<max(1, settings.partitions) {
-      _ = try await stream.publish("\(name).mailbox.\(partition).probe", [])
+    let times = try await eachAtOnce(Array(0..<settings.partitions)) {
+      [name, stream] (partition) async throws(ClusterFailure) -> Int64 in
+      let probe = "\(name).mailbox.\(partition).probe"
+      if partition == 0 { return try await stream.time("\(name)_mailboxes_0", probe: probe) }
+      _ = try await stream.publish(probe, [])
+      return 0
     }
-    return time
+    return times.first ?? 0
   }
 
   /// Whether there is room for a message: probes and records are small, and streams may have limits of their own.

@@ -131,20 +131,23 @@ class SharingTests(JetStreamTestCase):
 
     def test_a_send_makes_the_leader_look_through_nothing(self):
         """It would look through all messages of the last seconds."""
-        relay = self.start("one")
-        person = self.person(relay)
-        mailboxes = [person.mailbox() for _ in range(40)]
-        audit = nats.Connection(self.cluster.nodes[0])
-        self.addCleanup(audit.close)
-        audit.subscribe("$JS.EVENT.ADVISORY.API")
+        made = self.start("one")
+        mailboxes = [self.person(made).mailbox() for _ in range(20)]
+        made.kill()
+        person = self.person(self.start("two"))
+        answers = nats.Connection(self.cluster.nodes[0])
+        self.addCleanup(answers.close)
+        answers.subscribe("_INBOX.>")
 
         def asked(count: int) -> int:
-            audit.messages()
+            """How often, for as many messages."""
+            answers.messages()
             for number in range(count):
                 person.send(random.choice(mailboxes), b"%d" % number)
-            return sum(b"STREAM.MSG.GET.porter_mailboxes" in each and b"_by_subj" in each for each in audit.messages())
+            found = [each for each in answers.messages() if b"stream_msg_get_response" in each]
+            return sum(b'"subject":"porter.mailbox.' in each and b".probe" not in each for each in found)
 
-        self.assertGreater(asked(4), 3, "a relay that has just begun does not know what came before")
+        self.assertGreater(asked(4), 3, "a relay that has just begun knows no mailbox")
         end = time.monotonic() + support.PATIENCE
         while asked(20) > 0:
             self.assertLess(time.monotonic(), end)

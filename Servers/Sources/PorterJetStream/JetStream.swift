@@ -52,6 +52,8 @@ struct JetStream: Sendable {
   /// In the messages that this process stores.
   let writer = String(UInt64.random(in: .min ... .max), radix: 36)
 
+  private static let followerInterval = Duration.seconds(1)
+
   /// Nodes announce each leader that they have elected. Without it no leader is known to have led for long.
   private let elections: NATSConnection.Subscription?
 
@@ -76,8 +78,14 @@ struct JetStream: Sendable {
   /// Nothing has failed, and no node was elected, for as long as one can take itself for the leader without being it.
   var isAtRest: Bool { settledNumbers.rest <= .now }
 
-  /// From then on the versions of this stream's records are known, as long as `followers.keep` is called each second.
-  func follow(_ stream: String) { followers.add(VersionFollower(connection, stream: stream), stream) }
+  /// The versions of these streams' records are known, until the task is cancelled.
+  func follow(_ streams: [String]) async {
+    for stream in streams { followers.add(VersionFollower(connection, stream: stream), stream) }
+    while !Task.isCancelled {
+      await followers.keep()
+      try? await Task.sleep(for: Self.followerInterval)
+    }
+  }
 
   /// The connection was lost, and messages with it.
   func noteReconnect() {

@@ -167,13 +167,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
         await restoreIfDue(cluster.relay)
       }
     }
-    let following = Task {
-      cluster.store.follow()
-      while !Task.isCancelled {
-        await cluster.store.stream.followers.keep()
-        try? await Task.sleep(for: Self.probeInterval)
-      }
-    }
+    let following = Task { await cluster.store.follow() }
     let isClosed = state.withLock { $0.isClosed }
     tasks.withLock { $0 += [beat, probe, following] }
     if isClosed { for task in [beat, probe, following] { task.cancel() } }

@@ -25,6 +25,7 @@ public final class JetStreamPushStore: SharedStore {
   private let watch: StreamWatch
   private let added = RecentNames()
   private let cluster = Mutex<Cluster?>(nil)
+  private let following = Mutex<Task<Void, Never>?>(nil)
   private var name: String { options.name }
 
   /// Connects, and makes what is missing in the cluster, when something is asked for; until that succeeds, calls throw why.
@@ -46,6 +47,12 @@ public final class JetStreamPushStore: SharedStore {
     }
     log(.info, "tokens and subscriptions are in JetStream")
     cluster.withLock { $0 = made }
+    // A server's; others have one question.
+    if options.isMaking {
+      let buckets = SharedKey.Bucket.allCases.map { Self.bucket($0, name) }
+      let task = Task.detached { await made.stream.follow(buckets) }
+      following.withLock { $0 = task }
+    }
     return made
   }
 
@@ -84,7 +91,10 @@ public final class JetStreamPushStore: SharedStore {
       .init(name: "\(name)_push_work", subject: "\(name).push.work.*", replicas: replicas, isQueue: true))
   }
 
-  public func close() { cluster.withLock { $0 }?.connection.close() }
+  public func close() {
+    following.withLock { $0 }?.cancel()
+    cluster.withLock { $0 }?.connection.close()
+  }
 
   // MARK: Records
 

@@ -135,10 +135,8 @@ final class JetStreamStore: ClusterStore {
 
   // MARK: Records
 
-  /// From then on the leader is asked less, as long as `stream.followers.keep` is called each second.
-  func follow() {
-    for partition in 0..<settings.partitions { stream.follow("\(name)_mailboxes_\(partition)") }
-  }
+  /// The leader is asked less, until the task is cancelled.
+  func follow() async { await stream.follow((0..<settings.partitions).map { "\(name)_mailboxes_\($0)" }) }
 
   static func partition(_ key: String, of partitions: Int) -> Int {
     Int(key.utf8.reduce(UInt32(5_381)) { ($0 &* 33) ^ UInt32($1) } % UInt32(partitions))

@@ -123,9 +123,9 @@ final class VersionFollowers: Sendable {
   func distrust(_ stream: String) { followers.withLock { $0[stream] }?.distrust() }
   func distrustAll() { for follower in followers.withLock({ Array($0.values) }) { follower.distrust() } }
 
-  func keep() async {
+  func keep(now: ContinuousClock.Instant = .now) async {
     await withTaskGroup(of: Void.self) { group in
-      for follower in followers.withLock({ Array($0.values) }) { group.addTask { await follower.keep() } }
+      for follower in followers.withLock({ Array($0.values) }) { group.addTask { await follower.keep(now: now) } }
     }
   }
 }

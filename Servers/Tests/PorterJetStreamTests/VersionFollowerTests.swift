@@ -85,11 +85,13 @@ final class VersionFollowerTests: XCTestCase {
     ]
     for (what, happens) in cases {
       try await withStream { node, stream in
+        let begin = ContinuousClock.now
         let first = try await replace(0, stream)
         node.store("s.b", replaced: 0)
         happens(node, stream)
         try await node.await(what) {
-          await stream.followers.keep()
+          // Not because it has said nothing for long.
+          await stream.followers.keep(now: begin)
           return node.consumers == 2
         }
         _ = node.takeQuestions()

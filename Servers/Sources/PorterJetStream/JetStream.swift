@@ -1,4 +1,5 @@
 import PorterRelayCluster
+import PorterTelemetry
 
 /// JetStream's interface, as far as it is used here. `spec/protocol/relay-cluster.md` says what for.
 struct JetStream: Sendable {
@@ -48,7 +49,7 @@ struct JetStream: Sendable {
   let outdated = OutdatedMessages()
   let settledNumbers = SettledNumbers()
   let followers = VersionFollowers()
-  private let deletions: Deletions
+  let deletions = DeletionGate()
   /// In the messages that this process stores.
   let writer = String(UInt64.random(in: .min ... .max), radix: 36)
 
@@ -59,9 +60,6 @@ struct JetStream: Sendable {
 
   init(connection: NATSConnection, watch: StreamWatch) {
     (self.connection, self.watch) = (connection, watch)
-    deletions = Deletions { deletion in
-      _ = try? await connection.request(Self.deletion(deletion.stream), Self.query(deletion.sequence))
-    }
     let (settledNumbers, followers) = (settledNumbers, followers)
     let subject = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
     elections = try? connection.subscribe(subject + "*") { message in
@@ -79,10 +77,17 @@ struct JetStream: Sendable {
   var isAtRest: Bool { settledNumbers.rest <= .now }
 
   /// The versions of these streams' records are known, until the task is cancelled.
-  func follow(_ streams: [String]) async {
+  func follow(_ streams: [String], _ log: LogWriter) async {
     for stream in streams { followers.add(VersionFollower(connection, stream: stream), stream) }
+    var isFailing = false
     while !Task.isCancelled {
-      await followers.keep()
+      if let failure = await followers.keep().first, !isFailing {
+        isFailing = true
+        log(.warning, "records cannot be followed, and cost the cluster more", ["reason": failure.description])
+      } else if isFailing, followers.areFollowing {
+        isFailing = false
+        log(.info, "records are followed again")
+      }
       try? await Task.sleep(for: Self.followerInterval)
     }
   }
@@ -219,7 +224,7 @@ struct JetStream: Sendable {
   }
 
   /// As the leader of the stream knows it.
-  private func bytes(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> [UInt8]? {
+  func bytes(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> [UInt8]? {
     try await get(stream, #"{"seq":\#(sequence)}"#).map { $0.data("data") ?? [] }
   }
 
@@ -284,8 +289,10 @@ struct JetStream: Sendable {
     return true
   }
 
-  /// Nobody learns whether it was.
-  func deleteSoon(_ stream: String, _ sequence: UInt64) { deletions.add(.init(stream: stream, sequence: sequence)) }
+  /// Without an answer.
+  func deleteSoon(_ stream: String, _ sequence: UInt64) {
+    connection.publish(Self.deletion(stream), Self.query(sequence))
+  }
 
   private static func deletion(_ stream: String) -> String { "$JS.API.STREAM.MSG.DELETE.\(stream)" }
   private static func query(_ sequence: UInt64) -> [UInt8] { Array(#"{"seq":\#(sequence),"no_erase":true}"#.utf8) }

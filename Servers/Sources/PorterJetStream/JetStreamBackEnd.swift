@@ -167,7 +167,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
         await restoreIfDue(cluster.relay)
       }
     }
-    let following = Task { await cluster.store.follow() }
+    let following = Task { [log] in await cluster.store.follow(log) }
     let isClosed = state.withLock { $0.isClosed }
     tasks.withLock { $0 += [beat, probe, following] }
     if isClosed { for task in [beat, probe, following] { task.cancel() } }

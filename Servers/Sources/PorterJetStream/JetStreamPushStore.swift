@@ -50,7 +50,7 @@ public final class JetStreamPushStore: SharedStore {
     // A server's; others have one question.
     if options.isMaking {
       let buckets = SharedKey.Bucket.allCases.map { Self.bucket($0, name) }
-      let task = Task.detached { await made.stream.follow(buckets) }
+      let task = Task.detached { [log] in await made.stream.follow(buckets, log) }
       following.withLock { $0 = task }
     }
     return made

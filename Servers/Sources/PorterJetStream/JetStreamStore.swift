@@ -1,4 +1,5 @@
 import PorterRelayCluster
+import PorterTelemetry
 import Synchronization
 
 /// Mailboxes in JetStream: a record of each in a stream that keeps the newest message of a subject, bodies in a stream that keeps them
@@ -136,7 +137,9 @@ final class JetStreamStore: ClusterStore {
   // MARK: Records
 
   /// The leader is asked less, until the task is cancelled.
-  func follow() async { await stream.follow((0..<settings.partitions).map { "\(name)_mailboxes_\($0)" }) }
+  func follow(_ log: LogWriter) async {
+    await stream.follow((0..<settings.partitions).map { "\(name)_mailboxes_\($0)" }, log)
+  }
 
   static func partition(_ key: String, of partitions: Int) -> Int {
     Int(key.utf8.reduce(UInt32(5_381)) { ($0 &* 33) ^ UInt32($1) } % UInt32(partitions))

@@ -181,6 +181,8 @@ final class NATSConnection: @unchecked Sendable {
   /// Ends what is under way. Blocks until libnats calls back no more.
   func close() {
     timer?.cancel()
+    // It may have what has the connection.
+    onReconnect.withLock { $0 = nil }
     fail("the connection is closed") { $0.isClosed = true }
     natsConnection_Close(raw)
     answers = nil

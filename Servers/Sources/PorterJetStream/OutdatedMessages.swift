@@ -80,13 +80,26 @@ final class OutdatedMessages: Sendable {
     state.withLock { state in state.messages[stream]?.first.map { $0.dueAt + Self.pause <= now } ?? false }
   }
 
-  /// Each is returned once.
-  func due(_ stream: String, now: ContinuousClock.Instant = .now) -> [Message] {
+  /// For how long the first one has been due; nil if none is.
+  func lateness(_ stream: String, now: ContinuousClock.Instant = .now) -> Duration? {
+    state.withLock { state in state.messages[stream]?.first.flatMap { $0.dueAt <= now ? now - $0.dueAt : nil } }
+  }
+
+  /// Each is returned once. `most`: of those of which that is said; what comes after them waits.
+  func due(
+    _ stream: String, most: Int = .max, of isCounted: (Message) -> Bool = { _ in true },
+    now: ContinuousClock.Instant = .now
+  ) -> [Message] {
     state.withLock { state in
       guard let noted = state.messages[stream], let first = noted.first, first.dueAt <= now else { return [] }
-      let due = Array(noted.prefix { $0.dueAt <= now })
+      var count = 0
+      let due = noted.prefix { message in
+        guard message.dueAt <= now else { return false }
+        if isCounted(message) { count += 1 }
+        return count <= most
+      }
       state.messages[stream]?.removeFirst(due.count)
-      return due
+      return Array(due)
     }
   }
 
@@ -105,10 +118,18 @@ final class OutdatedMessages: Sendable {
 extension JetStream {
   /// After the stream has acknowledged a message.
   func deleteOutdatedSoon(_ stream: String) {
-    var doubtful: [OutdatedMessages.Message] = []
-    for message in outdated.due(stream) {
-      if isCertain(message) { deleteSoon(stream, message.sequence) } else { doubtful.append(message) }
+    guard let late = outdated.lateness(stream) else { return }
+    let most = deletions.begin(.max, late: late)
+    var (doubtful, certain): ([OutdatedMessages.Message], Int) = ([], 0)
+    for message in outdated.due(stream, most: most, of: isCertain) {
+      if isCertain(message), certain < most {
+        certain += 1
+        deleteNow(message)
+      } else {
+        doubtful.append(message)
+      }
     }
+    deletions.end(most - certain)
     guard !doubtful.isEmpty else { return }
     let rest = settledNumbers.rest
     guard rest <= .now, outdated.beginLooking(stream) else {
@@ -118,6 +139,22 @@ extension JetStream {
     Task.detached { [self, doubtful] in
       await look(at: doubtful)
       outdated.endLooking(stream)
+    }
+  }
+
+  /// Of those that may be under way. When it has ended, what is due follows.
+  private func deleteNow(_ message: OutdatedMessages.Message) {
+    // Not with the deadline of an exchange.
+    Task.detached { [self] in
+      do throws(ClusterFailure) {
+        _ = try await delete(message.stream, message.sequence)
+        deletions.end()
+        deleteOutdatedSoon(message.stream)
+      } catch {
+        // Whether it was deleted is not known, and it may be in doubt by then.
+        outdated.postpone([message], until: .now + OutdatedMessages.pause)
+        deletions.end()
+      }
     }
   }
 
@@ -131,7 +168,7 @@ extension JetStream {
         let isOutdated = try await isOutdated(message)
         // The node that answered may have lost the lead meanwhile.
         guard isAtRest else { return outdated.postpone(Array(doubtful[index...]), until: settledNumbers.rest) }
-        if isOutdated { deleteSoon(message.stream, message.sequence) }
+        if isOutdated { _ = try await delete(message.stream, message.sequence) }
       } catch {
         return outdated.postpone(Array(doubtful[index...]), until: .now + OutdatedMessages.pause)
       }
@@ -155,6 +192,6 @@ extension JetStream {
   func drop(_ body: StoredBody, _ stream: String, _ subject: String, seenAt: ContinuousClock.Instant?) {
     let message = OutdatedMessages.Message(
       stream, subject, body.number, .dropped(message: body.message), certainFrom: seenAt)
-    if isCertain(message) { deleteSoon(stream, body.number) } else { outdated.note(message) }
+    if isCertain(message), deletions.begin(1) > 0 { deleteNow(message) } else { outdated.note(message) }
   }
 }

@@ -11,6 +11,14 @@ final class VersionFollower: Sendable {
     var last: UInt64 = 0
     var heardAt: ContinuousClock.Instant = .now
     var isWanted = true
+    /// Since the last consumer was made.
+    var failures = 0
+    var triedAt: ContinuousClock.Instant?
+
+    /// A node that is away may have been chosen for a consumer; each try leaves it one to be made.
+    func mayTry(_ now: ContinuousClock.Instant) -> Bool {
+      triedAt.map { now - $0 >= .seconds(failures == 0 ? 0 : 1 << min(failures, 5)) } ?? true
+    }
   }
 
   private static let lastByConsumer = "Nats-Last-Consumer"
@@ -29,23 +37,36 @@ final class VersionFollower: Sendable {
   }
 
   /// What the stream's replicas have may have changed, other than by messages that came later.
-  func distrust() {
+  func distrust() { state.withLock { distrust(&$0) } }
+
+  private func distrust(_ state: inout State) {
+    state.isWanted = true
     versions.reset()
-    state.withLock { $0.isWanted = true }
   }
 
-  /// Once a second. Without a consumer there is nothing known, and the leader is asked.
-  func keep(now: ContinuousClock.Instant = .now) async {
+  var isFollowing: Bool { state.withLock { !$0.isWanted } }
+
+  /// Once a second. Without a consumer there is nothing known, and the leader is asked. Returns why there is none.
+  func keep(now: ContinuousClock.Instant = .now) async -> ClusterFailure? {
     let begun = state.withLock { state -> (turn: Int, earlier: NATSConnection.Subscription?)? in
-      guard state.isWanted || now - state.heardAt > Self.silence else { return nil }
+      guard state.isWanted || now - state.heardAt > Self.silence, state.mayTry(now) else { return nil }
       defer { (state.last, state.heardAt, state.subscription, state.isWanted) = (0, now, nil, false) }
       state.turn += 1
+      state.triedAt = now
+      versions.reset()
       return (state.turn, state.subscription)
     }
-    guard let turn = begun?.turn else { return }
-    versions.reset()
-    do throws(ClusterFailure) { try await makeConsumer(turn) } catch {
-      state.withLock { $0.isWanted = true }
+    guard let turn = begun?.turn else { return nil }
+    do throws(ClusterFailure) {
+      try await makeConsumer(turn)
+      state.withLock { $0.failures = 0 }
+      return nil
+    } catch {
+      state.withLock { state in
+        state.failures += 1
+        distrust(&state)
+      }
+      return error
     }
   }
 
@@ -67,30 +88,27 @@ final class VersionFollower: Sendable {
   private func take(_ message: NATSMessage, _ turn: Int) {
     if message.status != nil { return takeHeartbeat(message, turn) }
     guard let delivery = message.reply.flatMap({ Delivery($0) }) else { return }
-    let isNext = state.withLock { state -> Bool? in
-      guard state.turn == turn, !state.isWanted else { return nil }
-      state.heardAt = .now
-      defer { state.last = delivery.consumerNumber }
-      return delivery.consumerNumber == state.last + 1
-    }
-    guard let isNext else { return }
-    guard isNext else { return distrust() }
     let replaced = message.headers[JetStream.replaces].flatMap { UInt64($0) }
     let version = replaced.map {
       RecentVersions.Version(number: delivery.number, replaced: $0, writer: message.headers[JetStream.writer] ?? "")
     }
-    versions.note(delivery.number, message.subject, version)
+    state.withLock { state in
+      guard state.turn == turn, !state.isWanted else { return }
+      state.heardAt = .now
+      guard delivery.consumerNumber == state.last + 1 else { return distrust(&state) }
+      state.last = delivery.consumerNumber
+      versions.note(delivery.number, message.subject, version)
+    }
   }
 
   /// It says what the consumer gave last, so that nothing is missed at the end.
   private func takeHeartbeat(_ message: NATSMessage, _ turn: Int) {
     let last = message.headers[Self.lastByConsumer].flatMap { UInt64($0) }
-    let isMissing = state.withLock { state in
-      guard state.turn == turn, !state.isWanted else { return false }
+    state.withLock { state in
+      guard state.turn == turn, !state.isWanted else { return }
       state.heardAt = .now
-      return last.map { $0 != state.last } ?? false
+      if let last, last != state.last { distrust(&state) }
     }
-    if isMissing { distrust() }
   }
 }
 
@@ -123,9 +141,15 @@ final class VersionFollowers: Sendable {
   func distrust(_ stream: String) { followers.withLock { $0[stream] }?.distrust() }
   func distrustAll() { for follower in followers.withLock({ Array($0.values) }) { follower.distrust() } }
 
-  func keep(now: ContinuousClock.Instant = .now) async {
-    await withTaskGroup(of: Void.self) { group in
+  var areFollowing: Bool { followers.withLock { Array($0.values) }.allSatisfy(\.isFollowing) }
+
+  /// Returns what failed of those that began anew.
+  func keep(now: ContinuousClock.Instant = .now) async -> [ClusterFailure] {
+    await withTaskGroup(of: ClusterFailure?.self) { group in
       for follower in followers.withLock({ Array($0.values) }) { group.addTask { await follower.keep(now: now) } }
+      var failures: [ClusterFailure] = []
+      for await case let failure? in group { failures.append(failure) }
+      return failures
     }
   }
 }

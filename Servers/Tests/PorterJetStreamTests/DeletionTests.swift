@@ -1,79 +1,106 @@
+import Foundation
+import PorterRelayCluster
 import Synchronization
 import XCTest
 
 @testable import PorterJetStream
 
 final class DeletionTests: XCTestCase {
-  func testAFewAreUnderWayAtATimeAndMoreTheMoreWait() async throws {
-    for (count, expected) in [(10, 10...10), (100, 16...16), (3_200, 90...100)] {
-      let node = HoldingNode()
-      let deletions = Deletions { await node.delete($0) }
-      for number in 0..<count { deletions.add(.init(stream: "s", sequence: UInt64(number))) }
-      try await node.await { $0.begun.count >= expected.lowerBound }
-      try await Task.sleep(for: .milliseconds(20))
-      XCTAssertTrue(expected ~= node.begun.count, "\(count): \(node.begun.count)")
-      node.answerAll()
-      try await node.await { $0.begun.count == count }
-      XCTAssertEqual(node.begun.sorted(), (0..<count).map(UInt64.init))
-      // What comes later is not forgotten.
-      deletions.add(.init(stream: "s", sequence: 5_000))
-      try await node.await { $0.begun.last == 5_000 }
+  private static let deletion = "$JS.API.STREAM.MSG.DELETE.s"
+
+  func testMoreAreUnderWayTheLaterTheyAre() {
+    let gate = DeletionGate()
+    XCTAssertEqual(gate.begin(10), 10)
+    XCTAssertEqual(gate.begin(10), 6)
+    XCTAssertEqual(gate.begin(10), 0)
+    gate.end(2)
+    XCTAssertEqual(gate.begin(.max), 2)
+    XCTAssertEqual(gate.begin(100, late: .milliseconds(1_500)), 16)
+    XCTAssertEqual(gate.begin(100, late: .milliseconds(3_999)), 96)
+    XCTAssertEqual(gate.begin(.max, late: .seconds(100)), 128)
+    XCTAssertEqual(gate.begin(1, late: .seconds(1_000_000)), 0)
+  }
+
+  /// A stream of one node, which has led for a minute.
+  private func makeStream(_ node: FakeNode) throws -> JetStream {
+    let stream = JetStream(connection: try node.connect(), watch: StreamWatch())
+    for second in -60 ... -1 { stream.settledNumbers.note("s", UInt64(second + 1_070), now: .now + .seconds(second)) }
+    return stream
+  }
+
+  private func note(_ numbers: ClosedRange<UInt64>, _ stream: JetStream) {
+    for number in numbers {
+      stream.outdated.note(.init("s", "s.a", number, .replaced(by: number + 1), now: .now - .milliseconds(5_100)))
     }
   }
 
-  /// Of a node that answers none, at a time.
-  func testAnAcknowledgementDeletesWhatIsDueAFewAtATime() async throws {
-    let node = try FakeNode { $0.subject == "s.a" ? .text(#"{"stream":"s","seq":2000}"#) : nil }
-    let connection = try node.connect()
-    defer { connection.close() }
-    let stream = JetStream(connection: connection, watch: StreamWatch())
-    for second in -60 ... -1 { stream.settledNumbers.note("s", UInt64(second + 1_070), now: .now + .seconds(second)) }
-    for number in UInt64(1)...400 {
-      stream.outdated.note(.init("s", "s.a", number, .replaced(by: number + 1), now: .now - .seconds(6)))
+  private func deleted(_ node: FakeNode) -> [UInt64] {
+    node.requests.filter { $0.subject == Self.deletion }.compactMap { Reply(Array($0.payload.utf8)).number("seq") }
+  }
+
+  func testWhatIsDueIsDeletedAFewAtATimeUntilNoneIsLeft() async throws {
+    let answers = Mutex(false)
+    let next = Mutex(2_000)
+    let node = try FakeNode { request in
+      guard request.subject == "s.a" else { return answers.withLock { $0 } ? .text(#"{"success":true}"#) : nil }
+      let number = next.withLock { next in
+        next += 1
+        return next
+      }
+      return .text(#"{"stream":"s","seq":\#(number)}"#)
     }
+    let stream = try makeStream(node)
+    defer { stream.connection.close() }
+    note(1...400, stream)
     _ = try await stream.publish("s.a", [])
     try await node.awaitRequests(17)
-    XCTAssertEqual(node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.s" }.count, 16)
-  }
-}
-
-/// Answers when it is told to.
-private final class HoldingNode: Sendable {
-  private struct State {
-    var begun: [UInt64] = []
-    var isAnswering = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
-  }
-
-  private let state = Mutex(State())
-
-  var begun: [UInt64] { state.withLock { $0.begun } }
-
-  func delete(_ deletion: Deletions.Deletion) async {
-    await withCheckedContinuation { continuation in
-      let answers = state.withLock { state in
-        state.begun.append(deletion.sequence)
-        if !state.isAnswering { state.waiting.append(continuation) }
-        return state.isAnswering
-      }
-      if answers { continuation.resume() }
-    }
-  }
-
-  func answerAll() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = [] }
-      state.isAnswering = true
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  func await(_ isDone: (HoldingNode) -> Bool) async throws {
+    XCTAssertEqual(deleted(node).sorted(), Array(1...16))
+    // When these are given up, others take their place; and each that is answered makes room for another.
+    answers.withLock { $0 = true }
     let end = ContinuousClock.now + .seconds(20)
-    while !isDone(self) {
-      guard .now < end else { return XCTFail("never") }
-      try await Task.sleep(for: .milliseconds(1))
+    while Set(deleted(node)).count < 400, .now < end {
+      if deleted(node).count == 16 { _ = try await stream.publish("s.a", []) }
+      try await Task.sleep(for: .milliseconds(10))
     }
+    XCTAssertEqual(Set(deleted(node)), Set(1...400))
+  }
+
+  /// It may have been undone: then it is the record again.
+  func testWhatWaitsForItsTurnIsNotDeletedWhenAnotherNodeLeads() async throws {
+    let node = try FakeNode { $0.subject == "s.a" ? .text(#"{"stream":"s","seq":2000}"#) : nil }
+    let stream = try makeStream(node)
+    defer { stream.connection.close() }
+    note(1...400, stream)
+    _ = try await stream.publish("s.a", [])
+    try await node.awaitRequests(17)
+    stream.settledNumbers.noteTrouble()
+    for _ in 0..<50 {
+      stream.deleteOutdatedSoon("s")
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    XCTAssertEqual(deleted(node).sorted(), Array(1...16))
+    // Those that were not answered come back as well.
+    var kept: Set<UInt64> = []
+    let end = ContinuousClock.now + .seconds(20)
+    while kept.count < 400, .now < end {
+      kept.formUnion(stream.outdated.due("s", now: .now + .seconds(60)).map(\.sequence))
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    XCTAssertEqual(kept, Set(1...400), "all are looked at when it has come to rest")
+  }
+
+  /// As a relay finds it that remembers a mailbox which another one has removed since.
+  func testAReplacementOfWhatWasRemovedIsNone() async throws {
+    let node = try FakeNode { request in
+      switch request.subject {
+      case "s.a": .text(#"{"error":{"err_code":10071,"description":"wrong last sequence: 0"}}"#)
+      case "$JS.API.STREAM.MSG.GET.s": .text(#"{"error":{"err_code":10037,"description":"no message found"}}"#)
+      default: nil
+      }
+    }
+    let stream = try makeStream(node)
+    defer { stream.connection.close() }
+    let stored = try await stream.replace("s", "s.a", [1], 7)
+    XCTAssertNil(stored)
   }
 }

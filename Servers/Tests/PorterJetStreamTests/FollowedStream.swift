@@ -10,6 +10,7 @@ final class FollowedStream: Sendable {
     var number: UInt64
     var subject: String
     var headers: [String]
+    var body: UInt8 = 1
   }
 
   private struct State {
@@ -20,9 +21,11 @@ final class FollowedStream: Sendable {
     var given = 0
     var consumers = 0
     var questions = 0
+    var checks = 0
     var losesNext = false
     var deletesNext = false
     var refusesConsumers = false
+    var replacesNext = false
   }
 
   private static let elections = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
@@ -39,7 +42,7 @@ final class FollowedStream: Sendable {
 
   var consumers: Int { state.withLock { $0.consumers } }
 
-  /// How many the leader was asked since the last time.
+  /// How often the leader had to look for a version since the last time.
   func takeQuestions() -> Int {
     state.withLock { state in
       defer { state.questions = 0 }
@@ -47,8 +50,18 @@ final class FollowedStream: Sendable {
     }
   }
 
+  /// How often it was asked for a message by its number.
+  func takeChecks() -> Int {
+    state.withLock { state in
+      defer { state.checks = 0 }
+      return state.checks
+    }
+  }
+
   func loseNext() { state.withLock { $0.losesNext = true } }
   func deleteNext() { state.withLock { $0.deletesNext = true } }
+  /// Another message takes the next one's place, after the consumer has given that.
+  func replaceNext() { state.withLock { $0.replacesNext = true } }
   func refuseConsumers(_ refuses: Bool) { state.withLock { $0.refusesConsumers = refuses } }
 
   /// Another process's.
@@ -79,8 +92,8 @@ final class FollowedStream: Sendable {
   private func store(_ subject: String, _ headers: [String]) -> UInt64 {
     let (number, place, given) = state.withLock { state in
       state.last += 1
-      let message = Message(number: state.last, subject: subject, headers: headers)
-      defer { (state.losesNext, state.deletesNext) = (false, false) }
+      let message = Message(number: state.last, subject: subject, headers: headers, body: state.replacesNext ? 2 : 1)
+      defer { (state.losesNext, state.deletesNext, state.replacesNext) = (false, false, false) }
       guard !state.deletesNext else { return (state.last, String?.none, 0) }
       state.messages.append(message)
       state.given += 1
@@ -112,15 +125,16 @@ final class FollowedStream: Sendable {
 
   private func found(_ query: Reply) -> FakeNode.Answer {
     let message = state.withLock { state in
-      state.questions += 1
+      if query.text("last_by_subj") ?? query.text("next_by_subj") != nil { state.questions += 1 } else { state.checks += 1 }
       if let subject = query.text("last_by_subj") { return state.messages.last { $0.subject == subject } }
       let (number, subject) = (query.number("seq") ?? 0, query.text("next_by_subj"))
+      guard let subject else { return state.messages.first { $0.number == number } }
       return state.messages.first { $0.number >= number && $0.subject == subject }
     }
     guard let message else { return .text(#"{"error":{"err_code":10037}}"#) }
     let head = (["NATS/1.0"] + message.headers + ["", ""]).joined(separator: "\r\n")
     let headers = Data(head.utf8).base64EncodedString()
-    let data = Data([1]).base64EncodedString()
+    let data = Data([message.body]).base64EncodedString()
     return .text(
       #"{"message":{"subject":"\#(message.subject)","seq":\#(message.number),"hdrs":"\#(headers)","data":"\#(data)"}}"#)
   }

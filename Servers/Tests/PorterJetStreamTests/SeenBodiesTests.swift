@@ -48,8 +48,13 @@ final class SeenBodiesTests: XCTestCase {
     try await body(store, node)
   }
 
-  private func deletions(_ node: FakeNode) -> Int {
-    node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.\(Self.bodies)" }.count
+  /// When there are as many, and a moment later: there must be no others.
+  private func deletions(_ node: FakeNode, awaited: Int) async throws -> Int {
+    func count() -> Int { node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.\(Self.bodies)" }.count }
+    let end = ContinuousClock.now + .seconds(20)
+    while count() < awaited, .now < end { try await Task.sleep(for: .milliseconds(1)) }
+    try await Task.sleep(for: .milliseconds(50))
+    return count()
   }
 
   private func drop(_ number: UInt64, _ message: UInt8, _ store: JetStreamStore) {
@@ -68,7 +73,8 @@ final class SeenBodiesTests: XCTestCase {
         let number = try await store.addBody(Self.key, Self.message(2) + [1])
         drop(number, message, store)
         try await settle(store)
-        XCTAssertEqual(deletions(node), deleted, "message \(message)")
+        let found = try await deletions(node, awaited: deleted)
+        XCTAssertEqual(found, deleted, "message \(message)")
       }
     }
   }
@@ -83,7 +89,8 @@ final class SeenBodiesTests: XCTestCase {
             now: .now - .seconds(6)))
         store.stream.settledNumbers.noteTrouble()
         try await store.makeRoom(isFull: isFull)
-        XCTAssertEqual(deletions(node), deleted, "full: \(isFull)")
+        let found = try await deletions(node, awaited: deleted)
+        XCTAssertEqual(found, deleted, "full: \(isFull)")
       }
     }
   }
@@ -92,7 +99,8 @@ final class SeenBodiesTests: XCTestCase {
     try await withStore { store, node in
       drop(4, 2, store)
       try await settle(store)
-      XCTAssertEqual(deletions(node), 0)
+      let found = try await deletions(node, awaited: 0)
+      XCTAssertEqual(found, 0)
     }
   }
 
@@ -103,7 +111,8 @@ final class SeenBodiesTests: XCTestCase {
       try await settle(store)
       drop(number, 2, store)
       try await settle(store)
-      XCTAssertEqual(deletions(node), 0)
+      let found = try await deletions(node, awaited: 0)
+      XCTAssertEqual(found, 0)
     }
   }
 
@@ -117,8 +126,9 @@ final class SeenBodiesTests: XCTestCase {
         XCTAssertNotNil(found)
         drop(3, 9, store)
         try await settle(store)
+        let count = try await deletions(node, awaited: deleted)
         XCTAssertEqual(
-          deletions(node), deleted, "started \(startedAgo) s ago, trouble \(troubledAgo.map(String.init) ?? "never")")
+          count, deleted, "started \(startedAgo) s ago, trouble \(troubledAgo.map(String.init) ?? "never")")
       }
     }
   }
@@ -132,9 +142,8 @@ final class SeenBodiesTests: XCTestCase {
           Self.bodies, "porter.body.0.mailbox", 3, .dropped(message: Self.message(9)), certainFrom: nil,
           now: .now - .seconds(11)))
       try await store.deleteOutdatedWhereIdle()
-      let end = ContinuousClock.now + .seconds(5)
-      while deletions(node) < 2, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
-      XCTAssertEqual(deletions(node), 2, "what it has published for that, and the body")
+      let found = try await deletions(node, awaited: 2)
+      XCTAssertEqual(found, 2, "what it has published for that, and the body")
     }
   }
 

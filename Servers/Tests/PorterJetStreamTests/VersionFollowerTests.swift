@@ -15,7 +15,8 @@ final class VersionFollowerTests: XCTestCase {
     // It gives nothing that was there before.
     node.store("s.b", replaced: 0)
     follow(stream)
-    await stream.followers.keep()
+    let failures = await stream.followers.keep()
+    XCTAssertEqual(failures, [])
     try await body(node, stream)
   }
 
@@ -91,7 +92,7 @@ final class VersionFollowerTests: XCTestCase {
         happens(node, stream)
         try await node.await(what) {
           // Not because it has said nothing for long.
-          await stream.followers.keep(now: begin)
+          _ = await stream.followers.keep(now: begin)
           return node.consumers == 2
         }
         _ = node.takeQuestions()
@@ -110,10 +111,11 @@ final class VersionFollowerTests: XCTestCase {
     ]
     for (what, happens) in cases {
       try await withStream { node, stream in
+        let begin = ContinuousClock.now
         let first = try await replace(0, stream)
         happens(node)
         for _ in 0..<50 {
-          await stream.followers.keep()
+          _ = await stream.followers.keep(now: begin)
           try await Task.sleep(for: .milliseconds(1))
         }
         XCTAssertEqual(node.consumers, 1, what)
@@ -131,14 +133,13 @@ final class VersionFollowerTests: XCTestCase {
     let connection = try node.connect()
     defer { connection.close() }
     let (follower, begin) = (VersionFollower(connection, stream: "s"), ContinuousClock.now)
-    await follower.keep(now: begin)
-    await follower.keep(now: begin + .milliseconds(1_900))
-    XCTAssertEqual(node.consumers, 1)
-    await follower.keep(now: begin + .milliseconds(2_100))
-    XCTAssertEqual(node.consumers, 2)
+    for (milliseconds, consumers) in [(0, 1), (1_900, 1), (2_100, 2)] {
+      _ = await follower.keep(now: begin + .milliseconds(milliseconds))
+      XCTAssertEqual(node.consumers, consumers)
+    }
   }
 
-  func testAConsumerThatCannotBeMadeIsTriedAgain() async throws {
+  func testAConsumerThatCannotBeMadeIsTriedAgainEverMoreSeldom() async throws {
     let node = FollowedStream()
     try node.start()
     node.refuseConsumers(true)
@@ -147,13 +148,37 @@ final class VersionFollowerTests: XCTestCase {
     let stream = JetStream(connection: connection, watch: StreamWatch())
     node.store("s.b", replaced: 0)
     follow(stream)
-    await stream.followers.keep()
+    let begin = ContinuousClock.now
+    var tries: [Int] = []
+    for second in 0..<60 where await !stream.followers.keep(now: begin + .seconds(second)).isEmpty { tries.append(second) }
+    XCTAssertEqual(tries, [0, 2, 6, 14, 30])
     let first = try await replace(0, stream)
     XCTAssertEqual(node.takeQuestions(), 1)
     node.refuseConsumers(false)
-    await stream.followers.keep()
+    let failures = await stream.followers.keep(now: begin + .seconds(62))
+    XCTAssertEqual(failures, [])
+    XCTAssertTrue(stream.followers.areFollowing)
     _ = try await replace(first, stream)
     XCTAssertEqual(node.takeQuestions(), 0)
+  }
+
+  /// It is not certain then that its leader has what the consumer has given.
+  func testInTroubleTheLeaderIsAskedForWhatIsAcknowledged() async throws {
+    try await withStream { node, stream in
+      let first = try await replace(0, stream)
+      _ = (node.takeQuestions(), node.takeChecks())
+      stream.settledNumbers.noteTrouble()
+      let second = try await replace(first, stream)
+      XCTAssertEqual(node.takeQuestions(), 0)
+      XCTAssertEqual(node.takeChecks(), 1)
+      node.replaceNext()
+      do {
+        _ = try await stream.replace("s", "s.a", [1], second)
+        XCTFail("it was acknowledged, and is not there")
+      } catch {
+        XCTAssertEqual((error as? ClusterFailure)?.description, "stream s has lost messages")
+      }
+    }
   }
 
   func testADeliverySaysItsNumbers() {

@@ -4,13 +4,14 @@ import Synchronization
 /// were all asked for that are due, whatever a relay asks for next would wait behind them, and time out.
 final class DeletionGate: Sendable {
   private static let fewest = 16
-  private static let most = 256
+  /// More would only wait for each other at a node that is as slow as that.
+  private static let most = 64
   private let underWay = Mutex(0)
 
   /// As many as may begin; each has to end. `late`: for how long the first one has been due.
   func begin(_ wanted: Int, late: Duration = .zero) -> Int {
     // More of them, if they become more than are deleted.
-    let room = late < .seconds(4) ? Self.fewest << max(0, Int(late.components.seconds)) : Self.most
+    let room = late < .seconds(2) ? Self.fewest << max(0, Int(late.components.seconds)) : Self.most
     return underWay.withLock { underWay in
       let begun = max(0, min(wanted, room - underWay))
       underWay += begun

@@ -111,7 +111,7 @@ extension JetStream {
       await recent.isOnly(stored, of: subject, replacing: replaced, by: writer, after: start)
     {
       // Whoever leads by now may have another message in its place.
-      if isAtRest { return true }
+      if !settledNumbers.isInTrouble() { return true }
       guard let found = try await self.bytes(stream, stored) else { throw ClusterFailure("the leader of \(stream) lags") }
       guard found == bytes else { throw lost(stream) }
       return true

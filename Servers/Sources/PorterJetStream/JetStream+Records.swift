@@ -85,8 +85,8 @@ extension JetStream {
         // It was refused, which says nothing of what came before.
         guard case .last(let version) = try await following(stream, subject, replaced) else { return nil }
         guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
-        // It was removed, as far as this leader knows.
-        guard let version else { return nil }
+        // What was removed is gone, and there may be another record by now, which replaces none.
+        guard let version, try await isThere(replaced, stream, subject) else { return nil }
         guard version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
         last = version.sequence
         continue
@@ -100,6 +100,10 @@ extension JetStream {
       return stored
     }
     throw ClusterFailure("too many replacements of a record at the same time")
+  }
+
+  private func isThere(_ sequence: UInt64, _ stream: String, _ subject: String) async throws(ClusterFailure) -> Bool {
+    try await get(stream, #"{"seq":\#(sequence)}"#)?.text("subject") == subject
   }
 
   /// Whether nothing has replaced the same version before this one, which was stored. What comes before `start` has not.

@@ -8,6 +8,8 @@ struct JetStream: Sendable {
     static let wrongLastSequence = 10_071
     static let noMessage = 10_037
     static let deleteFailed = 10_057
+    /// What was deleted before, in the middle of a stream.
+    static let sequenceNotFound = 10_043
     static let replicasNotSupported = 10_074
     static let streamNotFound = 10_059
     /// A limit of the account, of the node, or of the account's storage: the leader takes nothing.
@@ -78,7 +80,7 @@ struct JetStream: Sendable {
 
   /// The versions of these streams' records are known, until the task is cancelled.
   func follow(_ streams: [String], _ log: LogWriter) async {
-    for stream in streams { followers.add(VersionFollower(connection, stream: stream), stream) }
+    for stream in streams { followers.add(VersionFollower(connection, stream: stream, name: writer), stream) }
     var isFailing = false
     while !Task.isCancelled {
       if let failure = await followers.keep().first, !isFailing {
@@ -95,7 +97,7 @@ struct JetStream: Sendable {
   /// The connection was lost, and messages with it.
   func noteReconnect() {
     settledNumbers.noteTrouble()
-    followers.distrustAll()
+    followers.noteReconnect()
   }
 
   // MARK: Streams
@@ -284,7 +286,9 @@ struct JetStream: Sendable {
   func delete(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> Bool {
     let message = try await connection.request(Self.deletion(stream), Self.query(sequence))
     let reply = Reply(message.data)
-    if reply.errorCode == Code.deleteFailed || reply.errorCode == Code.noMessage { return false }
+    if let code = reply.errorCode, [Code.deleteFailed, Code.noMessage, Code.sequenceNotFound].contains(code) {
+      return false
+    }
     guard message.status == nil, reply.errorCode == nil else { throw failure(reply, "delete") }
     return true
   }

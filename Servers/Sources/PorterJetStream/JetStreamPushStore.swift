@@ -25,6 +25,7 @@ public final class JetStreamPushStore: SharedStore {
   private let watch: StreamWatch
   private let added = RecentNames()
   private let cluster = Mutex<Cluster?>(nil)
+  private let isClosed = Mutex(false)
   private let following = Mutex<Task<Void, Never>?>(nil)
   private var name: String { options.name }
 
@@ -41,17 +42,27 @@ public final class JetStreamPushStore: SharedStore {
   private func reached() async throws(ClusterFailure) -> Cluster {
     if let cluster = cluster.withLock({ $0 }) { return cluster }
     let made = try await open()
+    let (kept, isNew) = cluster.withLock { cluster in
+      guard cluster == nil, !isClosed.withLock({ $0 }) else { return (cluster, false) }
+      cluster = made
+      return (made, true)
+    }
+    guard isNew else {
+      made.connection.close()
+      guard let kept else { throw ClusterFailure("the connection is closed") }
+      return kept
+    }
     made.connection.setReconnectHandler { [log, stream = made.stream] in
       log(.warning, "connected to the cluster again")
       stream.noteReconnect()
     }
     log(.info, "tokens and subscriptions are in JetStream")
-    cluster.withLock { $0 = made }
     // A server's; others have one question.
     if options.isMaking {
       let buckets = SharedKey.Bucket.allCases.map { Self.bucket($0, name) }
       let task = Task.detached { [log] in await made.stream.follow(buckets, log) }
       following.withLock { $0 = task }
+      if isClosed.withLock({ $0 }) { task.cancel() }
     }
     return made
   }
@@ -92,6 +103,7 @@ public final class JetStreamPushStore: SharedStore {
   }
 
   public func close() {
+    isClosed.withLock { $0 = true }
     following.withLock { $0 }?.cancel()
     cluster.withLock { $0 }?.connection.close()
   }

@@ -189,6 +189,8 @@ final class NATSConnection: @unchecked Sendable {
     natsConnection_Destroy(raw)
   }
 
+  /// libnats' connection is gone then.
+  private var isClosed: Bool { state.withLock { $0.isClosed } }
   var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
 
   /// Bytes of messages that were published and not sent yet.
@@ -288,7 +290,8 @@ final class NATSConnection: @unchecked Sendable {
   func publish(
     _ subject: String, _ payload: [UInt8], headers: [(name: String, value: String)] = [], reply: String? = nil
   ) -> natsStatus {
-    payload.withUnsafeBufferPointer { buffer in
+    guard !isClosed else { return NATS_CONNECTION_CLOSED }
+    return payload.withUnsafeBufferPointer { buffer in
       buffer.withMemoryRebound(to: CChar.self) { data in
         guard !headers.isEmpty else {
           return reply == nil
@@ -311,6 +314,7 @@ final class NATSConnection: @unchecked Sendable {
   func subscribe(
     _ subject: String, headers: [String] = [], _ receive: @escaping @Sendable (NATSMessage) -> Void
   ) throws(ClusterFailure) -> Subscription {
+    guard !isClosed else { throw ClusterFailure("the connection is closed") }
     var subscription: OpaquePointer?
     let handler = Unmanaged.passRetained(Handler(headers, receive))
     let status = natsConnection_Subscribe(

@@ -37,8 +37,27 @@ final class OutdatedMessages: Sendable {
     }
   }
 
+  /// Taken from its front without moving the rest each time.
+  private struct Queue {
+    var messages: [Message] = []
+    var start = 0
+
+    var count: Int { messages.count - start }
+    var first: Message? { start < messages.count ? messages[start] : nil }
+
+    mutating func takeFirst(while isTaken: (Message) -> Bool) -> [Message] {
+      let taken = Array(messages[start...].prefix(while: isTaken))
+      start += taken.count
+      if start > messages.count / 2 {
+        messages.removeFirst(start)
+        start = 0
+      }
+      return taken
+    }
+  }
+
   private struct State {
-    var messages: [String: [Message]] = [:]
+    var messages: [String: Queue] = [:]
     /// Streams whose doubtful messages are being looked at.
     var looking: Set<String> = []
   }
@@ -55,7 +74,7 @@ final class OutdatedMessages: Sendable {
   func note(_ messages: [Message]) {
     state.withLock { state in
       for message in messages where state.messages[message.stream]?.count ?? 0 < Self.most {
-        state.messages[message.stream, default: []].append(message)
+        state.messages[message.stream, default: Queue()].messages.append(message)
       }
     }
   }
@@ -72,7 +91,11 @@ final class OutdatedMessages: Sendable {
 
   /// The stream has lost messages, and its numbers may be given to others.
   func forgetVersions(_ stream: String) {
-    state.withLock { $0.messages[stream]?.removeAll { if case .dropped = $0.reason { false } else { true } } }
+    state.withLock { state in
+      guard let queue = state.messages[stream] else { return }
+      let kept = queue.messages[queue.start...].filter { if case .dropped = $0.reason { true } else { false } }
+      state.messages[stream] = Queue(messages: kept)
+    }
   }
 
   /// Whether messages wait that the stream's next one would have had deleted, if there had been one.
@@ -91,15 +114,12 @@ final class OutdatedMessages: Sendable {
     now: ContinuousClock.Instant = .now
   ) -> [Message] {
     state.withLock { state in
-      guard let noted = state.messages[stream], let first = noted.first, first.dueAt <= now else { return [] }
       var count = 0
-      let due = noted.prefix { message in
+      return state.messages[stream]?.takeFirst { message in
         guard message.dueAt <= now else { return false }
         if isCounted(message) { count += 1 }
         return count <= most
-      }
-      state.messages[stream]?.removeFirst(due.count)
-      return Array(due)
+      } ?? []
     }
   }
 
@@ -119,7 +139,7 @@ extension JetStream {
   /// After the stream has acknowledged a message.
   func deleteOutdatedSoon(_ stream: String) {
     guard let late = outdated.lateness(stream) else { return }
-    let most = deletions.begin(.max, late: late)
+    let most = deletions.begin(.max, stream, late: late)
     var (doubtful, certain): ([OutdatedMessages.Message], Int) = ([], 0)
     for message in outdated.due(stream, most: most, of: isCertain) {
       if isCertain(message), certain < most {
@@ -129,7 +149,7 @@ extension JetStream {
         doubtful.append(message)
       }
     }
-    deletions.end(most - certain)
+    deletions.end(most - certain, stream)
     guard !doubtful.isEmpty else { return }
     let rest = settledNumbers.rest
     guard rest <= .now, outdated.beginLooking(stream) else {
@@ -148,12 +168,13 @@ extension JetStream {
     Task.detached { [self] in
       do throws(ClusterFailure) {
         _ = try await delete(message.stream, message.sequence)
-        deletions.end()
+        deletions.end(1, message.stream)
         deleteOutdatedSoon(message.stream)
       } catch {
-        // Whether it was deleted is not known, and it may be in doubt by then.
+        // Whether it was deleted is not known, and it may be in doubt by then. A node that is slow may still be at it.
         outdated.postpone([message], until: .now + OutdatedMessages.pause)
-        deletions.end()
+        try? await Task.sleep(for: OutdatedMessages.pause)
+        deletions.end(1, message.stream)
       }
     }
   }
@@ -192,6 +213,6 @@ extension JetStream {
   func drop(_ body: StoredBody, _ stream: String, _ subject: String, seenAt: ContinuousClock.Instant?) {
     let message = OutdatedMessages.Message(
       stream, subject, body.number, .dropped(message: body.message), certainFrom: seenAt)
-    if isCertain(message), deletions.begin(1) > 0 { deleteNow(message) } else { outdated.note(message) }
+    if isCertain(message), deletions.begin(1, stream) > 0 { deleteNow(message) } else { outdated.note(message) }
   }
 }

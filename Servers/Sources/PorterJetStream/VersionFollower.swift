@@ -11,7 +11,7 @@ final class VersionFollower: Sendable {
     var last: UInt64 = 0
     var heardAt: ContinuousClock.Instant = .now
     var isWanted = true
-    /// Since the last consumer was made.
+    /// Since a consumer has said something.
     var failures = 0
     var triedAt: ContinuousClock.Instant?
 
@@ -29,59 +29,80 @@ final class VersionFollower: Sendable {
   let versions: RecentVersions
   private let connection: NATSConnection
   private let stream: String
+  private let name: String
   private let state = Mutex(State())
 
-  /// `patience`: how long one waits for a message that was acknowledged.
-  init(_ connection: NATSConnection, stream: String, patience: Duration = .milliseconds(50)) {
-    (self.connection, self.stream, versions) = (connection, stream, RecentVersions(patience: patience))
+  /// `name`: of its consumers, which nobody else uses. `patience`: how long one waits for a message that was acknowledged.
+  init(_ connection: NATSConnection, stream: String, name: String, patience: Duration = .milliseconds(50)) {
+    (self.connection, self.stream, self.name) = (connection, stream, name)
+    versions = RecentVersions(patience: patience)
   }
 
   /// What the stream's replicas have may have changed, other than by messages that came later.
   func distrust() { state.withLock { distrust(&$0) } }
+
+  /// What has failed meanwhile says nothing of the cluster.
+  func noteReconnect() {
+    state.withLock { state in
+      (state.failures, state.triedAt) = (0, nil)
+      distrust(&state)
+    }
+  }
 
   private func distrust(_ state: inout State) {
     state.isWanted = true
     versions.reset()
   }
 
-  var isFollowing: Bool { state.withLock { !$0.isWanted } }
+  var isFollowing: Bool { state.withLock { !$0.isWanted && $0.failures == 0 } }
 
-  /// Once a second. Without a consumer there is nothing known, and the leader is asked. Returns why there is none.
+  /// Once a second. Without a consumer there is nothing known, and the leader is asked. Returns what has failed.
   func keep(now: ContinuousClock.Instant = .now) async -> ClusterFailure? {
-    let begun = state.withLock { state -> (turn: Int, earlier: NATSConnection.Subscription?)? in
-      guard state.isWanted || now - state.heardAt > Self.silence, state.mayTry(now) else { return nil }
-      defer { (state.last, state.heardAt, state.subscription, state.isWanted) = (0, now, nil, false) }
-      state.turn += 1
-      state.triedAt = now
-      versions.reset()
-      return (state.turn, state.subscription)
-    }
-    guard let turn = begun?.turn else { return nil }
-    do throws(ClusterFailure) {
-      try await makeConsumer(turn)
-      state.withLock { $0.failures = 0 }
-      return nil
-    } catch {
-      state.withLock { state in
+    var earlier: NATSConnection.Subscription?
+    let (turn, isSilent) = state.withLock { state -> (Int?, Bool) in
+      let isSilent = !state.isWanted && now - state.heardAt > Self.silence
+      if isSilent {
         state.failures += 1
         distrust(&state)
       }
-      return error
+      guard state.isWanted, state.mayTry(now) else { return (nil, isSilent) }
+      earlier = state.subscription
+      (state.last, state.heardAt, state.subscription, state.isWanted) = (0, now, nil, false)
+      (state.turn, state.triedAt) = (state.turn + 1, now)
+      versions.reset()
+      return (state.turn, isSilent)
     }
+    if let turn {
+      do throws(ClusterFailure) { try await makeConsumer(turn) } catch {
+        state.withLock { state in
+          (earlier, state.subscription) = (state.subscription, nil)
+          state.failures += 1
+          distrust(&state)
+        }
+        return error
+      }
+    }
+    withExtendedLifetime(earlier) {}
+    return isSilent ? ClusterFailure("a consumer of \(stream) says nothing") : nil
   }
 
-  /// It ends by itself when nobody hears it any more.
+  private func consumer(_ turn: Int) -> String { "\(name)-\(turn)" }
+
+  /// It ends by itself when nobody hears it any more, but for one that is on a node that is away: that node would look for it when it is back,
+  /// and not be healthy.
   private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
+    if turn > 1 { _ = try? await connection.request("$JS.API.CONSUMER.DELETE.\(stream).\(consumer(turn - 1))") }
     let subject = connection.freshSubject()
     let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
     let subscription = try connection.subscribe(subject, headers: headers) { [weak self] in self?.take($0, turn) }
     state.withLock { state in if state.turn == turn { state.subscription = subscription } }
     let configuration = """
-      {"stream_name":"\(stream)","config":{"deliver_subject":"\(subject)","deliver_policy":"new","ack_policy":"none",\
+      {"stream_name":"\(stream)","config":{"name":"\(consumer(turn))","deliver_subject":"\(subject)","deliver_policy":"new","ack_policy":"none",\
       "replay_policy":"instant","headers_only":true,"mem_storage":true,"num_replicas":1,\
       "idle_heartbeat":\(Self.heartbeatMilliseconds * 1_000_000),"inactive_threshold":5000000000}}
       """
-    let reply = Reply(try await connection.request("$JS.API.CONSUMER.CREATE.\(stream)", Array(configuration.utf8)).data)
+    let create = "$JS.API.CONSUMER.CREATE.\(stream).\(consumer(turn))"
+    let reply = Reply(try await connection.request(create, Array(configuration.utf8)).data)
     guard reply.errorCode == nil else { throw ClusterFailure("consumer: \(reply.errorText)") }
   }
 
@@ -94,7 +115,7 @@ final class VersionFollower: Sendable {
     }
     state.withLock { state in
       guard state.turn == turn, !state.isWanted else { return }
-      state.heardAt = .now
+      (state.heardAt, state.failures) = (.now, 0)
       guard delivery.consumerNumber == state.last + 1 else { return distrust(&state) }
       state.last = delivery.consumerNumber
       versions.note(delivery.number, message.subject, version)
@@ -106,7 +127,7 @@ final class VersionFollower: Sendable {
     let last = message.headers[Self.lastByConsumer].flatMap { UInt64($0) }
     state.withLock { state in
       guard state.turn == turn, !state.isWanted else { return }
-      state.heardAt = .now
+      (state.heardAt, state.failures) = (.now, 0)
       if let last, last != state.last { distrust(&state) }
     }
   }
@@ -139,7 +160,7 @@ final class VersionFollowers: Sendable {
   func versions(_ stream: String) -> RecentVersions? { followers.withLock { $0[stream] }?.versions }
 
   func distrust(_ stream: String) { followers.withLock { $0[stream] }?.distrust() }
-  func distrustAll() { for follower in followers.withLock({ Array($0.values) }) { follower.distrust() } }
+  func noteReconnect() { for follower in followers.withLock({ Array($0.values) }) { follower.noteReconnect() } }
 
   var areFollowing: Bool { followers.withLock { Array($0.values) }.allSatisfy(\.isFollowing) }
 

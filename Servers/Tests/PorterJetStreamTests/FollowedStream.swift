@@ -20,6 +20,7 @@ final class FollowedStream: Sendable {
     var place: String?
     var given = 0
     var consumers = 0
+    var names: Set<String> = []
     var questions = 0
     var checks = 0
     var losesNext = false
@@ -40,7 +41,10 @@ final class FollowedStream: Sendable {
 
   func connect() throws -> NATSConnection { try XCTUnwrap(node.withLock { $0 }).connect() }
 
+  /// That were made.
   var consumers: Int { state.withLock { $0.consumers } }
+  /// Of those that were not deleted.
+  var names: Set<String> { state.withLock { $0.names } }
 
   /// How often the leader had to look for a version since the last time.
   func takeQuestions() -> Int {
@@ -107,12 +111,17 @@ final class FollowedStream: Sendable {
   }
 
   private func answer(_ request: FakeNode.Request) -> FakeNode.Answer? {
+    let name = String(request.subject.split(separator: ".").last ?? "")
     switch request.subject {
-    case "$JS.API.CONSUMER.CREATE.s":
+    case "$JS.API.CONSUMER.DELETE.s.\(name)":
+      state.withLock { _ = $0.names.remove(name) }
+      return .text(#"{"success":true}"#)
+    case "$JS.API.CONSUMER.CREATE.s.\(name)":
       let place = Reply(Array(request.payload.utf8)).text("deliver_subject")
       return state.withLock { state in
         guard !state.refusesConsumers else { return .text(#"{"error":{"err_code":10074,"description":"no"}}"#) }
         (state.place, state.given, state.consumers) = (place, 0, state.consumers + 1)
+        state.names.insert(name)
         return .text(#"{"name":"consumer"}"#)
       }
     case "$JS.API.STREAM.MSG.GET.s": return found(Reply(Array(request.payload.utf8)))

@@ -22,7 +22,7 @@ final class VersionFollowerTests: XCTestCase {
 
   /// Threads of a busy machine may take long.
   private func follow(_ stream: JetStream) {
-    stream.followers.add(VersionFollower(stream.connection, stream: "s", patience: .seconds(30)), "s")
+    stream.followers.add(VersionFollower(stream.connection, stream: "s", name: "n", patience: .seconds(30)), "s")
   }
 
   private func replace(_ number: UInt64, _ stream: JetStream) async throws -> UInt64 {
@@ -100,6 +100,7 @@ final class VersionFollowerTests: XCTestCase {
         XCTAssertEqual(node.takeQuestions(), 1, what)
         _ = try await replace(second, stream)
         XCTAssertEqual(node.takeQuestions(), 0, what)
+        XCTAssertEqual(node.names, ["n-2"], what)
       }
     }
   }
@@ -132,10 +133,12 @@ final class VersionFollowerTests: XCTestCase {
     try node.start()
     let connection = try node.connect()
     defer { connection.close() }
-    let (follower, begin) = (VersionFollower(connection, stream: "s"), ContinuousClock.now)
-    for (milliseconds, consumers) in [(0, 1), (1_900, 1), (2_100, 2)] {
-      _ = await follower.keep(now: begin + .milliseconds(milliseconds))
-      XCTAssertEqual(node.consumers, consumers)
+    let (follower, begin) = (VersionFollower(connection, stream: "s", name: "n"), ContinuousClock.now)
+    // The second and the third say nothing either.
+    for (milliseconds, consumers) in [(0, 1), (1_900, 1), (2_100, 2), (4_200, 2), (6_200, 3), (9_000, 3)] {
+      let failure = await follower.keep(now: begin + .milliseconds(milliseconds))
+      XCTAssertEqual(node.consumers, consumers, "\(milliseconds)")
+      XCTAssertEqual(failure != nil, [2_100, 4_200, 9_000].contains(milliseconds), "\(milliseconds)")
     }
   }
 
@@ -157,9 +160,14 @@ final class VersionFollowerTests: XCTestCase {
     node.refuseConsumers(false)
     let failures = await stream.followers.keep(now: begin + .seconds(62))
     XCTAssertEqual(failures, [])
-    XCTAssertTrue(stream.followers.areFollowing)
+    XCTAssertFalse(stream.followers.areFollowing, "it has said nothing yet")
     _ = try await replace(first, stream)
     XCTAssertEqual(node.takeQuestions(), 0)
+    XCTAssertTrue(stream.followers.areFollowing)
+    stream.noteReconnect()
+    let again = await stream.followers.keep(now: begin + .seconds(63))
+    XCTAssertEqual(again, [])
+    XCTAssertEqual(node.consumers, 2)
   }
 
   /// It is not certain then that its leader has what the consumer has given.

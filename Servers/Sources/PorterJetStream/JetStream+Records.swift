@@ -116,7 +116,9 @@ extension JetStream {
     {
       // Whoever leads by now may have another message in its place.
       if !settledNumbers.isInTrouble() { return true }
-      guard let found = try await self.bytes(stream, stored) else { throw ClusterFailure("the leader of \(stream) lags") }
+      guard let found = try await self.bytes(stream, stored) else {
+        throw ClusterFailure("the leader of \(stream) lags")
+      }
       guard found == bytes else { throw lost(stream) }
       return true
     }

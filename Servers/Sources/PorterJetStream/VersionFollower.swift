@@ -7,6 +7,8 @@ final class VersionFollower: Sendable {
     var subscription: NATSConnection.Subscription?
     /// The newest consumer's; what an earlier one still gives is not taken.
     var turn = 0
+    /// Turns whose consumers may be there still, and the present one.
+    var earlier: Set<Int> = []
     /// Of the consumer's messages, which it numbers without a gap.
     var last: UInt64 = 0
     var heardAt: ContinuousClock.Instant = .now
@@ -17,7 +19,8 @@ final class VersionFollower: Sendable {
 
     /// A node that is away may have been chosen for a consumer; each try leaves it one to be made.
     func mayTry(_ now: ContinuousClock.Instant) -> Bool {
-      triedAt.map { now - $0 >= .seconds(failures == 0 ? 0 : 1 << min(failures, 5)) } ?? true
+      guard failures > 0, let triedAt else { return true }
+      return now - triedAt >= .seconds(1 << min(failures - 1, 3))
     }
   }
 
@@ -69,6 +72,7 @@ final class VersionFollower: Sendable {
       earlier = state.subscription
       (state.last, state.heardAt, state.subscription, state.isWanted) = (0, now, nil, false)
       (state.turn, state.triedAt) = (state.turn + 1, now)
+      state.earlier.insert(state.turn)
       versions.reset()
       return (state.turn, isSilent)
     }
@@ -91,7 +95,6 @@ final class VersionFollower: Sendable {
   /// It ends by itself when nobody hears it any more, but for one that is on a node that is away: that node would look for it when it is back,
   /// and not be healthy.
   private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
-    if turn > 1 { _ = try? await connection.request("$JS.API.CONSUMER.DELETE.\(stream).\(consumer(turn - 1))") }
     let subject = connection.freshSubject()
     let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
     let subscription = try connection.subscribe(subject, headers: headers) { [weak self] in self?.take($0, turn) }
@@ -104,6 +107,12 @@ final class VersionFollower: Sendable {
     let create = "$JS.API.CONSUMER.CREATE.\(stream).\(consumer(turn))"
     let reply = Reply(try await connection.request(create, Array(configuration.utf8)).data)
     guard reply.errorCode == nil else { throw ClusterFailure("consumer: \(reply.errorText)") }
+    for earlier in state.withLock({ $0.earlier }) where earlier < turn {
+      guard (try? await connection.request("$JS.API.CONSUMER.DELETE.\(stream).\(consumer(earlier))")) != nil else {
+        return
+      }
+      state.withLock { _ = $0.earlier.remove(earlier) }
+    }
   }
 
   private func take(_ message: NATSMessage, _ turn: Int) {

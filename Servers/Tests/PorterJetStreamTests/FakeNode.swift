@@ -40,12 +40,15 @@ final class FakeNode: Sendable {
     }
 
     /// False if it has not subscribed to that. `subject`: what it is told, unless it is the same.
-    func put(_ kind: String, on deliveredOn: String, subject: String? = nil, reply: String? = nil, sizes: [Int], _ text: String) -> Bool {
+    func put(
+      _ kind: String, on deliveredOn: String, subject: String? = nil, reply: String? = nil, sizes: [Int], _ text: String
+    ) -> Bool {
       state.withLock { state in
         guard let connection = state.connection,
           let subscription = state.subscriptions.last(where: { FakeNode.matches(deliveredOn, $0.subject) })
         else { return false }
-        let words = [kind, subject ?? deliveredOn, subscription.identifier] + [reply].compactMap(\.self) + sizes.map(String.init)
+        let words =
+          [kind, subject ?? deliveredOn, subscription.identifier] + [reply].compactMap(\.self) + sizes.map(String.init)
         FakeNode.put("\(words.joined(separator: " "))\r\n\(text)\r\n", connection)
         return true
       }

@@ -134,7 +134,11 @@ final class FollowedStream: Sendable {
 
   private func found(_ query: Reply) -> FakeNode.Answer {
     let message = state.withLock { state in
-      if query.text("last_by_subj") ?? query.text("next_by_subj") != nil { state.questions += 1 } else { state.checks += 1 }
+      if query.text("last_by_subj") ?? query.text("next_by_subj") != nil {
+        state.questions += 1
+      } else {
+        state.checks += 1
+      }
       if let subject = query.text("last_by_subj") { return state.messages.last { $0.subject == subject } }
       let (number, subject) = (query.number("seq") ?? 0, query.text("next_by_subj"))
       guard let subject else { return state.messages.first { $0.number == number } }

@@ -19,19 +19,20 @@ final class RecentVersionsTests: XCTestCase {
   func testAVersionIsTheOnlyOneIfNoOtherOneCameBefore() async {
     let versions = noted()
     let cases:
-      [(what: String, number: UInt64, subject: String, replaced: UInt64, writer: String?, start: UInt64, isOnly: Bool)] = [
-        ("nothing came between", 11, "s.a", 9, "w", 10, true),
-        ("others' messages came between", 13, "s.b", 0, "w", 10, true),
-        ("whoever has stored it", 14, "s.a", 11, nil, 11, true),
-        ("another one has replaced the same", 15, "s.a", 11, "w", 11, false),
-        ("what came before is not asked for", 15, "s.a", 11, "w", 14, true),
-        ("an earlier one lies in between", 14, "s.a", 11, "other", 10, false),
-        ("it is another process's", 14, "s.a", 11, "w", 11, false),
-        ("it replaces another one", 13, "s.b", 12, "w", 12, false),
-        ("it is no version", 12, "s.probe", 0, nil, 11, false),
-        ("it is another record's", 13, "s.a", 0, "w", 12, false),
-        ("it is not known what came before", 11, "s.a", 9, "w", 9, false),
-      ]
+      [(what: String, number: UInt64, subject: String, replaced: UInt64, writer: String?, start: UInt64, isOnly: Bool)] =
+        [
+          ("nothing came between", 11, "s.a", 9, "w", 10, true),
+          ("others' messages came between", 13, "s.b", 0, "w", 10, true),
+          ("whoever has stored it", 14, "s.a", 11, nil, 11, true),
+          ("another one has replaced the same", 15, "s.a", 11, "w", 11, false),
+          ("what came before is not asked for", 15, "s.a", 11, "w", 14, true),
+          ("an earlier one lies in between", 14, "s.a", 11, "other", 10, false),
+          ("it is another process's", 14, "s.a", 11, "w", 11, false),
+          ("it replaces another one", 13, "s.b", 12, "w", 12, false),
+          ("it is no version", 12, "s.probe", 0, nil, 11, false),
+          ("it is another record's", 13, "s.a", 0, "w", 12, false),
+          ("it is not known what came before", 11, "s.a", 9, "w", 9, false),
+        ]
     for each in cases {
       let isOnly = await versions.isOnly(
         each.number, of: each.subject, replacing: each.replaced, by: each.writer, after: each.start)

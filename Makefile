@@ -97,7 +97,7 @@ bench-relay: servers ## measure porter-relay beside its back end and plain SQLit
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
 	  COUNT=$(or $(COUNT),20000) $(if $(FOLDER),FOLDER=$(FOLDER)) .venv/bin/python Servers/Benchmarks/relay.py
 
-bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publishes through libnats; COUNT=messages, NODES=1, MAILBOXES=3000, PARTITIONS=16
+bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publishes through libnats; COUNT=messages, NODES=1, MAILBOXES=3000, PARTITIONS=16, CLIENTS="16 128", ROUNDS=1
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
 	  COUNT=$(or $(COUNT),6000) NODES="$(or $(NODES),1 3)" .venv/bin/python Servers/Benchmarks/jetstream.py

@@ -85,9 +85,10 @@ extension JetStream {
         // It was refused, which says nothing of what came before.
         guard case .last(let version) = try await following(stream, subject, replaced) else { return nil }
         guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
-        // What was removed is gone, and there may be another record by now, which replaces none.
-        guard let version, try await isThere(replaced, stream, subject) else { return nil }
+        // It was removed, as far as this leader knows; or was made again since. What nodes have undone is replaced all the same.
+        guard let version else { return nil }
         guard version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
+        if version.replaced == 0, try await !isThere(replaced, stream, subject) { return nil }
         last = version.sequence
         continue
       }
@@ -182,8 +183,11 @@ extension JetStream {
           if later.replaced > 0, later.replaced < removal { _ = try await delete(stream, later.sequence) }
           last = later.sequence
         }
-        while let first = try await next(stream, subject, after: 0), first.revision <= removal {
+        var position: UInt64 = 0
+        while let first = try await next(stream, subject, after: position), first.revision <= removal {
           _ = try await delete(stream, first.revision)
+          // A node that is cut off may still give it.
+          position = first.revision
         }
       } catch {
         return

@@ -8,6 +8,7 @@ struct JetStream: Sendable {
     static let wrongLastSequence = 10_071
     static let noMessage = 10_037
     static let deleteFailed = 10_057
+    static let consumerNotFound = 10_014
     /// What was deleted before, in the middle of a stream.
     static let sequenceNotFound = 10_043
     static let replicasNotSupported = 10_074

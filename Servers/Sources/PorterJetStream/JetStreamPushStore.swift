@@ -41,7 +41,12 @@ public final class JetStreamPushStore: SharedStore {
 
   private func reached() async throws(ClusterFailure) -> Cluster {
     if let cluster = cluster.withLock({ $0 }) { return cluster }
+    guard !isClosed.withLock({ $0 }) else { throw ClusterFailure("the connection is closed") }
     let made = try await open()
+    made.connection.setReconnectHandler { [log, stream = made.stream] in
+      log(.warning, "connected to the cluster again")
+      stream.noteReconnect()
+    }
     let (kept, isNew) = cluster.withLock { cluster in
       guard cluster == nil, !isClosed.withLock({ $0 }) else { return (cluster, false) }
       cluster = made
@@ -51,10 +56,6 @@ public final class JetStreamPushStore: SharedStore {
       made.connection.close()
       guard let kept else { throw ClusterFailure("the connection is closed") }
       return kept
-    }
-    made.connection.setReconnectHandler { [log, stream = made.stream] in
-      log(.warning, "connected to the cluster again")
-      stream.noteReconnect()
     }
     log(.info, "tokens and subscriptions are in JetStream")
     // A server's; others have one question.

@@ -180,14 +180,21 @@ final class NATSConnection: @unchecked Sendable {
 
   /// Ends what is under way. Blocks until libnats calls back no more.
   func close() {
+    let wasClosed = state.withLock { state in
+      defer { state.isClosed = true }
+      return state.isClosed
+    }
+    guard !wasClosed else { return }
     timer?.cancel()
     // It may have what has the connection.
     onReconnect.withLock { $0 = nil }
-    fail("the connection is closed") { $0.isClosed = true }
+    fail("the connection is closed")
     natsConnection_Close(raw)
     answers = nil
-    natsConnection_Destroy(raw)
   }
+
+  // Whoever still asks it for something is told that it is closed.
+  deinit { natsConnection_Destroy(raw) }
 
   /// libnats' connection is gone then.
   private var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -7,8 +7,10 @@ final class VersionFollower: Sendable {
     var subscription: NATSConnection.Subscription?
     /// The newest consumer's; what an earlier one still gives is not taken.
     var turn = 0
-    /// Turns whose consumers may be there still, and the present one.
-    var earlier: Set<Int> = []
+    /// Turns whose consumers may be there.
+    var made: Set<Int> = []
+    /// Whether the newest consumer has said something.
+    var isHeard = false
     /// Of the consumer's messages, which it numbers without a gap.
     var last: UInt64 = 0
     var heardAt: ContinuousClock.Instant = .now
@@ -28,6 +30,8 @@ final class VersionFollower: Sendable {
   private static let heartbeatMilliseconds = 500
   /// A consumer says something at each heartbeat.
   private static let silence = Duration.seconds(2)
+
+  private static let mostMade = 64
 
   let versions: RecentVersions
   private let connection: NATSConnection
@@ -57,11 +61,11 @@ final class VersionFollower: Sendable {
     versions.reset()
   }
 
-  var isFollowing: Bool { state.withLock { !$0.isWanted && $0.failures == 0 } }
+  var isFollowing: Bool { state.withLock { !$0.isWanted && $0.isHeard } }
 
   /// Once a second. Without a consumer there is nothing known, and the leader is asked. Returns what has failed.
   func keep(now: ContinuousClock.Instant = .now) async -> ClusterFailure? {
-    var earlier: NATSConnection.Subscription?
+    var (earlier, failed): (NATSConnection.Subscription?, NATSConnection.Subscription?)
     let (turn, isSilent) = state.withLock { state -> (Int?, Bool) in
       let isSilent = !state.isWanted && now - state.heardAt > Self.silence
       if isSilent {
@@ -71,20 +75,24 @@ final class VersionFollower: Sendable {
       guard state.isWanted, state.mayTry(now) else { return (nil, isSilent) }
       earlier = state.subscription
       (state.last, state.heardAt, state.subscription, state.isWanted) = (0, now, nil, false)
-      (state.turn, state.triedAt) = (state.turn + 1, now)
-      state.earlier.insert(state.turn)
+      (state.turn, state.triedAt, state.isHeard) = (state.turn + 1, now, false)
+      state.made.insert(state.turn)
+      if state.made.count > Self.mostMade { state.made.remove(state.made.min() ?? 0) }
       versions.reset()
       return (state.turn, isSilent)
     }
     if let turn {
       do throws(ClusterFailure) { try await makeConsumer(turn) } catch {
         state.withLock { state in
-          (earlier, state.subscription) = (state.subscription, nil)
+          (failed, state.subscription) = (state.subscription, nil)
           state.failures += 1
           distrust(&state)
         }
+        withExtendedLifetime((earlier, failed)) {}
         return error
       }
+    } else {
+      await deleteEarlier()
     }
     withExtendedLifetime(earlier) {}
     return isSilent ? ClusterFailure("a consumer of \(stream) says nothing") : nil
@@ -92,8 +100,7 @@ final class VersionFollower: Sendable {
 
   private func consumer(_ turn: Int) -> String { "\(name)-\(turn)" }
 
-  /// It ends by itself when nobody hears it any more, but for one that is on a node that is away: that node would look for it when it is back,
-  /// and not be healthy.
+  /// It ends by itself when nobody hears it any more.
   private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
     let subject = connection.freshSubject()
     let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
@@ -106,13 +113,21 @@ final class VersionFollower: Sendable {
       """
     let create = "$JS.API.CONSUMER.CREATE.\(stream).\(consumer(turn))"
     let reply = Reply(try await connection.request(create, Array(configuration.utf8)).data)
-    guard reply.errorCode == nil else { throw ClusterFailure("consumer: \(reply.errorText)") }
-    for earlier in state.withLock({ $0.earlier }) where earlier < turn {
-      guard (try? await connection.request("$JS.API.CONSUMER.DELETE.\(stream).\(consumer(earlier))")) != nil else {
-        return
-      }
-      state.withLock { _ = $0.earlier.remove(earlier) }
+    guard reply.errorCode == nil else {
+      state.withLock { _ = $0.made.remove(turn) }
+      throw ClusterFailure("consumer: \(reply.errorText)")
     }
+  }
+
+  /// One that is on a node that is away does not end by itself: that node would look for it when it is back, and not be healthy.
+  private func deleteEarlier() async {
+    let earlier = state.withLock { state in state.isWanted ? nil : state.made.filter { $0 < state.turn }.min() }
+    guard let earlier else { return }
+    let answer = try? await connection.request("$JS.API.CONSUMER.DELETE.\(stream).\(consumer(earlier))")
+    guard let answer, answer.status == nil else { return }
+    let reply = Reply(answer.data)
+    guard reply.errorCode == nil || reply.errorCode == JetStream.Code.consumerNotFound else { return }
+    state.withLock { _ = $0.made.remove(earlier) }
   }
 
   private func take(_ message: NATSMessage, _ turn: Int) {
@@ -124,7 +139,7 @@ final class VersionFollower: Sendable {
     }
     state.withLock { state in
       guard state.turn == turn, !state.isWanted else { return }
-      (state.heardAt, state.failures) = (.now, 0)
+      (state.heardAt, state.failures, state.isHeard) = (.now, 0, true)
       guard delivery.consumerNumber == state.last + 1 else { return distrust(&state) }
       state.last = delivery.consumerNumber
       versions.note(delivery.number, message.subject, version)
@@ -136,7 +151,7 @@ final class VersionFollower: Sendable {
     let last = message.headers[Self.lastByConsumer].flatMap { UInt64($0) }
     state.withLock { state in
       guard state.turn == turn, !state.isWanted else { return }
-      (state.heardAt, state.failures) = (.now, 0)
+      (state.heardAt, state.failures, state.isHeard) = (.now, 0, true)
       if let last, last != state.last { distrust(&state) }
     }
   }

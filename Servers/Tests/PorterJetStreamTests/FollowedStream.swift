@@ -27,6 +27,7 @@ final class FollowedStream: Sendable {
     var deletesNext = false
     var refusesConsumers = false
     var replacesNext = false
+    var deletionsToLeave = 0
   }
 
   private static let elections = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
@@ -66,6 +67,8 @@ final class FollowedStream: Sendable {
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place, after the consumer has given that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
+  /// As many deletions of consumers have no answer, or are refused, in turn.
+  func leaveDeletions(_ count: Int) { state.withLock { $0.deletionsToLeave = count } }
   func refuseConsumers(_ refuses: Bool) { state.withLock { $0.refusesConsumers = refuses } }
 
   /// Another process's.
@@ -114,8 +117,14 @@ final class FollowedStream: Sendable {
     let name = String(request.subject.split(separator: ".").last ?? "")
     switch request.subject {
     case "$JS.API.CONSUMER.DELETE.s.\(name)":
-      state.withLock { _ = $0.names.remove(name) }
-      return .text(#"{"success":true}"#)
+      return state.withLock { state in
+        guard state.deletionsToLeave == 0 else {
+          state.deletionsToLeave -= 1
+          return state.deletionsToLeave > 0 ? nil : .text(#"{"error":{"err_code":10008,"description":"no"}}"#)
+        }
+        state.names.remove(name)
+        return .text(#"{"success":true}"#)
+      }
     case "$JS.API.CONSUMER.CREATE.s.\(name)":
       let place = Reply(Array(request.payload.utf8)).text("deliver_subject")
       return state.withLock { state in

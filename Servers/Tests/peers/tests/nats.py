@@ -223,24 +223,6 @@ class Connection:
             if parts[0].decode() == reply:
                 return json.loads(body or b"{}")
 
-    def subscribe(self, subject: str) -> None:
-        """For a connection that requests nothing."""
-        self.socket.sendall(f"SUB {subject} 2\r\n".encode())
-
-    def messages(self) -> list[bytes]:
-        """What has come of its subscriptions since the last time."""
-        self.socket.sendall(b"PING\r\n")
-        found: list[bytes] = []
-        while True:
-            verb, _, rest = self.line().partition(b" ")
-            if verb == b"PONG":
-                return found
-            if verb == b"PING":
-                self.socket.sendall(b"PONG\r\n")
-            if verb in (b"MSG", b"HMSG"):
-                parts = rest.split(b" ")
-                found.append(self.take(int(parts[-1]))[int(parts[-2]) if verb == b"HMSG" else 0:])
-
     def api(self, subject: str, **fields) -> dict:
         return self.request("$JS.API." + subject, json.dumps(fields).encode() if fields else b"")
 

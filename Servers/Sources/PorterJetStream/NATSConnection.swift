@@ -193,7 +193,7 @@ final class NATSConnection: @unchecked Sendable {
     answers = nil
   }
 
-  // Whoever still asks it for something is told that it is closed.
+  // A request that comes after `close` fails.
   deinit { natsConnection_Destroy(raw) }
 
   /// libnats' connection is gone then.
@@ -314,7 +314,7 @@ final class NATSConnection: @unchecked Sendable {
     }
   }
 
-  /// That nobody else has published on, or will.
+  /// A subject that is used nowhere else.
   func freshSubject() -> String { "\(inbox)-fresh.\(state.withLock { $0.takeNumber() })" }
 
   /// `headers`: those that are wanted.

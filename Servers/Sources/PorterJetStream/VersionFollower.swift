@@ -30,7 +30,7 @@ final class VersionFollower: Sendable {
   private static let heartbeatMilliseconds = 500
   /// A consumer says something at each heartbeat.
   private static let silence = Duration.seconds(2)
-
+  /// Earlier ones than these are not deleted.
   private static let mostMade = 64
 
   let versions: RecentVersions
@@ -39,7 +39,7 @@ final class VersionFollower: Sendable {
   private let name: String
   private let state = Mutex(State())
 
-  /// `name`: of its consumers, which nobody else uses. `patience`: how long one waits for a message that was acknowledged.
+  /// `name`: the first part of its consumers' names, unique to this process. `patience`: how long one waits for a message that was acknowledged.
   init(_ connection: NATSConnection, stream: String, name: String, patience: Duration = .milliseconds(50)) {
     (self.connection, self.stream, self.name) = (connection, stream, name)
     versions = RecentVersions(patience: patience)
@@ -100,7 +100,7 @@ final class VersionFollower: Sendable {
 
   private func consumer(_ turn: Int) -> String { "\(name)-\(turn)" }
 
-  /// It ends by itself when nobody hears it any more.
+  /// The consumer ends by itself when nothing is subscribed to its subject any more.
   private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
     let subject = connection.freshSubject()
     let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
@@ -119,7 +119,7 @@ final class VersionFollower: Sendable {
     }
   }
 
-  /// One that is on a node that is away does not end by itself: that node would look for it when it is back, and not be healthy.
+  /// A consumer on a node that is down does not end by itself: the node would look for it when it is back, and not be healthy.
   private func deleteEarlier() async {
     let earlier = state.withLock { state in state.isWanted ? nil : state.made.filter { $0 < state.turn }.min() }
     guard let earlier else { return }

@@ -38,7 +38,7 @@ final class DeletionTests: XCTestCase {
     node.requests.filter { $0.subject == Self.deletion }.compactMap { Reply(Array($0.payload.utf8)).number("seq") }
   }
 
-  /// Answers deletions when it is told to, all at once.
+  /// Answers no deletion until `isReleased` is signalled, and then all.
   private func makeNode(_ isReleased: DispatchSemaphore) throws -> FakeNode {
     try FakeNode { request in
       if request.subject == "s.a" { return .text(#"{"stream":"s","seq":2000}"#) }

@@ -39,7 +39,7 @@ final class FakeNode: Sendable {
       state.withLock { $0.subscriptions.append((subject, identifier)) }
     }
 
-    /// False if it has not subscribed to that. `subject`: what it is told, unless it is the same.
+    /// False without a subscription that matches `deliveredOn`. `subject`: the message's, if it is another one.
     func put(
       _ kind: String, on deliveredOn: String, subject: String? = nil, reply: String? = nil, sizes: [Int], _ text: String
     ) -> Bool {
@@ -65,7 +65,7 @@ final class FakeNode: Sendable {
     try await Task.sleep(for: .milliseconds(50))
   }
 
-  /// A message without contents for who has subscribed to `deliveredOn`, of a stream's subject.
+  /// Sends a message without contents to the subscription that matches `deliveredOn`.
   func give(
     _ subject: String, on deliveredOn: String, reply: String? = nil, headers: [String] = [], status: Int? = nil
   ) {
@@ -73,7 +73,7 @@ final class FakeNode: Sendable {
     let head = ([first] + headers + ["", ""]).joined(separator: "\r\n")
     let sizes = [head.utf8.count, head.utf8.count]
     if !client.put("HMSG", on: deliveredOn, subject: subject, reply: reply, sizes: sizes, head) {
-      XCTFail("nobody has subscribed to \(deliveredOn)")
+      XCTFail("no subscription to \(deliveredOn)")
     }
   }
 

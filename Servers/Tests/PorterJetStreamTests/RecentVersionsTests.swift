@@ -23,7 +23,7 @@ final class RecentVersionsTests: XCTestCase {
         [
           ("nothing came between", 11, "s.a", 9, "w", 10, true),
           ("others' messages came between", 13, "s.b", 0, "w", 10, true),
-          ("whoever has stored it", 14, "s.a", 11, nil, 11, true),
+          ("any process's version", 14, "s.a", 11, nil, 11, true),
           ("another one has replaced the same", 15, "s.a", 11, "w", 11, false),
           ("what came before is not asked for", 15, "s.a", 11, "w", 14, true),
           ("an earlier one lies in between", 14, "s.a", 11, "other", 10, false),

@@ -196,7 +196,7 @@ final class NATSConnection: @unchecked Sendable {
   // A request that comes after `close` fails.
   deinit { natsConnection_Destroy(raw) }
 
-  /// libnats' connection is gone then.
+  /// It sends and gives nothing any more.
   private var isClosed: Bool { state.withLock { $0.isClosed } }
   var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
 

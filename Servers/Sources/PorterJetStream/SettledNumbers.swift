@@ -75,11 +75,7 @@ final class SettledNumbers: Sendable {
 
   /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.
   func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
-    isInTrouble(now: now) ? 0 : number(stream, now: now)
-  }
-
-  /// Something has failed, or another node leads, and a node may still take itself for the leader.
-  func isInTrouble(now: ContinuousClock.Instant = .now) -> Bool {
-    troubledAt.withLock { $0 }.map { now - $0 < Self.trouble } ?? false
+    if let troubledAt = troubledAt.withLock({ $0 }), now - troubledAt < Self.trouble { return 0 }
+    return number(stream, now: now)
   }
 }

@@ -330,7 +330,7 @@ class Night:
             if bodies != expected:
                 lost = [(body, at) for body, at in zip(each.accepted, each.times) if body not in bodies]
                 twice = sorted({body for body in bodies if bodies.count(body) > 1})
-                found.append(f"mailbox {index}: lost {lost[:5]}, twice {twice[:5]}, {len(bodies)} of {len(each.accepted)}")
+                found.append(f"mailbox {index}: lost {len(lost)}: {lost[:5]}, twice {len(twice)}: {twice[:5]}, {len(bodies)} of {len(each.accepted)}")
             found += [f"mailbox {index}: {fault}" for fault in each.faults()[:5]]
             if not each.isread:
                 missing = [body for message, body in each.got if message not in self.notified]

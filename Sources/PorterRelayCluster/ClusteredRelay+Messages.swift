@@ -73,6 +73,10 @@ extension ClusteredRelay {
         switch record.state(of: attempt) {
         case .waiting(let entry):
           guard recency > .remembered else { return .settle }
+          if entry.message == message {
+            // It was stored, though the store did not know.
+            return .keep(.accepted(service: entry.hasNotification ? record.notifier?.service : nil, expired: []))
+          }
           return .keep(.waits(message: entry.message, service: entry.hasNotification ? record.notifier?.service : nil))
         case .dropped: return recency > .remembered ? .keep(.dropped) : .settle
         case .new: break

@@ -141,6 +141,7 @@ extension ClusteredRelay {
       try await store.addBody(key, body.bytes)
     }
     let isNamed = try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
+      if record.entry(message)?.body == number { return .keep(true) }
       let index = record.waiting.firstIndex { $0.message == message && $0.body == entry.body }
       guard let index else { return recency == .settled ? .keep(false) : .settle }
       record.waiting[index].body = number

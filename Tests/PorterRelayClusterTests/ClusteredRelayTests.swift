@@ -38,6 +38,17 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
+  /// As a node says that does not lead any more, while the leader stores what it gets as well. What is there is not taken for another relay's, nor
+  /// its body for one that no record has.
+  func testAMessageThatIsStoredThoughItIsRefusedIsThere() throws {
+    let (mailbox, notifiers) = try watchedMailbox()
+    store.refuseNext()
+    try send("first", to: mailbox)
+    XCTAssertEqual(try notifiers.pendingNotifications().count, 1)
+    XCTAssertEqual(try receiveAll(mailbox), ["first"])
+    XCTAssertEqual(store.bodyCount, 0)
+  }
+
   /// What came before the service is there for it, also when the relay put off the service in the middle of giving it that.
   func testWhicheverCallFailsAServiceGetsWhatCameBeforeIt() throws {
     for fault in MemoryStore.Fault.allCases {

@@ -24,6 +24,7 @@ final class MemoryStore: ClusterStore {
     var lagging: (records: [String: StoredRecord], settles: Int)?
     var failing: (call: Int, fault: Fault)?
     var isOutOfReach = false
+    var refusesNext = false
     var keepsBodies = false
   }
 
@@ -44,6 +45,9 @@ final class MemoryStore: ClusterStore {
 
   /// Deletions of bodies, which have no answer, come to nothing.
   func keepBodies() { state.withLock { $0.keepsBodies = true } }
+
+  /// The next replacement is carried out, and said to be refused.
+  func refuseNext() { state.withLock { $0.refusesNext = true } }
 
   func setOutOfReach(_ isOutOfReach: Bool) { state.withLock { $0.isOutOfReach = isOutOfReach } }
 
@@ -97,7 +101,8 @@ final class MemoryStore: ClusterStore {
       guard state.records[key]?.revision ?? 0 == revision else { return nil }
       state.next += 1
       state.records[key] = StoredRecord(bytes: bytes, revision: state.next)
-      return state.next
+      defer { state.refusesNext = false }
+      return state.refusesNext ? nil : state.next
     }
   }
 

@@ -67,6 +67,16 @@ final class RestoredBodiesTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0, "nothing is left that no record names")
   }
 
+  /// As a node says that does not lead any more, while the leader stores what it gets as well.
+  func testABodyThatIsNamedThoughThatIsRefusedIsKept() throws {
+    let mailbox = try newMailbox()
+    try send("first", to: mailbox, by: relay)
+    store.undoBodies()
+    store.refuseNext()
+    XCTAssertEqual(restore(), 1)
+    XCTAssertEqual(try receiveAll(mailbox), ["first"])
+  }
+
   func testAFailureIsReportedAndTheNextTryEndsIt() throws {
     let mailbox = try newMailbox()
     for text in ["first", "second", "third"] { try send(text, to: mailbox, by: relay) }

@@ -27,13 +27,15 @@ extension JetStream {
     var replaced: UInt64
     /// No other version lies between the one that it replaces and this number, which may be lower than that one's.
     var settled: UInt64
+    var writer: String
 
     /// Others that replace the same one come after it.
     var start: UInt64 { settled < sequence ? max(replaced, settled) : replaced }
   }
 
   private enum Following {
-    case replacement
+    /// There is one, up to this number.
+    case replacement(UInt64)
     /// The last message of the subject, which replaces an earlier one, or is the one that was asked for.
     case last(Version?)
   }
@@ -73,6 +75,7 @@ extension JetStream {
   ) async throws(ClusterFailure) -> UInt64? {
     let begin = ContinuousClock.now
     let settled = replaced > 0 ? settledNumbers.number(stream) : settled
+    let start = max(replaced, settled)
     var last = replaced
     for _ in 0..<Self.mostTries {
       var headers = [
@@ -82,8 +85,16 @@ extension JetStream {
       // The leader alone compares this, and refuses nothing that others may have applied.
       if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
       guard let stored = try await send(subject, bytes, headers) else {
-        // It was refused, which says nothing of what came before.
-        guard case .last(let version) = try await following(stream, subject, replaced) else { return nil }
+        // It was refused, which says nothing of what came before; nor that it was not stored.
+        let version: Version?
+        switch try await following(stream, subject, replaced) {
+        case .replacement(let end):
+          guard let own = try await own(stream, subject, bytes, replacing: replaced, after: start, upTo: end) else {
+            return nil
+          }
+          return try valid(own, stream, subject, replacing: replaced, begin)
+        case .last(let last): version = last
+        }
         guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
         // It was removed, as far as this leader knows; or was made again since. What nodes have undone is replaced all the same.
         guard let version else { return nil }
@@ -92,15 +103,47 @@ extension JetStream {
         last = version.sequence
         continue
       }
-      guard try await isFirst(stored, stream, subject, bytes, replacing: replaced, after: max(replaced, settled)) else {
+      guard try await isFirst(stored, stream, subject, bytes, replacing: replaced, after: start) else {
         outdated.note(.init(stream, subject, stored, .late(replacing: replaced)))
-        return nil
+        guard
+          let own = try await own(stream, subject, bytes, replacing: replaced, after: start, upTo: stored - 1)
+        else { return nil }
+        return try valid(own, stream, subject, replacing: replaced, begin)
       }
-      guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
-      if replaced > 0 { outdated.note(.init(stream, subject, replaced, .replaced(by: stored))) }
-      return stored
+      return try valid(stored, stream, subject, replacing: replaced, begin)
     }
     throw ClusterFailure("too many replacements of a record at the same time")
+  }
+
+  private func valid(
+    _ stored: UInt64, _ stream: String, _ subject: String, replacing replaced: UInt64,
+    _ begin: ContinuousClock.Instant
+  ) throws(ClusterFailure) -> UInt64 {
+    guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
+    if replaced > 0 { outdated.note(.init(stream, subject, replaced, .replaced(by: stored))) }
+    return stored
+  }
+
+  /// The number of the valid replacement if that is this one. A node that was cut off gets what is published as soon as it is connected again, and
+  /// believes for some time that it leads still: it compares with what it had before, and refuses what the leader stores. Its answer comes first. So
+  /// a refusal is none if the message is there.
+  private func own(
+    _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64, after start: UInt64,
+    upTo end: UInt64
+  ) async throws(ClusterFailure) -> UInt64? {
+    if let recent = followers.versions(stream),
+      await recent.hasNone(of: subject, by: writer, after: start, upTo: end)
+    {
+      return nil
+    }
+    var position = replaced > 0 ? replaced : start
+    while let next = try await version(stream, subject, after: position), next.sequence <= end {
+      if next.replaced >= replaced {
+        return next.replaced == replaced && next.writer == writer && next.bytes == bytes ? next.sequence : nil
+      }
+      position = next.sequence
+    }
+    return nil
   }
 
   private func isThere(_ sequence: UInt64, _ stream: String, _ subject: String) async throws(ClusterFailure) -> Bool {
@@ -202,7 +245,7 @@ extension JetStream {
     if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.sequence > sequence,
       last.replaced >= sequence
     {
-      return .replacement
+      return .replacement(last.sequence)
     }
     return try await following(stream, subject, sequence, from: sequence, upTo: nil)
   }
@@ -214,7 +257,7 @@ extension JetStream {
     var last: Version?
     while let next = try await version(stream, subject, after: last?.sequence ?? start) {
       if let end, next.sequence >= end { return .last(next) }
-      if next.replaced >= sequence { return .replacement }
+      if next.replaced >= sequence { return .replacement(next.sequence) }
       last = next
     }
     return .last(last)
@@ -231,7 +274,7 @@ extension JetStream {
     let headers = String(decoding: reply.data("hdrs") ?? [], as: UTF8.self)
     let version = Version(
       bytes: reply.data("data") ?? [], sequence: sequence, replaced: Self.number(Self.replaces, in: headers),
-      settled: Self.number(Self.follows, in: headers))
+      settled: Self.number(Self.follows, in: headers), writer: Self.value(Self.writer, in: headers) ?? "")
     guard version.replaced < sequence else { throw lost(stream) }
     return version
   }
@@ -239,12 +282,16 @@ extension JetStream {
   static func replaced(_ headers: String) -> UInt64 { number(replaces, in: headers) }
 
   private static func number(_ name: String, in headers: String) -> UInt64 {
+    value(name, in: headers).flatMap { UInt64($0) } ?? 0
+  }
+
+  private static func value(_ name: String, in headers: String) -> String? {
     for line in headers.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") })
     where line.starts(with: name.utf8) {
       let value = line.dropFirst(name.utf8.count)
-      if value.starts(with: ": ".utf8) { return UInt64(Substring(value.dropFirst(2))) ?? 0 }
+      if value.starts(with: ": ".utf8) { return String(Substring(value.dropFirst(2))) }
     }
-    return 0
+    return nil
   }
 
   /// The first message of these subjects that comes after this one in the stream.

@@ -123,6 +123,15 @@ final class RecentVersions: Sendable {
     }
   }
 
+  /// Whether that process has stored no version of the subject after `start`, up to `end`. False if it is not known.
+  func hasNone(of subject: String, by writer: String, after start: UInt64, upTo end: UInt64) async -> Bool {
+    guard await reach(end, from: start) else { return false }
+    return state.withLock { state in
+      guard Self.covers(state, start) else { return false }
+      return state.versions[subject]?.contains { $0.number > start && $0.number <= end && $0.writer == writer } != true
+    }
+  }
+
   private static func covers(_ state: State, _ start: UInt64) -> Bool { state.from.map { $0 <= start } ?? false }
 
   /// Returns when that message was noted, or did not come in time.

@@ -27,6 +27,8 @@ final class FollowedStream: Sendable {
     var deletesNext = false
     var refusesConsumers = false
     var replacesNext = false
+    var refusesNext = false
+    var doublesNext = false
     var deletionsToLeave = 0
   }
 
@@ -67,6 +69,10 @@ final class FollowedStream: Sendable {
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place, after the consumer has given that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
+  /// The next message is stored, and the first answer is that of a node that does not lead any more, and refuses it.
+  func refuseNext() { state.withLock { $0.refusesNext = true } }
+  /// The next message is stored twice, and the second one acknowledged.
+  func doubleNext() { state.withLock { $0.doublesNext = true } }
   /// As many deletions of consumers have no answer, or are refused, in turn.
   func leaveDeletions(_ count: Int) { state.withLock { $0.deletionsToLeave = count } }
   func refuseConsumers(_ refuses: Bool) { state.withLock { $0.refusesConsumers = refuses } }
@@ -135,8 +141,14 @@ final class FollowedStream: Sendable {
       }
     case "$JS.API.STREAM.MSG.GET.s": return found(Reply(Array(request.payload.utf8)))
     case "s.a":
-      let lines = request.headers.split(separator: "\r\n").map(String.init)
-      return .text(#"{"stream":"s","seq":\#(store("s.a", lines.filter { $0.hasPrefix("Porter-") }))}"#)
+      let lines = request.headers.split(separator: "\r\n").map(String.init).filter { $0.hasPrefix("Porter-") }
+      let (isRefused, isDoubled) = state.withLock { state in
+        defer { (state.refusesNext, state.doublesNext) = (false, false) }
+        return (state.refusesNext, state.doublesNext)
+      }
+      if isDoubled { _ = store("s.a", lines) }
+      let number = store("s.a", lines)
+      return .text(isRefused ? #"{"error":{"err_code":10071}}"# : #"{"stream":"s","seq":\#(number)}"#)
     default: return nil
     }
   }

@@ -40,6 +40,19 @@ final class RecentVersionsTests: XCTestCase {
     }
   }
 
+  func testAProcessHasStoredNoVersionIfNoneIsKnownAndAllAre() async {
+    let versions = noted()
+    for (what, writer, start, end, hasNone) in [
+      ("there is one", "w", 10, 15, false), ("it came before", "w", 11, 14, true),
+      ("it comes later", "w", 13, 14, true),
+      ("another one's", "other", 10, 13, true), ("and that", "other", 10, 14, false),
+      ("it is not known what came before", "third", 9, 15, false), ("nor what comes", "third", 10, 16, false),
+    ] as [(String, String, UInt64, UInt64, Bool)] {
+      let found = await versions.hasNone(of: "s.a", by: writer, after: start, upTo: end)
+      XCTAssertEqual(found, hasNone, what)
+    }
+  }
+
   func testNothingIsKnownBeforeTheFirstMessageAndAfterAReset() async {
     let versions = RecentVersions(patience: .milliseconds(50))
     let isKnown = await versions.isOnly(1, of: "s.a", replacing: 0, by: nil, after: 0)

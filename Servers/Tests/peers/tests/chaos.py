@@ -1,13 +1,16 @@
 """People who write, people who read and a service, at relays and nodes that are killed, frozen and cut off from each other."""
 
+import json
 import os
 import random
+import shutil
 import signal
 import socket
 import ssl
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nacl.signing import SigningKey
 
@@ -99,6 +102,7 @@ class Correspondence:
     # What the relay did with each message, and when.
     history: dict[bytes, list[str]] = field(default_factory=dict)
     times: list[str] = field(default_factory=list)
+    attempts: list[bytes] = field(default_factory=list)
 
     def note(self, message: bytes, what: str) -> None:
         self.history.setdefault(message, []).append(f"{time.strftime('%H:%M:%S')} {what}")
@@ -183,6 +187,7 @@ class Night:
                 continue
             correspondence.accepted.append(body)
             correspondence.times.append(time.strftime("%H:%M:%S"))
+            correspondence.attempts.append(attempt)
             number += 1
             # Not as fast as it can: people are many, and this machine has other things to do.
             time.sleep(0.005)
@@ -308,6 +313,8 @@ class Night:
         self.stopping.set()
         for thread in threads:
             thread.join()
+        if folder := os.environ.get("PORTER_CHAOS_KEEP"):
+            self.keep(Path(folder))
         for each in self.all:
             if not each.isread:
                 continue
@@ -319,6 +326,25 @@ class Night:
                 self.read(each, once=True)
         for client in self.clients:
             client.close()
+
+    def keep(self, folder: Path) -> None:
+        """For whoever looks for what became of a message: the streams as they are before the mailboxes that no one reads are read, what was
+        accepted, and all that relays and nodes have said."""
+        folder.mkdir(parents=True, exist_ok=True)
+        connection = Connection(self.cluster.nodes[0])
+        try:
+            for stream in ("porter_mailboxes_0", "porter_bodies_0"):
+                with open(folder / f"{stream}.jsonl", "w") as file:
+                    for message in connection.messages(stream):
+                        file.write(json.dumps(message) + "\n")
+        finally:
+            connection.close()
+        with open(folder / "accepted.jsonl", "w") as file:
+            for index, each in enumerate(self.all):
+                for body, at, attempt in zip(each.accepted, each.times, each.attempts):
+                    file.write(json.dumps([index, body.decode(), at, attempt.hex()]) + "\n")
+        for log in [*self.cluster.logs, *{relay.log.name for relay in self.relays}]:
+            shutil.copy(log, folder)
 
     def account(self) -> list[str]:
         """What is wrong; empty if every accepted message was there once, in order, and none was without its push."""

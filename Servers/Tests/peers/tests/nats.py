@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 # Debian's, and a later one from PyPI. Debian's 2.9.10 may replace what the other nodes have acknowledged when a node that was cut off comes back
@@ -231,15 +232,16 @@ class Connection:
         found = self.api(f"STREAM.MSG.GET.{stream}", seq=sequence).get("message")
         return None if found is None else base64.b64decode(found.get("data", ""))
 
+    def messages(self, stream: str) -> Iterator[dict]:
+        """Each message that the stream's leader has, as it answers."""
+        start = 1
+        while message := self.api(f"STREAM.MSG.GET.{stream}", seq=start, next_by_subj=">").get("message"):
+            yield message
+            start = message["seq"] + 1
+
     def contents(self, stream: str) -> list[tuple[int, bytes]]:
         """Number and payload of each message that the stream's leader has."""
-        found: list[tuple[int, bytes]] = []
-        while True:
-            start = found[-1][0] + 1 if found else 1
-            message = self.api(f"STREAM.MSG.GET.{stream}", seq=start, next_by_subj=">").get("message")
-            if message is None:
-                return found
-            found.append((message["seq"], base64.b64decode(message.get("data", ""))))
+        return [(each["seq"], base64.b64decode(each.get("data", ""))) for each in self.messages(stream)]
 
     def close(self) -> None:
         self.socket.close()
@@ -287,6 +289,10 @@ class Cluster:
                     node.kill()
                     node.start()
             time.sleep(0.05)
+
+    @property
+    def logs(self) -> list[Path]:
+        return [node.folder.with_suffix(".log") for node in self.nodes]
 
     def lines(self) -> str:
         return "\n".join(

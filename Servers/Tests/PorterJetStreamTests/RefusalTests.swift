@@ -1,0 +1,90 @@
+import PorterRelayCluster
+import XCTest
+
+@testable import PorterJetStream
+
+/// A node that was cut off believes for some time that it leads still. When it is connected again, it gets what is published as the leader does, and
+/// refuses it: its answer comes first.
+final class RefusalTests: XCTestCase {
+  private func withStream(isFollowed: Bool, _ body: (FollowedStream, JetStream) async throws -> Void) async throws {
+    let node = FollowedStream()
+    try node.start()
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    if isFollowed {
+      stream.followers.add(VersionFollower(connection, stream: "s", name: "n", patience: .seconds(30)), "s")
+      _ = await stream.followers.keep()
+    }
+    // What comes first is not known to follow on something.
+    node.store("s.b", replaced: 0)
+    let first = try await stream.replace("s", "s.a", [1], 0)
+    XCTAssertEqual(first, 2)
+    _ = node.takeQuestions()
+    try await body(node, stream)
+  }
+
+  func testAVersionThatIsThereWasNotRefused() async throws {
+    for isFollowed in [false, true] {
+      try await withStream(isFollowed: isFollowed) { node, stream in
+        node.refuseNext()
+        let stored = try await stream.replace("s", "s.a", [1], 2)
+        XCTAssertEqual(stored, 3)
+        let next = try await stream.replace("s", "s.a", [1], 3)
+        XCTAssertEqual(next, 4)
+        let outdated = stream.outdated.due(now: .now + .seconds(6))
+        XCTAssertEqual(outdated.map(\.sequence), [2, 3])
+      }
+    }
+  }
+
+  /// It was sent once, and the one that is acknowledged came late.
+  func testAVersionThatWasStoredTwiceIsValid() async throws {
+    for isFollowed in [false, true] {
+      try await withStream(isFollowed: isFollowed) { node, stream in
+        node.doubleNext()
+        let stored = try await stream.replace("s", "s.a", [1], 2)
+        XCTAssertEqual(stored, 3)
+        let outdated = stream.outdated.due(now: .now + .seconds(6))
+        XCTAssertEqual(outdated.map(\.sequence), [4, 2], "the second, and what the first has replaced")
+      }
+    }
+  }
+
+  func testAnotherOnesVersionThatCameBeforeIsTheRecord() async throws {
+    for isFollowed in [false, true] {
+      try await withStream(isFollowed: isFollowed) { node, stream in
+        node.store("s.a", replaced: 2)
+        node.refuseNext()
+        let stored = try await stream.replace("s", "s.a", [1], 2)
+        XCTAssertNil(stored)
+      }
+    }
+  }
+
+  /// As of an earlier exchange, of which it is not known what became.
+  func testAnotherVersionOfThisProcessIsNotThisOne() async throws {
+    for isFollowed in [false, true] {
+      try await withStream(isFollowed: isFollowed) { node, stream in
+        node.replaceNext()
+        node.refuseNext()
+        let stored = try await stream.replace("s", "s.a", [1], 2)
+        XCTAssertNil(stored)
+      }
+    }
+  }
+
+  /// Relays that change one mailbox refuse each other all the time.
+  func testWhatIsFollowedIsNotLookedForAfterARefusal() async throws {
+    try await withStream(isFollowed: true) { node, stream in
+      node.store("s.a", replaced: 2)
+      let isNone = await stream.followers.versions("s")?.hasNone(of: "s.a", by: stream.writer, after: 2, upTo: 3)
+      XCTAssertEqual(isNone, true)
+      _ = try await stream.newest("s", "s.a")
+      _ = node.takeQuestions()
+      let late = try await stream.replace("s", "s.a", [1], 2)
+      XCTAssertNil(late)
+      XCTAssertEqual(node.takeQuestions(), 1, "for the last one, and none for what lies between")
+    }
+  }
+}

@@ -304,7 +304,11 @@ extension ClusteredRelay {
         return .done
       }
       try await settle([key])
-      guard let newest = try await find(.recipient, request.entity, .settled) else { throw .refused(.auth) }
+      guard let newest = try await find(.recipient, request.entity, .settled) else {
+        // It was there, and its owner wants it to be gone. A removal that is refused may have been carried out.
+        store.dropBodies(key, mailbox.record.waiting.map(\.stored))
+        return .done
+      }
       mailbox = newest
     }
     throw .failed("too many changes of one mailbox at the same time")

@@ -18,6 +18,9 @@ extension JetStream {
   /// Nothing that a replacement has to see is deleted, or makes room, within this time.
   private static let patience = Duration.seconds(1)
   private static let mostTries = 8
+  /// A leader applies a message some milliseconds after it has taken it.
+  private static let mostLooks = 8
+  private static let lookInterval = Duration.milliseconds(10)
   private static let tookTooLong = ClusterFailure("a replacement took too long")
 
   private struct Version {
@@ -38,6 +41,15 @@ extension JetStream {
     case replacement(UInt64)
     /// The last message of the subject, which replaces an earlier one, or is the one that was asked for.
     case last(Version?)
+  }
+
+  private enum Refusal {
+    /// It was stored all the same.
+    case stored(UInt64)
+    /// Another one was faster.
+    case replaced
+    /// Only a version that came late follows.
+    case late(UInt64)
   }
 
   /// The valid version, as the leader of the stream knows it.
@@ -85,22 +97,13 @@ extension JetStream {
       // The leader alone compares this, and refuses nothing that others may have applied.
       if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
       guard let stored = try await send(subject, bytes, headers) else {
-        // It was refused, which says nothing of what came before; nor that it was not stored.
-        let version: Version?
-        switch try await following(stream, subject, replaced) {
-        case .replacement(let end):
-          guard let own = try await own(stream, subject, bytes, replacing: replaced, after: start, upTo: end) else {
-            return nil
-          }
-          return try valid(own, stream, subject, replacing: replaced, begin)
-        case .last(let last): version = last
+        switch try await refusal(stream, subject, bytes, replacing: replaced, after: start, last: last) {
+        case .stored(let own): return try valid(own, stream, subject, replacing: replaced, begin)
+        case .replaced: return nil
+        case .late(let version):
+          guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
+          last = version
         }
-        guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
-        // It was removed, as far as this leader knows; or was made again since. What nodes have undone is replaced all the same.
-        guard let version else { return nil }
-        guard version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
-        if version.replaced == 0, try await !isThere(replaced, stream, subject) { return nil }
-        last = version.sequence
         continue
       }
       guard try await isFirst(stored, stream, subject, bytes, replacing: replaced, after: start) else {
@@ -113,6 +116,34 @@ extension JetStream {
       return try valid(stored, stream, subject, replacing: replaced, begin)
     }
     throw ClusterFailure("too many replacements of a record at the same time")
+  }
+
+  /// What a refusal says of a version that expected `last` to be its subject's: nothing of what came before, nor that it was not stored.
+  private func refusal(
+    _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64, after start: UInt64,
+    last: UInt64
+  ) async throws(ClusterFailure) -> Refusal {
+    for look in 0..<Self.mostLooks {
+      if look > 0 { try? await Task.sleep(for: Self.lookInterval) }
+      switch try await following(stream, subject, replaced) {
+      case .replacement(let end):
+        guard let own = try await own(stream, subject, bytes, replacing: replaced, after: start, upTo: end) else {
+          return .replaced
+        }
+        // Two nodes believe that they lead.
+        settledNumbers.noteTrouble()
+        return .stored(own)
+      case .last(let version?):
+        guard version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
+        // It was made again since. What nodes have undone is replaced all the same.
+        if version.replaced == 0, try await !isThere(replaced, stream, subject) { return .replaced }
+        return .late(version.sequence)
+      case .last(nil):
+        // It was removed, as far as this leader knows; or the leader has not applied yet what the refusal is about.
+        guard try await isThere(replaced, stream, subject) else { return .replaced }
+      }
+    }
+    throw ClusterFailure("the leader of \(stream) lags")
   }
 
   private func valid(
@@ -143,7 +174,8 @@ extension JetStream {
       }
       position = next.sequence
     }
-    return nil
+    // There was one before, so another node has answered.
+    throw ClusterFailure("the leader of \(stream) lags")
   }
 
   private func isThere(_ sequence: UInt64, _ stream: String, _ subject: String) async throws(ClusterFailure) -> Bool {
@@ -158,11 +190,6 @@ extension JetStream {
     if let recent = followers.versions(stream),
       await recent.isOnly(stored, of: subject, replacing: replaced, by: writer, after: start)
     {
-      // Nodes may have undone it already: that is seen here, by a question for which the leader looks through nothing.
-      guard let found = try await self.bytes(stream, stored) else {
-        throw ClusterFailure("the leader of \(stream) lags")
-      }
-      guard found == bytes else { throw lost(stream) }
       return true
     }
     switch try await following(stream, subject, replaced, from: start, upTo: stored) {

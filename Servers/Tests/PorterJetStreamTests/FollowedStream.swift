@@ -27,7 +27,9 @@ final class FollowedStream: Sendable {
     var deletesNext = false
     var refusesConsumers = false
     var replacesNext = false
-    var refusesNext = false
+    /// After so many questions what was refused is stored.
+    var refusesNext: Int?
+    var refused: (headers: [String], questions: Int)?
     var doublesNext = false
     var deletionsToLeave = 0
   }
@@ -69,8 +71,9 @@ final class FollowedStream: Sendable {
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place, after the consumer has given that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
-  /// The next message is stored, and the first answer is that of a node that does not lead any more, and refuses it.
-  func refuseNext() { state.withLock { $0.refusesNext = true } }
+  /// The first answer to the next message is that of a node that does not lead any more, and refuses it. The leader stores it, at once or only after
+  /// so many questions.
+  func refuseNext(storingAfter questions: Int = 0) { state.withLock { $0.refusesNext = questions } }
   /// The next message is stored twice, and the second one acknowledged.
   func doubleNext() { state.withLock { $0.doublesNext = true } }
   /// As many deletions of consumers have no answer, or are refused, in turn.
@@ -143,17 +146,29 @@ final class FollowedStream: Sendable {
     case "s.a":
       let lines = request.headers.split(separator: "\r\n").map(String.init).filter { $0.hasPrefix("Porter-") }
       let (isRefused, isDoubled) = state.withLock { state in
-        defer { (state.refusesNext, state.doublesNext) = (false, false) }
-        return (state.refusesNext, state.doublesNext)
+        defer { (state.refusesNext, state.doublesNext) = (nil, false) }
+        if let questions = state.refusesNext, questions > 0 { state.refused = (lines, questions) }
+        return (state.refusesNext != nil, state.doublesNext)
       }
       if isDoubled { _ = store("s.a", lines) }
+      if state.withLock({ $0.refused }) != nil { return .text(#"{"error":{"err_code":10071}}"#) }
       let number = store("s.a", lines)
       return .text(isRefused ? #"{"error":{"err_code":10071}}"# : #"{"stream":"s","seq":\#(number)}"#)
     default: return nil
     }
   }
 
+  private func storeRefused() {
+    let headers = state.withLock { state -> [String]? in
+      guard let refused = state.refused else { return nil }
+      state.refused = refused.questions > 1 ? (refused.headers, refused.questions - 1) : nil
+      return refused.questions > 1 ? nil : refused.headers
+    }
+    if let headers { _ = store("s.a", headers) }
+  }
+
   private func found(_ query: Reply) -> FakeNode.Answer {
+    defer { storeRefused() }
     let message = state.withLock { state in
       if query.text("last_by_subj") ?? query.text("next_by_subj") != nil {
         state.questions += 1

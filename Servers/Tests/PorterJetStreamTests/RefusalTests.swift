@@ -38,6 +38,32 @@ final class RefusalTests: XCTestCase {
     }
   }
 
+  /// The refusal comes before the leader has stored it.
+  func testAVersionThatIsThereLaterWasNotRefused() async throws {
+    for isFollowed in [false, true] {
+      for questions in [1, 2, 3, 7] {
+        try await withStream(isFollowed: isFollowed) { node, stream in
+          node.refuseNext(storingAfter: questions)
+          let stored = try await stream.replace("s", "s.a", [1], 2)
+          XCTAssertEqual(stored, 3)
+          XCTAssertFalse(stream.isAtRest, "two nodes believe that they lead")
+        }
+      }
+    }
+  }
+
+  func testWhatBecameOfARefusedVersionMayStayUnknown() async throws {
+    try await withStream(isFollowed: false) { node, stream in
+      node.refuseNext(storingAfter: 1_000)
+      do {
+        _ = try await stream.replace("s", "s.a", [1], 2)
+        XCTFail("the leader has what was to be replaced, and refuses to replace it")
+      } catch {
+        XCTAssertEqual((error as? ClusterFailure)?.description, "the leader of s lags")
+      }
+    }
+  }
+
   /// It was sent once, and the one that is acknowledged came late.
   func testAVersionThatWasStoredTwiceIsValid() async throws {
     for isFollowed in [false, true] {

@@ -239,11 +239,7 @@ class Night:
 
     def harm(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        kinds = [self.kill_node, self.freeze_node, self.kill_relay, self.freeze_relay]
-        # Nodes of all versions that were tried undo acknowledged bodies then, in one run of ten (spec/protocol/relay-cluster.md). So it belongs to
-        # the long runs of `make verify`, where a loss is to be seen, and not to those that decide about a change.
-        if "PORTER_CHAOS_SECONDS" in os.environ:
-            kinds.append(self.cut_off_node)
+        kinds = [self.kill_node, self.freeze_node, self.cut_off_node, self.kill_relay, self.freeze_relay]
         only = os.environ.get("PORTER_CHAOS_KINDS")
         if only:
             kinds = [getattr(self, name) for name in only.split(",")]

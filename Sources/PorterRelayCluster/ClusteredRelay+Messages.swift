@@ -167,15 +167,13 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> (wasThere: Bool, record: MailboxRecord) {
     listeners.noteSignOfLife(listener)
     let now = wall
-    // By a change that was refused, and may have been made all the same.
-    var earlier: MailboxRecord.Entry?
     let (entry, record) = try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
       guard let entry = record.drop(message, at: now) else {
-        return recency == .settled ? .keep((earlier, record)) : .settle
+        return recency == .settled ? .keep((MailboxRecord.Entry?.none, record)) : .settle
       }
       // An expired message is not there.
-      earlier = MailboxRecord.isExpired(entry.sentAt, at: now) ? nil : entry
-      return .replace((earlier, record))
+      let isExpired = MailboxRecord.isExpired(entry.sentAt, at: now)
+      return .replace((isExpired ? nil : entry, record))
     }
     if let entry { store.dropBodies(mailbox.key, [entry.stored]) }
     if record.waiting.isEmpty { listeners.noteEmpty(mailbox.key, for: listener) }

@@ -304,11 +304,7 @@ extension ClusteredRelay {
         return .done
       }
       try await settle([key])
-      guard let newest = try await find(.recipient, request.entity, .settled) else {
-        // It was there, and its owner wants it to be gone. A removal that is refused may have been carried out.
-        store.dropBodies(key, mailbox.record.waiting.map(\.stored))
-        return .done
-      }
+      guard let newest = try await find(.recipient, request.entity, .settled) else { throw .refused(.auth) }
       mailbox = newest
     }
     throw .failed("too many changes of one mailbox at the same time")

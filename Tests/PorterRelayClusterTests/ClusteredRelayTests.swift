@@ -49,22 +49,6 @@ final class ClusteredRelayTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0)
   }
 
-  func testWhatIsDoneThoughItIsRefusedIsDone() throws {
-    let mailbox = try newMailbox()
-    for text in ["first", "second"] { try send(text, to: mailbox) }
-    let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.key))
-    store.refuseNext()
-    XCTAssertEqual(try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key), .done)
-    XCTAssertEqual(store.bodyCount, 1)
-    XCTAssertEqual(try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key), .noMessage)
-    store.refuseNext()
-    try client.deleteMailbox(mailbox.recipient, key: mailbox.key)
-    XCTAssertEqual(store.bodyCount, 0)
-    XCTAssertThrowsError(try client.deleteMailbox(mailbox.recipient, key: mailbox.key)) {
-      XCTAssertEqual($0 as? RelayError, .auth)
-    }
-  }
-
   /// What came before the service is there for it, also when the relay put off the service in the middle of giving it that.
   func testWhicheverCallFailsAServiceGetsWhatCameBeforeIt() throws {
     for fault in MemoryStore.Fault.allCases {

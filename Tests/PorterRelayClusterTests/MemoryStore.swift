@@ -46,7 +46,7 @@ final class MemoryStore: ClusterStore {
   /// Deletions of bodies, which have no answer, come to nothing.
   func keepBodies() { state.withLock { $0.keepsBodies = true } }
 
-  /// The next replacement or removal is carried out, and said to be refused.
+  /// The next replacement is carried out, and said to be refused.
   func refuseNext() { state.withLock { $0.refusesNext = true } }
 
   func setOutOfReach(_ isOutOfReach: Bool) { state.withLock { $0.isOutOfReach = isOutOfReach } }
@@ -110,8 +110,7 @@ final class MemoryStore: ClusterStore {
     try call { state in
       guard state.records[key]?.revision == revision else { return false }
       state.records[key] = nil
-      defer { state.refusesNext = false }
-      return !state.refusesNext
+      return true
     }
   }
 

@@ -74,7 +74,7 @@ extension ClusteredRelay {
         case .waiting(let entry):
           guard recency > .remembered else { return .settle }
           if entry.message == message {
-            // It was stored, though the store did not know.
+            // It was stored by a change that was said to be refused.
             return .keep(.accepted(service: entry.hasNotification ? record.notifier?.service : nil, expired: []))
           }
           return .keep(.waits(message: entry.message, service: entry.hasNotification ? record.notifier?.service : nil))

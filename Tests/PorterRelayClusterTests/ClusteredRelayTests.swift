@@ -38,8 +38,8 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
-  /// As a node says that does not lead any more, while the leader stores what it gets as well. What is there is not taken for another relay's, nor
-  /// its body for one that no record has.
+  /// As when a node that no longer leads refuses what the leader stores. The relay does not take its own message for an earlier one, whose body it would
+  /// keep in place of this one's.
   func testAMessageThatIsStoredThoughItIsRefusedIsThere() throws {
     let (mailbox, notifiers) = try watchedMailbox()
     store.refuseNext()

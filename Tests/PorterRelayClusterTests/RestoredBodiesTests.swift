@@ -67,7 +67,7 @@ final class RestoredBodiesTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0, "nothing is left that no record names")
   }
 
-  /// As a node says that does not lead any more, while the leader stores what it gets as well.
+  /// As when a node that no longer leads refuses what the leader stores.
   func testABodyThatIsNamedThoughThatIsRefusedIsKept() throws {
     let mailbox = try newMailbox()
     try send("first", to: mailbox, by: relay)

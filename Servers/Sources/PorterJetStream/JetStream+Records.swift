@@ -109,7 +109,8 @@ extension JetStream {
       guard try await isFirst(stored, stream, subject, bytes, replacing: replaced, after: start) else {
         outdated.note(.init(stream, subject, stored, .late(replacing: replaced)))
         guard
-          let own = try await own(stream, subject, bytes, replacing: replaced, after: start, upTo: stored - 1)
+          let own = try await ownReplacement(
+            stream, subject, bytes, replacing: replaced, after: start, upTo: stored - 1)
         else { return nil }
         return try valid(own, stream, subject, replacing: replaced, begin)
       }
@@ -118,7 +119,7 @@ extension JetStream {
     throw ClusterFailure("too many replacements of a record at the same time")
   }
 
-  /// What a refusal says of a version that expected `last` to be its subject's: nothing of what came before, nor that it was not stored.
+  /// What has become of a version that was refused. It expected `last` to be the newest of its subject.
   private func refusal(
     _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64, after start: UInt64,
     last: UInt64
@@ -127,9 +128,9 @@ extension JetStream {
       if look > 0 { try? await Task.sleep(for: Self.lookInterval) }
       switch try await following(stream, subject, replaced) {
       case .replacement(let end):
-        guard let own = try await own(stream, subject, bytes, replacing: replaced, after: start, upTo: end) else {
-          return .replaced
-        }
+        guard
+          let own = try await ownReplacement(stream, subject, bytes, replacing: replaced, after: start, upTo: end)
+        else { return .replaced }
         // Two nodes believe that they lead.
         settledNumbers.noteTrouble()
         return .stored(own)
@@ -139,7 +140,7 @@ extension JetStream {
         if version.replaced == 0, try await !isThere(replaced, stream, subject) { return .replaced }
         return .late(version.sequence)
       case .last(nil):
-        // It was removed, as far as this leader knows; or the leader has not applied yet what the refusal is about.
+        // It was removed, as far as this leader knows; or the leader has not applied its replacement yet.
         guard try await isThere(replaced, stream, subject) else { return .replaced }
       }
     }
@@ -155,10 +156,10 @@ extension JetStream {
     return stored
   }
 
-  /// The number of the valid replacement if that is this one. A node that was cut off gets what is published as soon as it is connected again, and
-  /// believes for some time that it leads still: it compares with what it had before, and refuses what the leader stores. Its answer comes first. So
-  /// a refusal is none if the message is there.
-  private func own(
+  /// The number of the valid replacement if it has these bytes and is this process's; nil if it is another one. A node that led and was cut off gets
+  /// what is published as soon as it is connected again. Until it learns of the new leader it compares with its old state, and its refusal arrives
+  /// before the leader's acknowledgement.
+  private func ownReplacement(
     _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64, after start: UInt64,
     upTo end: UInt64
   ) async throws(ClusterFailure) -> UInt64? {
@@ -174,7 +175,7 @@ extension JetStream {
       }
       position = next.sequence
     }
-    // There was one before, so another node has answered.
+    // A replacement was seen up to `end`: another node has answered this time.
     throw ClusterFailure("the leader of \(stream) lags")
   }
 

@@ -27,7 +27,7 @@ final class FollowedStream: Sendable {
     var deletesNext = false
     var refusesConsumers = false
     var replacesNext = false
-    /// After so many questions what was refused is stored.
+    /// After how many questions the next message is stored, which is refused.
     var refusesNext: Int?
     var refused: (headers: [String], questions: Int)?
     var doublesNext = false
@@ -71,8 +71,7 @@ final class FollowedStream: Sendable {
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place, after the consumer has given that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
-  /// The first answer to the next message is that of a node that does not lead any more, and refuses it. The leader stores it, at once or only after
-  /// so many questions.
+  /// The next message is refused, as by a node that no longer leads, and stored all the same: at once, or after so many questions.
   func refuseNext(storingAfter questions: Int = 0) { state.withLock { $0.refusesNext = questions } }
   /// The next message is stored twice, and the second one acknowledged.
   func doubleNext() { state.withLock { $0.doublesNext = true } }

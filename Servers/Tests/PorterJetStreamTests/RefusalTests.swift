@@ -3,8 +3,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A node that was cut off believes for some time that it leads still. When it is connected again, it gets what is published as the leader does, and
-/// refuses it: its answer comes first.
+/// A node that led and was cut off is connected again: it refuses what the new leader stores, and its answer arrives first.
 final class RefusalTests: XCTestCase {
   private func withStream(isFollowed: Bool, _ body: (FollowedStream, JetStream) async throws -> Void) async throws {
     let node = FollowedStream()

@@ -324,8 +324,7 @@ class Night:
             client.close()
 
     def keep(self, folder: Path) -> None:
-        """For whoever looks for what became of a message: the streams as they are before the mailboxes that no one reads are read, what was
-        accepted, and all that relays and nodes have said."""
+        """Saves the streams, before unread mailboxes are read, the list of accepted messages, and all logs: to find out what became of a message."""
         folder.mkdir(parents=True, exist_ok=True)
         connection = Connection(self.cluster.nodes[0])
         try:

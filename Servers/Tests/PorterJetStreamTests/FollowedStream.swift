@@ -31,6 +31,7 @@ final class FollowedStream: Sendable {
     var refusesNext: Int?
     var refused: (headers: [String], questions: Int)?
     var doublesNext = false
+    var hidesNewest = false
     var deletionsToLeave = 0
   }
 
@@ -75,6 +76,8 @@ final class FollowedStream: Sendable {
   func refuseNext(storingAfter questions: Int = 0) { state.withLock { $0.refusesNext = questions } }
   /// The next message is stored twice, and the second one acknowledged.
   func doubleNext() { state.withLock { $0.doublesNext = true } }
+  /// A node that has not applied the newest message answers what follows on another one.
+  func hideNewest() { state.withLock { $0.hidesNewest = true } }
   /// As many deletions of consumers have no answer, or are refused, in turn.
   func leaveDeletions(_ count: Int) { state.withLock { $0.deletionsToLeave = count } }
   func refuseConsumers(_ refuses: Bool) { state.withLock { $0.refusesConsumers = refuses } }
@@ -177,7 +180,8 @@ final class FollowedStream: Sendable {
       if let subject = query.text("last_by_subj") { return state.messages.last { $0.subject == subject } }
       let (number, subject) = (query.number("seq") ?? 0, query.text("next_by_subj"))
       guard let subject else { return state.messages.first { $0.number == number } }
-      return state.messages.first { $0.number >= number && $0.subject == subject }
+      let known = state.hidesNewest ? state.messages.dropLast() : state.messages[...]
+      return known.first { $0.number >= number && $0.subject == subject }
     }
     guard let message else { return .text(#"{"error":{"err_code":10037}}"#) }
     let head = (["NATS/1.0"] + message.headers + ["", ""]).joined(separator: "\r\n")

@@ -63,6 +63,20 @@ final class RefusalTests: XCTestCase {
     }
   }
 
+  /// One node has the replacement, and another one says that there is none.
+  func testWhatNodesDisagreeAboutStaysUnknown() async throws {
+    try await withStream(isFollowed: false) { node, stream in
+      node.refuseNext()
+      node.hideNewest()
+      do {
+        let stored = try await stream.replace("s", "s.a", [1], 2)
+        XCTFail("\(String(describing: stored)): its own or another one's, who knows")
+      } catch {
+        XCTAssertEqual((error as? ClusterFailure)?.description, "the leader of s lags")
+      }
+    }
+  }
+
   /// It was sent once, and the one that is acknowledged came late.
   func testAVersionThatWasStoredTwiceIsValid() async throws {
     for isFollowed in [false, true] {

@@ -27,7 +27,7 @@ final class FollowedStream: Sendable {
     var deletesNext = false
     var refusesConsumers = false
     var replacesNext = false
-    /// After how many questions the next message is stored, which is refused.
+    /// The next message is refused, and stored after this many questions.
     var refusesNext: Int?
     var refused: (headers: [String], questions: Int)?
     var doublesNext = false
@@ -72,11 +72,11 @@ final class FollowedStream: Sendable {
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place, after the consumer has given that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
-  /// The next message is refused, as by a node that no longer leads, and stored all the same: at once, or after so many questions.
+  /// Refuses the next message, as a deposed leader does, although it is stored: at once, or after that many questions.
   func refuseNext(storingAfter questions: Int = 0) { state.withLock { $0.refusesNext = questions } }
   /// The next message is stored twice, and the second one acknowledged.
   func doubleNext() { state.withLock { $0.doublesNext = true } }
-  /// A node that has not applied the newest message answers what follows on another one.
+  /// From now on, questions for the next message are answered as by a node that has not applied the newest one.
   func hideNewest() { state.withLock { $0.hidesNewest = true } }
   /// As many deletions of consumers have no answer, or are refused, in turn.
   func leaveDeletions(_ count: Int) { state.withLock { $0.deletionsToLeave = count } }

@@ -63,14 +63,14 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  /// One node has the replacement, and another one says that there is none.
+  /// One node has the replacement; another one does not.
   func testWhatNodesDisagreeAboutStaysUnknown() async throws {
     try await withStream(isFollowed: false) { node, stream in
       node.refuseNext()
       node.hideNewest()
       do {
         let stored = try await stream.replace("s", "s.a", [1], 2)
-        XCTFail("\(String(describing: stored)): its own or another one's, who knows")
+        XCTFail("returned \(String(describing: stored)), although the nodes disagree")
       } catch {
         XCTAssertEqual((error as? ClusterFailure)?.description, "the leader of s lags")
       }

@@ -72,7 +72,7 @@ final class FollowedStream: Sendable {
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place, after the consumer has given that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
-  /// Refuses the next message, as a deposed leader does, although it is stored: at once, or after that many questions.
+  /// Refuses the next message as a deposed leader does, and stores it after `questions` further questions.
   func refuseNext(storingAfter questions: Int = 0) { state.withLock { $0.refusesNext = questions } }
   /// The next message is stored twice, and the second one acknowledged.
   func doubleNext() { state.withLock { $0.doublesNext = true } }

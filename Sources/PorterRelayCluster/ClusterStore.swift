@@ -23,6 +23,9 @@ public protocol ClusterStore: Sendable {
   ) async throws(ClusterFailure) -> [UInt8]?
   /// Nothing is said when it fails: a body without an entry in a record is given to no one, and ends by itself.
   func dropBodies(_ key: String, _ bodies: [StoredBody])
+  /// Some seconds later, if the record does not name its message: the node that has refused the record may lead no more, and the leader may have
+  /// stored it.
+  func dropUnnamedBody(_ key: String, _ body: StoredBody)
   /// A body that the cluster has lost, from the relay that has stored it, while that keeps it in memory. Nil if no relay has it, or none
   /// answers soon.
   func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]?

@@ -93,10 +93,10 @@ extension ClusteredRelay {
         return .replace(.accepted(service: hasNotification ? record.notifier?.service : nil, expired: expired))
       }
     } catch {
-      // Nothing has the body, unless it is not known what became of the record. In a cluster without room it would take what
+      // No record names the body, as far as the node knows that has answered. In a cluster without room it would take what
       // acknowledgements need, and so what is there could not be read away.
       switch error {
-      case .refused, .full: if let body { store.dropBodies(mailbox.key, [body]) }
+      case .refused, .full: if let body { store.dropUnnamedBody(mailbox.key, body) }
       case .limited, .failed: break
       }
       throw error

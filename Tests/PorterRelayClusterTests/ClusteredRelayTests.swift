@@ -49,6 +49,21 @@ final class ClusteredRelayTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0)
   }
 
+  /// The sender cannot tell which of the two it was, and sends again.
+  func testAMessageThatIsStoredThoughANodeHasNoRoomKeepsItsBody() throws {
+    for room in [MemoryStore.Room.none, .noneElsewhere] {
+      let mailbox = try newMailbox()
+      let attempt = try RelayIdentifier.generate(randomness: randomness)
+      store.setRoom(room)
+      XCTAssertThrowsError(try send("first", to: mailbox, attempt: attempt))
+      store.dropUnnamedBodies()
+      XCTAssertEqual(store.bodyCount, room == .none ? 0 : 1)
+      try send("first", to: mailbox, attempt: attempt)
+      XCTAssertEqual(try receiveAll(mailbox), ["first"])
+      XCTAssertEqual(store.bodyCount, 0)
+    }
+  }
+
   /// What came before the service is there for it, also when the relay put off the service in the middle of giving it that.
   func testWhicheverCallFailsAServiceGetsWhatCameBeforeIt() throws {
     for fault in MemoryStore.Fault.allCases {
@@ -146,6 +161,7 @@ final class ClusteredRelayTests: ClusterTestCase {
       XCTAssertThrowsError(try send(4)) { XCTAssertEqual($0 as? RelayError, .auth) }
     }
     XCTAssertEqual(Array(asked.prefix(2)), ["addBody", "replace"], "it was admitted by what the relay remembers")
+    store.dropUnnamedBodies()
     XCTAssertEqual(store.bodyCount, 3)
     try send(5, key: senderKey)
     var bodies: [UInt8] = []

@@ -26,6 +26,15 @@ final class MemoryStore: ClusterStore {
     var isOutOfReach = false
     var refusesNext = false
     var keepsBodies = false
+    var room = Room.enough
+    var unnamedBodies: [(key: String, body: StoredBody)] = []
+  }
+
+  enum Room {
+    case enough
+    case none
+    /// On a node that leads no more, and that says so before the leader acknowledges what it stores.
+    case noneElsewhere
   }
 
   private let state = Mutex(State())
@@ -48,6 +57,19 @@ final class MemoryStore: ClusterStore {
 
   /// The next replacement is carried out, and said to be refused.
   func refuseNext() { state.withLock { $0.refusesNext = true } }
+
+  /// For the next replacement.
+  func setRoom(_ room: Room) { state.withLock { $0.room = room } }
+
+  /// What a cluster does some seconds later.
+  func dropUnnamedBodies() {
+    state.withLock { state in
+      for (key, body) in state.unnamedBodies where state.records[key]?.bytes.contains(body.message) != true {
+        state.bodies[body.number] = nil
+      }
+      state.unnamedBodies = []
+    }
+  }
 
   func setOutOfReach(_ isOutOfReach: Bool) { state.withLock { $0.isOutOfReach = isOutOfReach } }
 
@@ -97,13 +119,17 @@ final class MemoryStore: ClusterStore {
   }
 
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
-    try call { state in
-      guard state.records[key]?.revision ?? 0 == revision else { return nil }
+    let (stored, hasRoom) = try call { state -> (UInt64?, Bool) in
+      let room = state.room
+      state.room = .enough
+      guard room != .none, state.records[key]?.revision ?? 0 == revision else { return (nil, room != .none) }
       state.next += 1
       state.records[key] = StoredRecord(bytes: bytes, revision: state.next)
       defer { state.refusesNext = false }
-      return state.refusesNext ? nil : state.next
+      return (state.refusesNext ? nil : state.next, room == .enough)
     }
+    guard hasRoom else { throw ClusterFailure("no room", lacksRoom: true) }
+    return stored
   }
 
   func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool {
@@ -134,6 +160,10 @@ final class MemoryStore: ClusterStore {
         state.bodies[body.number] = nil
       }
     }
+  }
+
+  func dropUnnamedBody(_ key: String, _ body: StoredBody) {
+    state.withLock { $0.unnamedBodies.append((key, body)) }
   }
 
   func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]? {

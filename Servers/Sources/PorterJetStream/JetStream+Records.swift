@@ -210,6 +210,9 @@ extension JetStream {
     else { return false }
     switch message.reason {
     case .dropped(let message): return (stored.data("data") ?? []).starts(with: message)
+    case .unnamed(let message, let records, let record):
+      guard (stored.data("data") ?? []).starts(with: message) else { return false }
+      return try await newest(records, record).map { !$0.bytes.contains(message) } ?? true
     case .replaced(let replacement):
       if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
         return true

@@ -250,6 +250,12 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
+  func dropUnnamedBody(_ key: String, _ body: StoredBody) {
+    let reason = OutdatedMessages.Message.Reason.unnamed(
+      message: body.message, stream: mailboxes(key), subject: mailboxSubject(key))
+    stream.outdated.note(.init(bodies(key), bodySubject(key), body.number, reason, certainFrom: nil))
+  }
+
   private static func stored(_ number: UInt64, _ bytes: [UInt8]) -> StoredBody {
     StoredBody(number: number, message: Array(bytes.prefix(messageBytes)))
   }

@@ -11,6 +11,15 @@ final class OutdatedMessages: Sendable {
       case late(replacing: UInt64)
       /// The body of this message, which is gone.
       case dropped(message: [UInt8])
+      /// The body of this message, which is none if the record of this subject does not name it.
+      case unnamed(message: [UInt8], stream: String, subject: String)
+
+      var isVersion: Bool {
+        switch self {
+        case .replaced, .late: true
+        case .dropped, .unnamed: false
+        }
+      }
     }
 
     let stream: String
@@ -93,7 +102,7 @@ final class OutdatedMessages: Sendable {
   func forgetVersions(_ stream: String) {
     state.withLock { state in
       guard let queue = state.messages[stream] else { return }
-      let kept = queue.messages[queue.start...].filter { if case .dropped = $0.reason { true } else { false } }
+      let kept = queue.messages[queue.start...].filter { !$0.reason.isVersion }
       state.messages[stream] = Queue(messages: kept)
     }
   }

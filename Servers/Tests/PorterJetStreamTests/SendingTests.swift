@@ -55,6 +55,7 @@ final class SendingTests: XCTestCase {
   func testAVersionIsDeletedInDoubtOnlyIfItIsNotTheRecordAgain() async throws {
     typealias Message = (subject: String, replaced: UInt64)
     let (late, mine) = (OutdatedMessages.Message.Reason.late(replacing: 1), "s.a")
+    let unnamed = OutdatedMessages.Message.Reason.unnamed(message: Array("mine".utf8), stream: "s", subject: "s.record")
     let cases:
       [(what: String, reason: OutdatedMessages.Message.Reason, messages: [UInt64: Message], isOutdated: Bool)] = [
         ("as it was", .replaced(by: 3), [2: (mine, 1), 3: (mine, 2)], true),
@@ -72,20 +73,26 @@ final class SendingTests: XCTestCase {
         ("late, and its number is another's", .late(replacing: 0), [1: (mine, 0), 2: (mine, 1)], false),
         ("a body", .dropped(message: Array("mine".utf8)), [2: (mine, 0)], true),
         ("another mailbox's body", .dropped(message: Array("mine".utf8)), [2: ("s.b", 0)], false),
+        ("a body that its record names", unnamed, [2: (mine, 0), 3: ("s.record", 0)], false),
+        ("a body that another record names", unnamed, [2: (mine, 0), 3: ("s.record of others", 0)], true),
+        ("a body that its record named", unnamed, [2: (mine, 0), 3: ("s.record", 0), 4: ("s.record", 3)], true),
+        ("a body without a record", unnamed, [2: (mine, 0)], true),
+        ("another mailbox's body, not named", unnamed, [2: ("s.b", 0)], false),
         ("another message's body", .dropped(message: Array("yours".utf8)), [2: (mine, 0)], false),
       ]
     for (what, reason, messages, isOutdated) in cases {
       let node = try FakeNode { request in
         guard request.subject == "$JS.API.STREAM.MSG.GET.s" else { return nil }
         let query = Reply(Array(request.payload.utf8))
-        let ours = messages.keys.filter { messages[$0]?.subject == "s.a" }.sorted()
+        let subject = query.text("last_by_subj") ?? query.text("next_by_subj")
+        let ours = messages.keys.filter { messages[$0]?.subject == subject }.sorted()
         let number =
           if query.text("last_by_subj") != nil { ours.last } else if query.text("next_by_subj") != nil {
             ours.first { $0 >= query.number("seq") ?? 0 }
           } else { query.number("seq") }
         guard let number, let message = messages[number] else { return .text(#"{"error":{"err_code":10037}}"#) }
         let headers = Data("NATS/1.0\r\nPorter-Replaces: \(message.replaced)\r\n\r\n".utf8).base64EncodedString()
-        let body = Data("mine, and what it says".utf8).base64EncodedString()
+        let body = Data((number == 4 ? "no more" : "mine, and what it says").utf8).base64EncodedString()
         return .text(
           #"{"message":{"subject":"\#(message.subject)","seq":\#(number),"hdrs":"\#(headers)","data":"\#(body)"}}"#)
       }

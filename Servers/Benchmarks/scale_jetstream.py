@@ -1,6 +1,6 @@
 """Measures what pushes cost in a bucket with few and with many tokens, on one node of NATS: `make bench-scale-jetstream`.
 
-TOKENS says how many, with ten times as many subscriptions, which share RECORDS records. Records are put into the streams as a server has them,
+TOKENS says how many, with ten times as many subscriptions, which share RECORDS records. Records are put into the streams as a server stores them,
 with random contents; then `store-load` does to them what pushes do. Says what a node's memory is, and how long it takes to start.
 """
 
@@ -25,6 +25,7 @@ RECORDS = int(os.environ.get("RECORDS", str(1 << 18)))
 ENTRY = 56
 # A document with ten subscriptions, a device's record with one token.
 SIZES = {"tokens": 1_700, "devices": 32}
+LATELY = 5_000
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -43,10 +44,16 @@ def processor(node: nats.Node) -> float:
 def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> None:
     connection = nats.Connection(node)
     payload = os.urandom(size)
-    head = f"PUB $KV.porter_push_{bucket}.".encode() + name
-    tail = b" %d\r\n%b\r\n" % (len(payload), payload)
+    subject = f"HPUB $KV.porter_push_{bucket}.".encode() + name
+    # As JetStream+Records.swift has them. A new record names a message of five seconds before, which is LATELY earlier.
+    headers = b"NATS/1.0\r\nPorter-Replaces: 0\r\nPorter-Follows: %d\r\nPorter-Writer: 2mf8jq0x7vkz1\r\n\r\n"
+
+    def record(number: int) -> bytes:
+        head = headers % max(0, number - LATELY)
+        return subject % number + b" %d %d\r\n%b%b\r\n" % (len(head), len(head) + len(payload), head, payload)
+
     for start in range(0, count, 2_000):
-        connection.socket.sendall(b"".join(head % number + tail for number in range(start, min(count, start + 2_000))))
+        connection.socket.sendall(b"".join(record(number) for number in range(start, min(count, start + 2_000))))
         # Otherwise the node would have to put aside what it has not stored yet.
         connection.request(f"$KV.porter_push_{bucket}.probe")
     connection.close()

@@ -32,6 +32,7 @@ final class MemoryStore: SharedStore {
     var lagging: [SharedKey: SharedRecord] = [:]
     /// Called before a replacement in this bucket, in which another server may be faster.
     var interlude: (bucket: SharedKey.Bucket, body: @Sendable () -> Void)?
+    var reads: [SharedKey] = []
   }
 
   static let lease = Span.seconds(6)
@@ -69,6 +70,13 @@ final class MemoryStore: SharedStore {
   /// Runs once, before the next replacement of a token or of another record.
   func beforeReplacement(of bucket: SharedKey.Bucket = .tokens, _ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.interlude = (bucket, body) }
+  }
+
+  /// How many records of the bucket are read meanwhile.
+  func reads(of bucket: SharedKey.Bucket, _ body: () throws -> Void) rethrows -> Int {
+    state.withLock { $0.reads = [] }
+    try body()
+    return state.withLock { state in state.reads.count { $0.bucket == bucket } }
   }
 
   func count(_ bucket: SharedKey.Bucket) -> Int {
@@ -109,7 +117,8 @@ final class MemoryStore: SharedStore {
   func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
     let oldest = clock.wall().milliseconds - Span.days(30).milliseconds
     return try call { state in
-      keys.map {
+      state.reads += keys
+      return keys.map {
         $0.bucket == .answers && (state.times[$0] ?? 0) < oldest ? nil : state.lagging[$0] ?? state.records[$0]
       }
     }

@@ -5,15 +5,13 @@ import PorterRelay
 
 /// From the cluster into the file, and back.
 extension SharedServer {
-  /// Replaces what is in the file by these tokens, as far as there are such.
-  func load(_ ids: some Collection<[UInt8]>) throws(ServerError) {
-    let ids = Array(Set(ids))
+  /// Replaces what is in the file by these tokens, as far as there are such. `remembered`: those that the cluster is not asked for.
+  func load(
+    _ ids: some Collection<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil }
+  ) throws(ServerError) {
     let oldest = clock.wall() - ServerTimes.answerRetention
     loaded = [:]
-    let records =
-      ids.isEmpty
-      ? [] : try asking { (store) throws(SharedStoreFailure) in try store.records(ids.map(TokenDocument.key)) }
-    for (id, record) in zip(ids, records) {
+    for (id, record) in try records(Set(ids), remembered) {
       unreadable.remove(id)
       guard let record else { continue }
       do throws(ServerError) {
@@ -31,6 +29,20 @@ extension SharedServer {
       try state.beginWork()
       for (document, _) in loaded.values { try state.load(document) }
     }
+  }
+
+  private func records(
+    _ ids: Set<[UInt8]>, _ remembered: ([UInt8]) -> SharedRecord?
+  ) throws(ServerError) -> [([UInt8], SharedRecord?)] {
+    let known = ids.map { ($0, remembered($0)) }
+    let missing = known.filter { $1 == nil }.map(\.0)
+    guard !missing.isEmpty else { return known }
+    let now = clock.now()
+    let read = try asking { (store) throws(SharedStoreFailure) in try store.records(missing.map(TokenDocument.key)) }
+    for (id, record) in zip(missing, read) {
+      if let record { self.remembered.note(id, record, asked: now) } else { self.remembered.forget(id) }
+    }
+    return known.filter { $1 != nil } + Array(zip(missing, read))
   }
 
   /// Stores what was changed, and adds the work that follows from it. Returns the tokens that another server has changed
@@ -67,10 +79,20 @@ extension SharedServer {
     _ changes: [(id: [UInt8], bytes: [UInt8], revision: UInt64)]
   ) throws(ServerError) -> Set<[UInt8]> {
     guard !changes.isEmpty else { return [] }
+    let now = clock.now()
     let revisions = try asking { (store) throws(SharedStoreFailure) in
       try store.replace(changes.map { SharedChange(TokenDocument.key($0.id), $0.bytes, revision: $0.revision) })
     }
-    return Set(zip(changes, revisions).filter { $1 == nil }.map(\.0.id))
+    var conflicts: Set<[UInt8]> = []
+    for (change, revision) in zip(changes, revisions) {
+      if let revision, !change.bytes.isEmpty {
+        remembered.note(change.id, SharedRecord(bytes: change.bytes, revision: revision), asked: now)
+      } else {
+        remembered.forget(change.id)
+      }
+      if revision == nil { conflicts.insert(change.id) }
+    }
+    return conflicts
   }
 
   /// For what a server may have left undone when it ended: adds all work that follows from what is loaded.

@@ -14,6 +14,7 @@ extension SharedServer {
   private static let lookAgain: Int64 = 250
   /// The same for one whose token does not read, which an operator has to mend.
   private static let damagedWait: Int64 = 3_600_000
+  private static let shortMemory = Span.seconds(1)
 
   // MARK: Notifications
 
@@ -74,15 +75,17 @@ extension SharedServer {
 
   /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile.
   private func change(
-    _ ids: Set<[UInt8]>, atFirst: () throws(ServerError) -> Void, _ body: () throws(ServerError) -> Void
+    _ ids: Set<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil },
+    atFirst: () throws(ServerError) -> Void, _ body: () throws(ServerError) -> Void
   ) throws(ServerError) {
     var (left, all): (Set<[UInt8]>, [[UInt8]: Loaded]) = (ids, [:])
-    for _ in 0..<Self.mostTries {
+    for attempt in 0..<Self.mostTries {
       guard !left.isEmpty else {
         loaded = all
         return
       }
-      try load(left)
+      // Those that are left were changed by others.
+      try load(left, remembered: attempt == 0 ? remembered : { _ in nil })
       all.merge(loaded) { _, newest in newest }
       if left == ids { try atFirst() }
       try body()
@@ -191,7 +194,7 @@ extension SharedServer {
     guard count > 0 else { return [] }
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(Self.queue(provider), limit: count) }
     guard !taken.isEmpty else { return [] }
-    try load(taken.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
+    try load(taken.map(Self.token), remembered: justStored(taken, for: provider))
     if taken.contains(where: { $0.times > 1 }) { try ensureWakes(taken) }
     let (due, spare) = sort(taken, provider, sequences)
     try state.transaction { () throws(ServerError) in try state.makeDue(due.keys) }
@@ -202,7 +205,7 @@ extension SharedServer {
     // push is due already, and has added no work.
     let unsent = due.filter { !isSent.contains($0.key) }.map(\.value)
     let changed = unsent.isEmpty ? [] : try commit()
-    let isChanged = { (work: TakenWork) in changed.contains(Array(work.bytes.prefix(RelayIdentifier.count))) }
+    let isChanged = { (work: TakenWork) in changed.contains(Self.token(work)) }
     for work in unsent where isChanged(work) { postpone(work, milliseconds: Self.lookAgain) }
     let ended = spare + unsent.filter { !isChanged($0) }
     if !ended.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(ended) } }
@@ -211,9 +214,31 @@ extension SharedServer {
     return pushes
   }
 
+  private static func token(_ work: TakenWork) -> [UInt8] { Array(work.bytes.prefix(RelayIdentifier.count)) }
+  private static func kind(_ work: TakenWork) -> String {
+    String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
+  }
+
+  /// Documents of the last second that have all that was taken of them, as mostly when a server takes what it has just added. A push is sent
+  /// then that was due a second ago at most, as if the server had been so slow. That one is not due is never decided by them, nor anything about
+  /// work that another server has had.
+  private func justStored(_ taken: [TakenWork], for provider: String) -> ([UInt8]) -> SharedRecord? {
+    let now = clock.now()
+    let works = Dictionary(grouping: taken, by: Self.token)
+    return { [self] id in
+      guard let record = remembered.record(id, youngerThan: Self.shortMemory, now: now),
+        let document = try? TokenDocument(decoding: record.bytes),
+        works[id]?.allSatisfy({ work in
+          work.times == 1 && document.pushes.contains { $0.kind == Self.kind(work) && $0.provider == provider }
+        }) == true
+      else { return nil }
+      return record
+    }
+  }
+
   /// A server that ended after it had stored an outcome may have left what follows from it.
   private func ensureWakes(_ taken: [TakenWork]) throws(ServerError) {
-    let again = Set(taken.filter { $0.times > 1 }.map { Array($0.bytes.prefix(RelayIdentifier.count)) })
+    let again = Set(taken.filter { $0.times > 1 }.map(Self.token))
     let work = loaded.values.map(\.document).filter { again.contains($0.id) }.compactMap { document in
       document.wake.map { Self.work($0, of: document.id) }
     }
@@ -228,8 +253,7 @@ extension SharedServer {
     var (due, spare): ([Int64: TakenWork], [TakenWork]) = ([:], [])
     let wall = clock.wall()
     for work in taken {
-      let id = Array(work.bytes.prefix(RelayIdentifier.count))
-      let kind = String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
+      let (id, kind) = (Self.token(work), Self.kind(work))
       let sequence = TokenDocument.sequence(kind, of: id)
       guard !unreadable.contains(id) else {
         postpone(work, milliseconds: Self.damagedWait)
@@ -265,9 +289,10 @@ extension SharedServer {
     var left = ended
     let ids = Dictionary(
       zip(work, ended).compactMap { work, ended in
-        work.map { (ended.pending.due.token, Array($0.bytes.prefix(RelayIdentifier.count))) }
+        work.map { (ended.pending.due.token, Self.token($0)) }
       }, uniquingKeysWith: { first, _ in first })
-    try change(Set(ids.values), atFirst: {}) { () throws(ServerError) in
+    // Each ends a push that the document had when it was sent, so nothing is decided by an outdated one: its replacement is refused.
+    try change(Set(ids.values), remembered: { self.remembered.record($0) }, atFirst: {}) { () throws(ServerError) in
       left = left.filter { each in ids[each.pending.due.token].map { self.loaded[$0] != nil } ?? false }
       try self.server.finish(left)
     }

@@ -24,6 +24,7 @@ package final class SharedServer: LoopedServer {
   let index: WatcherIndex
   /// What the file was given, by the tokens' identifiers.
   var loaded: [[UInt8]: Loaded] = [:]
+  var remembered = RememberedDocuments()
   /// Tokens that are stored, and whose documents did not read when they were last wanted.
   var unreadable: Set<[UInt8]> = []
   /// Records of devices on which the request being carried out depends, as it has found them.
@@ -237,6 +238,8 @@ package final class SharedServer: LoopedServer {
   func asking<Value>(_ body: (any SharedStore) throws(SharedStoreFailure) -> Value) throws(ServerError) -> Value {
     do throws(ServerError) { return try Self.asking(store, body) } catch {
       recent.noteTrouble(now: clock.now())
+      // What was asked for may have happened or not.
+      remembered.forgetAll()
       throw error
     }
   }

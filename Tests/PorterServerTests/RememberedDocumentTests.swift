@@ -1,0 +1,157 @@
+import PorterPlatform
+import PorterPush
+import XCTest
+
+@testable import PorterServer
+
+/// Documents that a server need not read again, and what another server does to them meanwhile.
+final class RememberedDocumentTests: XCTestCase {
+  override func setUp() { World.isShared = true }
+  override func tearDown() { World.isShared = false }
+
+  private static let provider = "apns_test"
+
+  private struct Night {
+    let world: World
+    let device: Device
+    let store: MemoryStore
+    private let mailbox: Device.Mailbox
+    var key: SharedKey { TokenDocument.key(device.token) }
+
+    /// An active device that a message comes to. No server has been at it.
+    init() throws {
+      world = try World()
+      (device, store) = (try Device(world), try XCTUnwrap(world.store))
+      try device.activate()
+      mailbox = try device.subscribedMailboxes(1)[0]
+      try world.endSpareWork()
+      try receive("hello")
+      world.clock.advance(by: .seconds(2))
+    }
+
+    func receive(_ text: String) throws { try device.receive(text, in: mailbox) }
+
+    func document() throws -> TokenDocument {
+      try TokenDocument(decoding: try XCTUnwrap(try store.records([key])[0]).bytes)
+    }
+
+    /// What another server stores.
+    func change(_ body: (inout TokenDocument) -> Void) throws {
+      let record = try XCTUnwrap(try store.records([key])[0])
+      var document = try TokenDocument(decoding: record.bytes)
+      body(&document)
+      let revision = try store.replace([SharedChange(key, document.encoded(), revision: record.revision)])[0]
+      XCTAssertNotNil(revision)
+    }
+
+    func push() throws -> PendingPush { try XCTUnwrap(try world.server.nextPush(for: provider)) }
+  }
+
+  func testAPushReadsItsTokenOnce() throws {
+    let night = try Night()
+    let reads = try night.store.reads(of: .tokens) {
+      try night.world.server.serve()
+      try night.world.server.finish(try night.push(), .accepted)
+    }
+    XCTAssertEqual(reads, 1)
+    XCTAssertEqual(try night.document().pushes, [])
+    XCTAssertEqual(night.store.waiting("push-" + Self.provider), 0)
+  }
+
+  /// It lasts as long as a provider takes, and what another server has stored meanwhile stays.
+  func testAnOutcomeIsStoredBesideWhatAnotherServerHasChanged() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    let push = try night.push()
+    try night.change { $0.period = 77 }
+    let reads = try night.store.reads(of: .tokens) { try night.world.server.finish(push, .accepted) }
+    XCTAssertEqual(reads, 1, "it was refused once")
+    XCTAssertEqual(try night.document().period, 77)
+    XCTAssertEqual(try night.document().pushes, [])
+  }
+
+  func testATokenThatAnotherServerHasRemovedStaysAway() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    let push = try night.push()
+    let record = try XCTUnwrap(try night.store.records([night.key])[0])
+    XCTAssertNotNil(try night.store.replace([SharedChange(night.key, [], revision: record.revision)])[0])
+    try night.world.server.finish(push, .accepted)
+    XCTAssertNil(try night.store.records([night.key])[0])
+  }
+
+  /// Another server has sent the push, or its token is not to have any more.
+  func testAPushIsLookedForAfterASecond() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    try night.change { $0.pushes = [] }
+    night.world.clock.advance(by: .seconds(1))
+    XCTAssertNil(try night.world.server.nextPush(for: Self.provider))
+  }
+
+  /// What another server had, and did not end, it may have sent and stored.
+  func testAPushThatAnotherServerHadIsLookedFor() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    XCTAssertNotNil(try night.world.servers[1].nextPush(for: Self.provider))
+    try night.change { $0.pushes = [] }
+    night.store.endLeases()
+    XCTAssertNil(try night.world.server.nextPush(for: Self.provider))
+  }
+
+  /// Another server has stored it after this one had looked, and has added the work.
+  func testAPushThatIsNotRememberedIsLookedFor() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    try night.world.server.finish(try night.push(), .accepted)
+    try night.receive("again")
+    try night.world.servers[1].serve()
+    XCTAssertNotNil(try night.world.server.nextPush(for: Self.provider))
+  }
+
+  func testATokenThatTheServerHasRemovedGetsNoPush() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    XCTAssertEqual(try night.device.ask(.delete(token: night.device.token)).result, .done)
+    XCTAssertNil(try night.world.server.nextPush(for: Self.provider))
+  }
+
+  /// After trouble nodes may have undone what they had acknowledged.
+  func testNothingIsRememberedAfterTrouble() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    night.store.fail(call: 1, .requestLost)
+    XCTAssertThrowsError(try night.world.server.nextPush(for: Self.provider))
+    let reads = try night.store.reads(of: .tokens) { _ = try night.world.server.nextPush(for: Self.provider) }
+    XCTAssertEqual(reads, 1)
+  }
+
+  func testTheyTakeBoundedMemory() throws {
+    var documents = RememberedDocuments()
+    let bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let (now, last) = (Moment(nanoseconds: 1), 40)
+    for number in 0...last {
+      let record = SharedRecord(bytes: bytes, revision: UInt64(number))
+      for _ in 0..<2 { documents.note([UInt8(number)], record, asked: now) }
+    }
+    let kept = (0...last).filter { documents.record([UInt8($0)]) != nil }
+    XCTAssertEqual(kept.last, last)
+    XCTAssertGreaterThanOrEqual(kept.count, 3)
+    XCTAssertLessThanOrEqual(kept.count, 8)
+    documents.forget([UInt8(last)])
+    XCTAssertNil(documents.record([UInt8(last)]))
+  }
+
+  func testAnOlderOneDoesNotComeBack() {
+    var documents = RememberedDocuments()
+    let (now, large) = (Moment(nanoseconds: 1), [UInt8](repeating: 0, count: 3 << 20))
+    documents.note([1], SharedRecord(bytes: [1], revision: 1), asked: now)
+    documents.note([2], SharedRecord(bytes: large, revision: 2), asked: now)
+    documents.note([3], SharedRecord(bytes: large, revision: 3), asked: now)
+    XCTAssertEqual(documents.record([1])?.revision, 1)
+    documents.note([1], SharedRecord(bytes: [1], revision: 4), asked: now)
+    XCTAssertEqual(documents.record([1])?.revision, 4)
+    documents.forget([1])
+    XCTAssertNil(documents.record([1]))
+  }
+}

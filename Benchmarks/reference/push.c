@@ -24,7 +24,7 @@
 #include "push/ratchet.h"
 #include "push/relay.h"
 
-/* Known of the store; see Sources/PorterStore/Schema.swift. */
+/* Known of the store; see Sources/PorterStore/Schema/Schema.swift. */
 enum {
   APPLICATION = 0x4e507374,
   SCHEMA = 22,

@@ -198,12 +198,23 @@ package final class Store {
       // Two processes may create one store at the same time; the second finds the work done.
       let current = try schemaVersion(StoreError.carrying { () throws(SQLiteError) in try Header(of: database) })
       guard current < newest else { return }
-      for migration in Schema.migrations[Int(current)...] {
-        try execute(migration.sql)
-        try migration.step?(self)
+      if current == 0 {
+        try makeTables()
+      } else {
+        for migration in Schema.migrations[Int(current)...] {
+          try execute(migration.sql)
+          try migration.step?(self)
+        }
       }
       try execute("PRAGMA application_id=\(Schema.applicationID); PRAGMA user_version=\(newest);")
     }
+  }
+
+  private func makeTables() throws(StoreError) {
+    try execute(Schema.withoutComments(Schema.newest))
+    let key = try newChannelKey()
+    try run("INSERT INTO store (store_id, channel_key, items, entries) VALUES (1, ?, 0, 0)", [.blob(key)])
+    try limitCache()
   }
 
   /// What kind of database a file is.

@@ -37,21 +37,37 @@ final class MigrationTests: XCTestCase {
     try Store.open(at: location, confirmation: .yesUp, mayMigrate: true)
   }
 
+  /// Without comments, and with one way to set spaces and quotes: SQLite keeps the text of a statement as it was, and changes it at the end.
   private func schema(_ store: Store) throws -> [String] {
-    try store.database.rows("SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1") {
+    let all = try store.database.rows("SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema") {
       $0.text(0)
     }
+    return all.map { text in
+      text.replacing(#/--.*/#, with: "").replacing("\"", with: "").replacing(#/\s*([(),])\s*/#) { String($0.output.1) }
+        .replacing(#/\s+/#, with: " ").trimmingCharacters(in: .whitespaces)
+    }.sorted()
+  }
+
+  /// What is in a store that nothing was put into.
+  private func contents(_ store: Store) throws -> [[Int64]] {
+    let kept = try store.database.rows("SELECT store_id, length(channel_key), items, entries FROM store") { row in
+      (0..<4).map { row.integer($0) }
+    }
+    let settings = ["application_id", "user_version", "auto_vacuum"]
+    return kept + [try settings.map { try store.database.rows("PRAGMA \($0)") { $0.integer(0) }[0] }]
   }
 
   func testEachEarlierSchemaBecomesTheNewestOne() throws {
     let new = try open()
-    let newest = try schema(new)
+    let (newest, empty) = (try schema(new), try contents(new))
+    XCTAssertEqual(try new.database.integrityCheck(), [])
     try new.close(checkpoint: true)
     for count in 2..<Schema.migrations.count {
       for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: location.file + suffix) }
       try makeStore(of: count)
       let store = try open()
       XCTAssertEqual(try schema(store), newest, "from \(count)")
+      XCTAssertEqual(try contents(store), empty, "from \(count)")
       XCTAssertEqual(try store.database.integrityCheck(), [], "from \(count)")
       _ = try store.channelKey()
       try store.close(checkpoint: true)

@@ -14,8 +14,12 @@ extension Store {
 
   /// Part of the migration's transaction.
   func makeChannelKey() throws(StoreError) {
+    try run("INSERT INTO channel (channel_id, key) VALUES (1, ?)", [.blob(try newChannelKey())])
+  }
+
+  func newChannelKey() throws(StoreError) -> [UInt8] {
     let key = database.ports.randomness.bytes(AuthenticationKey.count)
     guard key.count == AuthenticationKey.count else { throw .damaged(.channelKey) }
-    try run("INSERT INTO channel (channel_id, key) VALUES (1, ?)", [.blob(key)])
+    return key
   }
 }

@@ -1,100 +1,6 @@
-/// The store's tables, as migrations that are applied in order. A migration that has shipped is never edited; a new one
-/// is added.
-enum Schema {
-  struct Migration: Sendable {
-    let name: String
-    let sql: String
-    /// The part SQL cannot do; in the same transaction.
-    var step: (@Sendable (Store) throws(StoreError) -> Void)?
-
-    init(name: String, sql: String, step: (@Sendable (Store) throws(StoreError) -> Void)? = nil) {
-      self.name = name
-      self.sql = sql
-      self.step = step
-    }
-  }
-
-  /// `Benchmarks/reference/push.c` knows the newest schema by its number: `SCHEMA` there, and its statements, follow it.
-  static let migrations = [
-    Migration(name: "20261121_first", sql: first),
-    Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },
-    Migration(name: "20261121_reservations", sql: reservations),
-    Migration(name: "20261121_profiles", sql: profiles),
-    Migration(name: "20261122_responses", sql: responses),
-    Migration(name: "20261122_bursts", sql: bursts),
-    Migration(name: "20261122_announcements", sql: announcements),
-    Migration(name: "20261122_push_health", sql: pushHealth),
-    Migration(name: "20261122_changes", sql: changes),
-    Migration(name: "20261122_contact_requests", sql: contactRequests),
-    Migration(name: "20261122_hidden_profiles", sql: hiddenProfiles),
-    Migration(name: "20261122_calls", sql: calls),
-    Migration(name: "20261122_contact_settings", sql: contactSettings),
-    Migration(name: "20261122_skipped_keys", sql: skippedKeys),
-    Migration(name: "20261122_scopes", sql: scopes),
-    Migration(name: "20261122_pushes", sql: pushes) { (store) throws(StoreError) in try store.limitCache() },
-    Migration(name: "20261122_fewer_indexes", sql: fewerIndexes),
-    Migration(name: "20261123_kept_conversations", sql: keptConversations),
-    Migration(name: "20261123_subscription_repairs", sql: subscriptionRepairs),
-    Migration(name: "20261125_marked_disappearing", sql: markedDisappearing),
-    Migration(name: "20261126_sent_moments", sql: sentMoments),
-    Migration(name: "20261126_unfinished_messages", sql: unfinishedMessages),
-  ]
-
-  /// "NPst": identifies a store among SQLite files.
-  static let applicationID: Int64 = 0x4e50_7374
-
-  /// The key that authenticates messages between processes that share the store.
-  private static let channel = """
-    CREATE TABLE channel (
-      channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),
-      key BLOB NOT NULL
-    );
-    """
-
-  private static let keptConversations = """
-    -- When something was last said, of a contact that the user has deleted and whose messages stay; NULL for others, whose
-    -- connections know it.
-    ALTER TABLE contacts ADD COLUMN kept_chat_at INTEGER;
-    """
-
-  private static let profiles = """
-    -- What a person shows of themselves, as JSON; NULL for a name only.
-    ALTER TABLE users ADD COLUMN profile TEXT;
-    ALTER TABLE contacts ADD COLUMN profile TEXT;
-    -- NULL for what is usual.
-    ALTER TABLE contacts ADD COLUMN sends_receipts INTEGER;
-    -- What an item answers, as JSON.
-    ALTER TABLE items ADD COLUMN quote TEXT;
-    -- What is signed is the last message to a contact: it waits here, since the connection's own outbox goes with
-    -- the connection.
-    ALTER TABLE server_outbox ADD COLUMN sender_key BLOB;
-    -- Notifications on screen whose connection, with its ledger, was deleted; until they are removed.
-    CREATE TABLE removals (
-      removal_id INTEGER PRIMARY KEY,
-      agent_id BLOB NOT NULL,
-      message_id BLOB NOT NULL,
-      kind TEXT NOT NULL,
-      user_id INTEGER NOT NULL,
-      contact_id INTEGER
-    );
-    """
-
-  private static let reservations = """
-    -- Values that may be used once; see Reservations.swift.
-    CREATE TABLE reservations (
-      kind TEXT NOT NULL,
-      value BLOB NOT NULL,
-      owner TEXT NOT NULL,
-      epoch INTEGER NOT NULL,
-      state TEXT NOT NULL CHECK (state IN ('reserved', 'used', 'undone')),
-      material BLOB NOT NULL,
-      created_at INTEGER NOT NULL,
-      PRIMARY KEY (kind, value)
-    ) WITHOUT ROWID;
-    CREATE INDEX reservations_open ON reservations (kind) WHERE state = 'reserved';
-    """
-
-  private static let first = """
+/// The first tables, and what was added to them one by one.
+extension Schema {
+  static let first = """
     CREATE TABLE settings (
       name TEXT PRIMARY KEY,
       value TEXT NOT NULL
@@ -265,5 +171,56 @@ enum Schema {
       body BLOB NOT NULL,
       deduplication BLOB NOT NULL
     );
+    """
+
+  /// The key that authenticates messages between processes that share the store.
+  static let channel = """
+    CREATE TABLE channel (
+      channel_id INTEGER PRIMARY KEY CHECK (channel_id = 1),
+      key BLOB NOT NULL
+    );
+    """
+
+  static let reservations = """
+    -- Values that may be used once; see Reservations.swift.
+    CREATE TABLE reservations (
+      kind TEXT NOT NULL,
+      value BLOB NOT NULL,
+      owner TEXT NOT NULL,
+      epoch INTEGER NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('reserved', 'used', 'undone')),
+      material BLOB NOT NULL,
+      created_at INTEGER NOT NULL,
+      PRIMARY KEY (kind, value)
+    ) WITHOUT ROWID;
+    CREATE INDEX reservations_open ON reservations (kind) WHERE state = 'reserved';
+    """
+
+  static let profiles = """
+    -- What a person shows of themselves, as JSON; NULL for a name only.
+    ALTER TABLE users ADD COLUMN profile TEXT;
+    ALTER TABLE contacts ADD COLUMN profile TEXT;
+    -- NULL for what is usual.
+    ALTER TABLE contacts ADD COLUMN sends_receipts INTEGER;
+    -- What an item answers, as JSON.
+    ALTER TABLE items ADD COLUMN quote TEXT;
+    -- What is signed is the last message to a contact: it waits here, since the connection's own outbox goes with
+    -- the connection.
+    ALTER TABLE server_outbox ADD COLUMN sender_key BLOB;
+    -- Notifications on screen whose connection, with its ledger, was deleted; until they are removed.
+    CREATE TABLE removals (
+      removal_id INTEGER PRIMARY KEY,
+      agent_id BLOB NOT NULL,
+      message_id BLOB NOT NULL,
+      kind TEXT NOT NULL,
+      user_id INTEGER NOT NULL,
+      contact_id INTEGER
+    );
+    """
+
+  static let keptConversations = """
+    -- When something was last said, of a contact that the user has deleted and whose messages stay; NULL for others, whose
+    -- connections know it.
+    ALTER TABLE contacts ADD COLUMN kept_chat_at INTEGER;
     """
 }

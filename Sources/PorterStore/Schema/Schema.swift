@@ -1,0 +1,53 @@
+/// The store's tables: as a new store gets them, and as the migrations that bring an earlier one up to date. A migration that has shipped is never
+/// edited; a new one is added, and what it leaves is written into `newest` as well. `MigrationTests` compares the two.
+enum Schema {
+  struct Migration: Sendable {
+    let name: String
+    let sql: String
+    /// The part SQL cannot do; in the same transaction.
+    var step: (@Sendable (Store) throws(StoreError) -> Void)?
+
+    init(name: String, sql: String, step: (@Sendable (Store) throws(StoreError) -> Void)? = nil) {
+      self.name = name
+      self.sql = sql
+      self.step = step
+    }
+  }
+
+  /// In one transaction this takes a twentieth of the time of the migrations, which read the whole schema again at each change of a table.
+  static let newest = people + "\n" + messages
+
+  /// SQLite keeps the text of each statement, and every opening reads all of it: so without comments and indentation.
+  static func withoutComments(_ sql: String) -> String {
+    sql.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("--") }.joined(separator: "\n")
+  }
+
+  /// `Benchmarks/reference/push.c` knows the newest schema by its number: `SCHEMA` there, and its statements, follow it.
+  static let migrations = [
+    Migration(name: "20261121_first", sql: first),
+    Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },
+    Migration(name: "20261121_reservations", sql: reservations),
+    Migration(name: "20261121_profiles", sql: profiles),
+    Migration(name: "20261122_responses", sql: responses),
+    Migration(name: "20261122_bursts", sql: bursts),
+    Migration(name: "20261122_announcements", sql: announcements),
+    Migration(name: "20261122_push_health", sql: pushHealth),
+    Migration(name: "20261122_changes", sql: changes),
+    Migration(name: "20261122_contact_requests", sql: contactRequests),
+    Migration(name: "20261122_hidden_profiles", sql: hiddenProfiles),
+    Migration(name: "20261122_calls", sql: calls),
+    Migration(name: "20261122_contact_settings", sql: contactSettings),
+    Migration(name: "20261122_skipped_keys", sql: skippedKeys),
+    Migration(name: "20261122_scopes", sql: scopes),
+    Migration(name: "20261122_pushes", sql: pushes) { (store) throws(StoreError) in try store.limitCache() },
+    Migration(name: "20261122_fewer_indexes", sql: fewerIndexes),
+    Migration(name: "20261123_kept_conversations", sql: keptConversations),
+    Migration(name: "20261123_subscription_repairs", sql: subscriptionRepairs),
+    Migration(name: "20261125_marked_disappearing", sql: markedDisappearing),
+    Migration(name: "20261126_sent_moments", sql: sentMoments),
+    Migration(name: "20261126_unfinished_messages", sql: unfinishedMessages),
+  ]
+
+  /// "NPst": identifies a store among SQLite files.
+  static let applicationID: Int64 = 0x4e50_7374
+}

@@ -114,7 +114,8 @@ public protocol ClusterListener: AnyObject, Sendable {
   func keptBody(_ key: String, _ message: [UInt8]) -> [UInt8]?
 }
 
-/// The cluster gave no answer, and what was asked for may have happened or not. If it lacks room, that is an answer: nothing has happened.
+/// The cluster gave no answer, and what was asked for may have happened or not. If it lacks room, the node that has answered has done
+/// nothing.
 public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
   public let lacksRoom: Bool

@@ -194,7 +194,7 @@ enum ExchangeFailure: Error {
   case limited
   /// The cluster gave no answer.
   case failed(String)
-  /// The cluster has no room, and has done nothing.
+  /// A node has no room, and has done nothing. If it leads no more, the leader may have.
   case full(String)
 
   init(_ failure: ClusterFailure) {

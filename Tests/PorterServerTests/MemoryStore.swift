@@ -33,6 +33,7 @@ final class MemoryStore: SharedStore {
     /// Called before a replacement in this bucket, in which another server may be faster.
     var interlude: (bucket: SharedKey.Bucket, body: @Sendable () -> Void)?
     var reads: [SharedKey] = []
+    var lastTrouble: ContinuousClock.Instant?
   }
 
   static let lease = Span.seconds(6)
@@ -60,6 +61,10 @@ final class MemoryStore: SharedStore {
   func fail(call number: Int, _ failure: Failure) {
     state.withLock { ($0.calls, $0.failing, $0.failure) = (0, number, failure) }
   }
+
+  var lastTrouble: ContinuousClock.Instant? { state.withLock { $0.lastTrouble } }
+  /// Another node was elected.
+  func noteTrouble() { state.withLock { $0.lastTrouble = .now } }
 
   func lag(as record: SharedRecord, of key: SharedKey) { state.withLock { $0.lagging[key] = record } }
   func endLag() { state.withLock { $0.lagging = [:] } }

@@ -109,6 +109,47 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertNotNil(try night.world.server.nextPush(for: Self.provider))
   }
 
+  /// It was stored by a server whose item another one has ended, since one item is enough for all that is due.
+  func testAPushThatCameMeanwhileKeepsTheWork() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    let push = try night.push()
+    try night.receive("again")
+    try night.world.servers[1].serve()
+    let queue = "push-" + Self.provider
+    try night.store.end(try night.store.take(queue, limit: 1))
+    try night.world.server.finish(push, .accepted)
+    XCTAssertEqual(night.store.waiting(queue), 1)
+    night.world.clock.advance(by: .seconds(1))
+    try night.world.server.finish(try night.push(), .accepted)
+    XCTAssertEqual(try night.document().pushes, [])
+    XCTAssertEqual(night.store.waiting(queue), 0)
+  }
+
+  /// Which of them is spare is in the document only as it is stored now.
+  func testOfSeveralItemsTheTokenIsRead() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    try night.receive("again")
+    try night.world.servers[1].serve()
+    var pushes: [PendingPush] = []
+    let reads = try night.store.reads(of: .tokens) {
+      pushes = try night.world.server.nextPushes(for: Self.provider, count: 8, underWay: [])
+    }
+    XCTAssertEqual(reads, 1)
+    XCTAssertEqual(pushes.count, 1)
+    try night.world.server.finish(pushes[0], .accepted)
+    XCTAssertEqual(try night.document().pushes, [])
+  }
+
+  func testAnotherLeaderMakesTheServerReadAgain() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    night.store.noteTrouble()
+    let reads = try night.store.reads(of: .tokens) { _ = try night.push() }
+    XCTAssertEqual(reads, 1)
+  }
+
   func testATokenThatTheServerHasRemovedGetsNoPush() throws {
     let night = try Night()
     try night.world.server.serve()
@@ -130,26 +171,33 @@ final class RememberedDocumentTests: XCTestCase {
 
   func testTheyTakeBoundedMemory() throws {
     var documents = RememberedDocuments()
-    let bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let (now, last) = (Moment(nanoseconds: 1), 40)
+    let bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let (now, last) = (Moment(nanoseconds: 1), 250)
     for number in 0...last {
       let record = SharedRecord(bytes: bytes, revision: UInt64(number))
       for _ in 0..<2 { documents.note([UInt8(number)], record, asked: now) }
     }
     let kept = (0...last).filter { documents.record([UInt8($0)]) != nil }
     XCTAssertEqual(kept.last, last)
-    XCTAssertGreaterThanOrEqual(kept.count, 3)
-    XCTAssertLessThanOrEqual(kept.count, 8)
-    documents.forget([UInt8(last)])
-    XCTAssertNil(documents.record([UInt8(last)]))
+    XCTAssertGreaterThanOrEqual(kept.count, 60)
+    XCTAssertLessThanOrEqual(kept.count, 128)
+    documents.note([UInt8(last)], SharedRecord(bytes: bytes + [0], revision: 1_000), asked: now)
+    XCTAssertNil(documents.record([UInt8(last)]), "it is too large")
+  }
+
+  /// A node that lags answers with it.
+  func testAnEarlierDocumentDoesNotTakeThePlaceOfALaterOne() {
+    var documents = RememberedDocuments()
+    documents.note([1], SharedRecord(bytes: [2], revision: 2), asked: Moment(nanoseconds: 1))
+    documents.note([1], SharedRecord(bytes: [1], revision: 1), asked: Moment(nanoseconds: 2))
+    XCTAssertEqual(documents.record([1])?.bytes, [2])
   }
 
   func testAnOlderOneDoesNotComeBack() {
     var documents = RememberedDocuments()
-    let (now, large) = (Moment(nanoseconds: 1), [UInt8](repeating: 0, count: 3 << 20))
+    let (now, large) = (Moment(nanoseconds: 1), [UInt8](repeating: 0, count: 64 << 10))
     documents.note([1], SharedRecord(bytes: [1], revision: 1), asked: now)
-    documents.note([2], SharedRecord(bytes: large, revision: 2), asked: now)
-    documents.note([3], SharedRecord(bytes: large, revision: 3), asked: now)
+    for id in 2..<70 as Range<UInt8> { documents.note([id], SharedRecord(bytes: large, revision: 2), asked: now) }
     XCTAssertEqual(documents.record([1])?.revision, 1)
     documents.note([1], SharedRecord(bytes: [1], revision: 4), asked: now)
     XCTAssertEqual(documents.record([1])?.revision, 4)

@@ -39,6 +39,10 @@ public final class JetStreamPushStore: SharedStore {
   /// What the cluster has lost; nil if nothing.
   public var problem: String? { watch.problem() }
 
+  public var lastTrouble: ContinuousClock.Instant? {
+    cluster.withLock { $0 }?.stream.settledNumbers.lastTrouble
+  }
+
   private func reached() async throws(ClusterFailure) -> Cluster {
     if let cluster = cluster.withLock({ $0 }) { return cluster }
     guard !isClosed.withLock({ $0 }) else { throw ClusterFailure("the connection is closed") }

@@ -251,6 +251,8 @@ final class JetStreamStore: ClusterStore {
   }
 
   func dropUnnamedBody(_ key: String, _ body: StoredBody) {
+    // Of one node there is no other that may have stored the record.
+    guard isReplicated else { return dropBodies(key, [body]) }
     let reason = OutdatedMessages.Message.Reason.unnamed(
       message: body.message, stream: mailboxes(key), subject: mailboxSubject(key))
     stream.outdated.note(.init(bodies(key), bodySubject(key), body.number, reason, certainFrom: nil))

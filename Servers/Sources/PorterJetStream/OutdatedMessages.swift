@@ -20,6 +20,9 @@ final class OutdatedMessages: Sendable {
         case .dropped, .unnamed: false
         }
       }
+
+      /// Whether leaders of two streams are asked, of which one may have the old state only.
+      var concernsTwoStreams: Bool { if case .unnamed = self { true } else { false } }
     }
 
     let stream: String
@@ -207,10 +210,17 @@ extension JetStream {
 
   /// While nothing is taken: they are part of what has the room. What is not deleted is tried again later.
   func deleteOutdated() async throws(ClusterFailure) {
-    let due = outdated.due()
+    let (all, isAtRest) = (outdated.due(), isAtRest)
+    let due = all.filter { isAtRest || !$0.reason.concernsTwoStreams }
+    if !isAtRest { outdated.postpone(all.filter(\.reason.concernsTwoStreams), until: settledNumbers.rest) }
     for (index, message) in due.enumerated() {
       do throws(ClusterFailure) {
-        if try await isOutdated(message) { _ = try await delete(message.stream, message.sequence) }
+        let isOutdated = try await isOutdated(message)
+        guard self.isAtRest || !message.reason.concernsTwoStreams else {
+          outdated.postpone([message], until: settledNumbers.rest)
+          continue
+        }
+        if isOutdated { _ = try await delete(message.stream, message.sequence) }
       } catch {
         outdated.note(Array(due[index...]))
         throw error

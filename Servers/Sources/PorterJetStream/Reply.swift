@@ -10,7 +10,7 @@ struct Reply {
   var errorCode: Int? { start(of: "\"error\":").flatMap { _ in number("err_code").map { Int(clamping: $0) } ?? 0 } }
   var errorText: String { text("description") ?? String(decoding: bytes.prefix(200), as: UTF8.self) }
 
-  /// Whether what was asked for did not happen, since there is no room for it.
+  /// Whether there is no room for what was asked for, at the node that has answered. It has done nothing; if it leads no more, the leader may.
   var lacksRoom: Bool {
     guard let errorCode else { return false }
     return JetStream.Code.full.contains(errorCode)

@@ -67,6 +67,9 @@ final class SettledNumbers: Sendable {
     return times.max().map { $0 + Self.trouble } ?? .now
   }
 
+  /// Nil if there was none.
+  var lastTrouble: ContinuousClock.Instant? { troubledAt.withLock { $0 } }
+
   /// Of what was before, nothing is known.
   func noteStart(now: ContinuousClock.Instant = .now) { startedAt.withLock { $0 = now } }
 

@@ -104,6 +104,27 @@ final class SendingTests: XCTestCase {
     }
   }
 
+  /// The leader of records may be cut off while that of bodies is not: what it does not have, the others may.
+  func testABodyThatARecordMayNameIsKeptInDoubtThoughThereIsNoRoom() async throws {
+    let node = try FakeNode { request in
+      guard request.subject == "$JS.API.STREAM.MSG.GET.bodies" else { return .text(#"{"error":{"err_code":10037}}"#) }
+      return .text(#"{"message":{"subject":"bodies.a","seq":2,"data":"\#(Data("mine".utf8).base64EncodedString())"}}"#)
+    }
+    let connection = try node.connect()
+    defer { connection.close() }
+    for isInDoubt in [true, false] {
+      let stream = JetStream(connection: connection, watch: StreamWatch())
+      if isInDoubt { stream.settledNumbers.noteTrouble() }
+      let reason = OutdatedMessages.Message.Reason.unnamed(
+        message: Array("mine".utf8), stream: "records", subject: "records.a")
+      stream.outdated.note(.init("bodies", "bodies.a", 2, reason, certainFrom: nil, now: .now - .seconds(6)))
+      try? await stream.deleteOutdated()
+      let deleted = node.requests.contains { $0.subject == "$JS.API.STREAM.MSG.DELETE.bodies" }
+      XCTAssertEqual(deleted, !isInDoubt)
+      XCTAssertEqual(stream.outdated.due(now: .now + .seconds(60)).count, isInDoubt ? 1 : 0)
+    }
+  }
+
   /// A removal, and a replacement that came late, passed together. Without the removal the other one would be the record.
   func testARemovedRecordDoesNotComeBack() async throws {
     let messages = Mutex<[UInt64: UInt64]>([2: 1, 3: 2, 4: 2, 5: 3])

@@ -1,10 +1,12 @@
 import PorterPlatform
 
-/// Documents of tokens as this server has read or stored them last. One may be outdated, which the replacement that follows finds out; so they are
-/// used where one follows, and never to refuse or to end anything.
+/// Documents of tokens as this server has read or stored them last. One may be outdated, which a replacement finds out; so they are used where one
+/// follows, and never to refuse or to end anything.
 struct RememberedDocuments {
   /// Not by how many there are: one may have a megabyte.
   private static let mostBytes = 8 << 20
+  /// Larger ones are rare, and take long to decode.
+  private static let mostBytesOfOne = 64 << 10
   /// About what each takes beside its bytes.
   private static let overhead = 256
 
@@ -18,8 +20,10 @@ struct RememberedDocuments {
   private var older: [[UInt8]: Entry] = [:]
   private var newerBytes = 0
 
-  /// `asked`: before the cluster was.
+  /// `asked`: before the cluster was. One of a lower revision comes from a node that lags.
   mutating func note(_ id: [UInt8], _ record: SharedRecord, asked: Moment) {
+    if let known = self.record(id), known.revision > record.revision { return }
+    guard record.bytes.count <= Self.mostBytesOfOne else { return forget(id) }
     let size = record.bytes.count + Self.overhead
     if newerBytes + size > Self.mostBytes / 2 { (older, newer, newerBytes) = (newer, [:], 0) }
     if let known = newer[id] { newerBytes -= known.record.bytes.count + Self.overhead }

@@ -34,6 +34,9 @@ extension SharedServer {
   private func records(
     _ ids: Set<[UInt8]>, _ remembered: ([UInt8]) -> SharedRecord?
   ) throws(ServerError) -> [([UInt8], SharedRecord?)] {
+    let trouble = store.lastTrouble
+    if trouble != rememberedSince { self.remembered.forgetAll() }
+    rememberedSince = trouble
     let known = ids.map { ($0, remembered($0)) }
     let missing = known.filter { $1 == nil }.map(\.0)
     guard !missing.isEmpty else { return known }
@@ -50,12 +53,14 @@ extension SharedServer {
   func commit() throws(ServerError) -> Set<[UInt8]> {
     var changed: [TokenDocument] = []
     var ids: Set<[UInt8]> = []
+    committed = [:]
     for var document in try state.documents() {
       ids.insert(document.id)
       let before = loaded[document.id]?.document
       document.remember(after: before)
       document.nameNewPushes(server.randomness)
       if document != before { changed.append(document) }
+      committed[document.id] = document
     }
     // First, since what makes others superfluous commits with its answer: a repeat would not remove them any more.
     let removed = loaded.keys.filter { !ids.contains($0) }
@@ -260,6 +265,13 @@ extension TokenDocument {
     let later = notifications.filter { $0.seconds > notification.timestamp.seconds }
     return later.count >= NotificationBundle.maximumEntries
       || later.contains { $0.notifier == notification.notifier.bytes }
+  }
+
+  /// Whether another push is due than the one that was sent.
+  func hasPush(after sent: PendingPush) -> Bool {
+    pushes.contains {
+      $0.kind == sent.kind.rawValue && $0.provider == sent.provider && $0.version != sent.due.version && $0.dueAt == 0
+    }
   }
 
   func watches(_ notifier: [UInt8]) -> Bool {

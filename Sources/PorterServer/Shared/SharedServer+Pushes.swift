@@ -73,16 +73,19 @@ extension SharedServer {
     return Set(knowing.map { TokenDocument.number($0.id) })
   }
 
-  /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile.
+  /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile. Returns them as
+  /// they are stored then.
+  @discardableResult
   private func change(
     _ ids: Set<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil },
     atFirst: () throws(ServerError) -> Void, _ body: () throws(ServerError) -> Void
-  ) throws(ServerError) {
+  ) throws(ServerError) -> [[UInt8]: TokenDocument] {
     var (left, all): (Set<[UInt8]>, [[UInt8]: Loaded]) = (ids, [:])
+    var documents: [[UInt8]: TokenDocument] = [:]
     for attempt in 0..<Self.mostTries {
       guard !left.isEmpty else {
         loaded = all
-        return
+        return documents
       }
       // Those that are left were changed by others.
       try load(left, remembered: attempt == 0 ? remembered : { _ in nil })
@@ -90,6 +93,7 @@ extension SharedServer {
       if left == ids { try atFirst() }
       try body()
       left = try commit()
+      for (id, document) in committed where !left.contains(id) { documents[id] = document }
     }
     throw .cluster("too many changes of one token at the same time")
   }
@@ -214,23 +218,33 @@ extension SharedServer {
     return pushes
   }
 
+  /// The document, if it has these pushes: what is stored of them replaces it, or is refused.
+  private func having(_ sent: [DuePush], _ id: [UInt8]) -> SharedRecord? {
+    guard let record = remembered.record(id), let document = try? TokenDocument(decoding: record.bytes) else {
+      return nil
+    }
+    let isThere = sent.allSatisfy { due in
+      document.pushes.contains { $0.kind == due.kind.rawValue && $0.version == due.version }
+    }
+    return isThere ? record : nil
+  }
+
   private static func token(_ work: TakenWork) -> [UInt8] { Array(work.bytes.prefix(RelayIdentifier.count)) }
   private static func kind(_ work: TakenWork) -> String {
     String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
   }
 
-  /// Documents of the last second that have all that was taken of them, as mostly when a server takes what it has just added. A push is sent
-  /// then that was due a second ago at most, as if the server had been so slow. That one is not due is never decided by them, nor anything about
-  /// work that another server has had.
+  /// Documents of the last second that have what was taken of them, as mostly when a server takes what it has just added. A push is sent
+  /// then that was due a second ago at most, as if the server had been so slow. That one is not due is never decided by them, nor which of several
+  /// items is spare, nor anything about work that another server has had.
   private func justStored(_ taken: [TakenWork], for provider: String) -> ([UInt8]) -> SharedRecord? {
     let now = clock.now()
     let works = Dictionary(grouping: taken, by: Self.token)
     return { [self] id in
       guard let record = remembered.record(id, youngerThan: Self.shortMemory, now: now),
         let document = try? TokenDocument(decoding: record.bytes),
-        works[id]?.allSatisfy({ work in
-          work.times == 1 && document.pushes.contains { $0.kind == Self.kind(work) && $0.provider == provider }
-        }) == true
+        let work = works[id]?.first, works[id]?.count == 1, work.times == 1,
+        document.pushes.contains(where: { $0.kind == Self.kind(work) && $0.provider == provider && $0.dueAt == 0 })
       else { return nil }
       return record
     }
@@ -291,19 +305,26 @@ extension SharedServer {
       zip(work, ended).compactMap { work, ended in
         work.map { (ended.pending.due.token, Self.token($0)) }
       }, uniquingKeysWith: { first, _ in first })
-    // Each ends a push that the document had when it was sent, so nothing is decided by an outdated one: its replacement is refused.
-    try change(Set(ids.values), remembered: { self.remembered.record($0) }, atFirst: {}) { () throws(ServerError) in
+    let sent = Dictionary(grouping: ended.map(\.pending.due), by: { ids[$0.token] ?? [] })
+    let documents = try change(Set(ids.values), remembered: { self.having(sent[$0] ?? [], $0) }, atFirst: {}) {
+      () throws(ServerError) in
       left = left.filter { each in ids[each.pending.due.token].map { self.loaded[$0] != nil } ?? false }
       try self.server.finish(left)
     }
     var done: [TakenWork] = []
-    for case (let work?, let outcome) in zip(work, ended.map(\.outcome)) {
-      switch outcome {
+    for case (let work?, let ended) in zip(work, ended) {
+      switch ended.outcome {
       case .unreachable: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
       case .later(let seconds):
         let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
         postpone(work, milliseconds: span.milliseconds)
-      case .accepted, .invalid, .ended, .failed, .rejected: done.append(work)
+      case .accepted, .invalid, .ended, .failed, .rejected:
+        // What came meanwhile may have no other item: this one was enough for a server that found it, and ended the rest.
+        if documents[Self.token(work)]?.hasPush(after: ended.pending) == true {
+          postpone(work, milliseconds: Self.lookAgain)
+        } else {
+          done.append(work)
+        }
       }
     }
     if !done.isEmpty {

@@ -25,6 +25,9 @@ package final class SharedServer: LoopedServer {
   /// What the file was given, by the tokens' identifiers.
   var loaded: [[UInt8]: Loaded] = [:]
   var remembered = RememberedDocuments()
+  var rememberedSince: ContinuousClock.Instant?
+  /// The tokens that were in the file at the last commit, as they are stored since then.
+  var committed: [[UInt8]: TokenDocument] = [:]
   /// Tokens that are stored, and whose documents did not read when they were last wanted.
   var unreadable: Set<[UInt8]> = []
   /// Records of devices on which the request being carried out depends, as it has found them.

@@ -31,6 +31,9 @@ public protocol SharedStore: AnyObject, Sendable {
   /// Begins the lease anew.
   func extend(_ work: [TakenWork])
 
+  /// When a call last failed, another node was elected or the connection was lost: what was read or stored before may be undone. Nil if never.
+  /// From any thread.
+  var lastTrouble: ContinuousClock.Instant? { get }
   /// What it has lost, in a line for an operator; nil if nothing. From any thread.
   var problem: String? { get }
 
@@ -38,6 +41,7 @@ public protocol SharedStore: AnyObject, Sendable {
 }
 
 extension SharedStore {
+  public var lastTrouble: ContinuousClock.Instant? { nil }
   public var problem: String? { nil }
 }
 

@@ -80,6 +80,21 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertNil(try night.store.records([night.key])[0])
   }
 
+  /// As when nodes have undone what the server remembers.
+  func testAPushThatIsNotSentByWhatIsRememberedKeepsItsWork() throws {
+    let night = try Night()
+    let server = try XCTUnwrap(night.world.server as? SharedServer)
+    try server.serve()
+    var document = try night.document()
+    document.state = "expired"
+    server.remembered.note(
+      night.device.token, SharedRecord(bytes: document.encoded(), revision: 1 << 40), asked: night.world.clock.now())
+    XCTAssertNil(try server.nextPush(for: Self.provider))
+    XCTAssertEqual(night.store.waiting("push-" + Self.provider), 1)
+    night.world.clock.advance(by: .seconds(1))
+    XCTAssertNotNil(try server.nextPush(for: Self.provider))
+  }
+
   /// Another server has sent the push, or its token is not to have any more.
   func testAPushIsLookedForAfterASecond() throws {
     let night = try Night()

@@ -31,12 +31,16 @@ extension SharedServer {
     }
   }
 
+  /// What was read or stored before may be undone.
+  func forgetAfterTrouble() {
+    let trouble = store.lastTrouble
+    if trouble != rememberedSince { remembered.forgetAll() }
+    rememberedSince = trouble
+  }
+
   private func records(
     _ ids: Set<[UInt8]>, _ remembered: ([UInt8]) -> SharedRecord?
   ) throws(ServerError) -> [([UInt8], SharedRecord?)] {
-    let trouble = store.lastTrouble
-    if trouble != rememberedSince { self.remembered.forgetAll() }
-    rememberedSince = trouble
     let known = ids.map { ($0, remembered($0)) }
     let missing = known.filter { $1 == nil }.map(\.0)
     guard !missing.isEmpty else { return known }

@@ -16,8 +16,8 @@ static void sleep_for_an_hour(struct device *device) {
 
 bool scenario_server_down(struct device *device) {
   /* An app that quits earlier has asked for pushes of no mailbox yet. */
-  bool good = stage_set(device) && stage_await_subscriptions(device) && stage_quit(device) && stage_stop_server(device) &&
-              stage_write(device, "first") && stage_write(device, "second");
+  bool good = stage_set(device) && stage_await_subscriptions(device) && stage_quit(device) &&
+              stage_stop_server(device) && stage_write(device, "first") && stage_write(device, "second");
   if (good) sleep_for_an_hour(device);
   good = good && stage_start_server(device) && stage_push_until(device, 2) && stage_shows(device, "bob", "first") &&
          stage_shows(device, "bob", "second") && stage_badge(device, 2) && stage_restart(device) &&

@@ -58,7 +58,18 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertEqual(night.store.waiting("push-" + Self.provider), 0)
   }
 
-  /// It lasts as long as a provider takes, and what another server has stored meanwhile stays.
+  /// In the middle of a failure nodes may give the number of a document to another one.
+  func testAnOutcomeThatTookASecondIsStoredInWhatIsRead() throws {
+    let night = try Night()
+    try night.world.server.serve()
+    let push = try night.push()
+    night.world.clock.advance(by: .seconds(1))
+    let reads = try night.store.reads(of: .tokens) { try night.world.server.finish(push, .accepted) }
+    XCTAssertEqual(reads, 1)
+    XCTAssertEqual(try night.document().pushes, [])
+  }
+
+  /// What another server has stored meanwhile stays.
   func testAnOutcomeIsStoredBesideWhatAnotherServerHasChanged() throws {
     let night = try Night()
     try night.world.server.serve()

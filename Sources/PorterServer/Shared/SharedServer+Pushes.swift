@@ -220,11 +220,11 @@ extension SharedServer {
     return pushes
   }
 
-  /// The document, if it has these pushes: what is stored of them replaces it, or is refused.
+  /// The document of the last second, if it has these pushes: what is stored of them replaces it, or is refused.
   private func having(_ sent: [DuePush], _ id: [UInt8]) -> SharedRecord? {
-    guard let record = remembered.record(id), let document = try? TokenDocument(decoding: record.bytes) else {
-      return nil
-    }
+    guard let record = remembered.record(id, youngerThan: Self.shortMemory, now: clock.now()),
+      let document = try? TokenDocument(decoding: record.bytes)
+    else { return nil }
     let isThere = sent.allSatisfy { due in
       document.pushes.contains { $0.kind == due.kind.rawValue && $0.version == due.version }
     }

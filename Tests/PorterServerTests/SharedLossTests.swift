@@ -153,8 +153,6 @@ final class SharedLossTests: XCTestCase {
     let before = try store.records([TokenDocument.key(device.token)])
     try device.receive("hello", in: mailbox)
     try world.servers[0].serve()
-    // What the server has stored itself it takes for a second.
-    world.clock.advance(by: .seconds(1))
     for server in world.servers {
       store.lag(as: try XCTUnwrap(before[0]), of: TokenDocument.key(device.token))
       XCTAssertNil(try server.nextPush(for: "apns_test"))

@@ -198,8 +198,7 @@ extension SharedServer {
     guard count > 0 else { return [] }
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(Self.queue(provider), limit: count) }
     guard !taken.isEmpty else { return [] }
-    let recalled = justStored(taken, for: provider)
-    try load(taken.map(Self.token), remembered: { recalled[$0] })
+    try load(taken.map(Self.token))
     if taken.contains(where: { $0.times > 1 }) { try ensureWakes(taken) }
     let (due, spare) = sort(taken, provider, sequences)
     try state.transaction { () throws(ServerError) in try state.makeDue(due.keys) }
@@ -211,9 +210,8 @@ extension SharedServer {
     let unsent = due.filter { !isSent.contains($0.key) }.map(\.value)
     let changed = unsent.isEmpty ? [] : try commit()
     let isChanged = { (work: TakenWork) in changed.contains(Self.token(work)) }
-    let isOutdated = { (work: TakenWork) in isChanged(work) || recalled[Self.token(work)] != nil }
-    for work in unsent where isOutdated(work) { postpone(work, milliseconds: Self.lookAgain) }
-    let ended = spare + unsent.filter { !isOutdated($0) }
+    for work in unsent where isChanged(work) { postpone(work, milliseconds: Self.lookAgain) }
+    let ended = spare + unsent.filter { !isChanged($0) }
     if !ended.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(ended) } }
     // Last: if anything fails before, no worker gets them, and their leases must end.
     for sequence in isSent { underWay[sequence] = due[sequence] }
@@ -234,23 +232,6 @@ extension SharedServer {
   private static func token(_ work: TakenWork) -> [UInt8] { Array(work.bytes.prefix(RelayIdentifier.count)) }
   private static func kind(_ work: TakenWork) -> String {
     String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
-  }
-
-  /// Documents of the last second that have what was taken of them, as mostly when a server takes what it has just added. A push is sent
-  /// then that was due a second ago at most, as if the server had been so slow. That one is not due is never decided by them, nor which of several
-  /// items is spare, nor anything about work that another server has had.
-  private func justStored(_ taken: [TakenWork], for provider: String) -> [[UInt8]: SharedRecord] {
-    forgetAfterTrouble()
-    let now = clock.now()
-    var recalled: [[UInt8]: SharedRecord] = [:]
-    for (id, work) in Dictionary(grouping: taken, by: Self.token) where work.count == 1 && work[0].times == 1 {
-      guard let record = remembered.record(id, youngerThan: Self.shortMemory, now: now),
-        let document = try? TokenDocument(decoding: record.bytes),
-        document.pushes.contains(where: { $0.kind == Self.kind(work[0]) && $0.provider == provider && $0.dueAt == 0 })
-      else { continue }
-      recalled[id] = record
-    }
-    return recalled
   }
 
   /// A server that ended after it had stored an outcome may have left what follows from it.

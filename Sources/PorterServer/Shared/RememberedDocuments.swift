@@ -3,7 +3,6 @@ import PorterPlatform
 /// Documents of tokens as this server has read or stored them last. One may be outdated, which a replacement finds out; so they are used where one
 /// follows, and never to refuse or to end anything.
 struct RememberedDocuments {
-  /// Not by how many there are: one may have a megabyte.
   private static let mostBytes = 8 << 20
   /// Larger ones are rare, and take long to decode.
   private static let mostBytesOfOne = 64 << 10

@@ -25,6 +25,7 @@ package final class SharedServer: LoopedServer {
   /// What the file was given, by the tokens' identifiers.
   var loaded: [[UInt8]: Loaded] = [:]
   var remembered = RememberedDocuments()
+  /// The store's last trouble before anything was remembered.
   var rememberedSince: ContinuousClock.Instant?
   /// The tokens that were in the file at the last commit, as they are stored since then.
   var committed: [[UInt8]: TokenDocument] = [:]

@@ -14,7 +14,7 @@ enum Schema {
     }
   }
 
-  /// In one transaction this takes a twentieth of the time of the migrations, which read the whole schema again at each change of a table.
+  /// A new store does not run the migrations: in those, SQLite reads the whole schema again at each change of a table.
   static let newest = people + "\n" + messages
 
   /// SQLite keeps the text of each statement, and every opening reads all of it: so without comments and indentation.

@@ -2,7 +2,7 @@
 /// where there are many, so that such an object does not take quadratic time to parse; comparing a few costs less.
 struct UniqueMembers<Name: Hashable, Value> {
   private(set) var elements: [(name: Name, value: Value)] = []
-  private var places: [Name: Int] = [:]
+  private var places = [Name: Int]()
 
   /// So many names are compared with each new one.
   static var few: Int { 16 }

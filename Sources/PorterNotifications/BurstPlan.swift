@@ -48,13 +48,13 @@ package struct BurstPlan: Hashable, Sendable {
       notifications = items.map { .single($0) }
       return
     }
-    var counts: [Int64: Int] = [:]
+    var counts = [Int64: Int]()
     for item in items { if let chat = item.chat { counts[chat, default: 0] += 1 } }
     let full = Set(counts.filter { $0.value >= Self.chatBound }.keys)
     let isFull = counts.values.reduce(0, +) >= Self.answerBound
     let crowded = Set(items.filter { $0.chat.map(full.contains) ?? false }.map(\.user))
     // Of each profile, the chats without a summary of their own.
-    var others: [Int64: Set<Int64>] = [:]
+    var others = [Int64: Set<Int64>]()
     for item in items { if let chat = item.chat, !full.contains(chat) { others[item.user, default: []].insert(chat) } }
 
     /// The summary that an item belongs to, if there are others for it.
@@ -64,7 +64,7 @@ package struct BurstPlan: Hashable, Sendable {
       let chats = full.contains(chat) ? 1 : others[item.user, default: []].count
       return Scope(user: item.user, chat: Self.isAboutChat(among: chats, hidesChats: hidesChats) ? chat : nil)
     }
-    var parts: [Scope: [Item]] = [:]
+    var parts = [Scope: [Item]]()
     for item in items { if let scope = scope(item) { parts[scope, default: []].append(item) } }
     for item in items {
       guard let scope = scope(item), let part = parts[scope], part.count > 1 else {

@@ -21,7 +21,7 @@ extension StringTable {
       throw .nightporter(.stringsInvalid(key: bounded(name), "no other members than language and strings"))
     }
     let language = try language(table["language"])
-    var own: [Phrase: Wording] = [:]
+    var own = [Phrase: Wording]()
     guard let strings = (table["strings"] ?? .object(JSONObject())).objectValue else {
       throw .nightporter(.stringsInvalid(key: "strings", "an object"))
     }
@@ -71,7 +71,7 @@ extension StringTable {
       throw .nightporter(
         .stringsInvalid(key: phrase.rawValue, phrase.isPlural ? "a text, or one for each plural form" : "a text"))
     }
-    var texts: [PluralCategory: String] = [:]
+    var texts = [PluralCategory: String]()
     for (name, value) in forms.members {
       guard let category = PluralCategory(rawValue: name) else {
         throw .nightporter(

@@ -29,8 +29,9 @@ extension WallTime {
       }
       return value
     }
-    let separators: [(Int, Character)] = [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")]
-    guard separators.allSatisfy({ bytes[$0.0] == $0.1.asciiValue }),
+    let (hyphen, colon) = (UInt8(ascii: "-"), UInt8(ascii: ":"))
+    guard bytes[4] == hyphen, bytes[7] == hyphen, bytes[10] == UInt8(ascii: "T"), bytes[13] == colon,
+      bytes[16] == colon,
       let year = number(0, 4), let month = number(5, 2), let day = number(8, 2), let hour = number(11, 2),
       let minute = number(14, 2), let second = number(17, 2),
       (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60

@@ -5,7 +5,7 @@ import PorterPlatform
 extension Store {
   /// When each of these chats last made a sound since `boot`; earlier sounds are long past.
   package func lastSounds(contacts: Set<Int64>, boot: String) throws(StoreError) -> [Int64: Moment] {
-    var sounds: [Int64: Moment] = [:]
+    var sounds = [Int64: Moment]()
     for contact in contacts {
       sounds[contact] = try integer(
         "SELECT sounded_at FROM connections WHERE contact_id = ? AND sounded_boot = ?",

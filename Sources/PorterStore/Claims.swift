@@ -40,8 +40,11 @@ package struct Owner: Hashable, Sendable, CustomStringConvertible {
 /// What is stored about a connection's owner.
 package struct OwnershipRecord: Hashable, Sendable {
   package let epoch: Int64
+  /// See `Owner.stored`. Parsed when somebody asks: the text is read with each connection.
+  let storedOwner: String?
+
   /// The last process that claimed it, whether or not that process still runs.
-  package let owner: Owner?
+  package var owner: Owner? { storedOwner.flatMap { Owner(stored: $0) } }
 }
 
 extension Store {

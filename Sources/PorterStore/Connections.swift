@@ -10,36 +10,9 @@ extension Store {
     """
   static let connectionColumnCount: Int32 = 29
 
-  static func connection(_ row: borrowing Row) throws(StoreError) -> StoredConnection {
-    guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11))
-    else {
-      throw .damaged(.connection)
-    }
-    return StoredConnection(
-      id: row.integer(0), userID: row.integer(1), contactID: row.optionalInteger(2), agentID: row.blob(3),
-      status: row.text(4), isInitiated: row.flag(5), recipientID: row.blob(6), recipientKey: recipientKey,
-      senderID: row.blob(8), isSecured: row.flag(9), peerSenderID: row.optionalBlob(10), peerKey: peerKey,
-      invitation: row.optionalBlob(12).map { SecretBytes($0) }, link: row.optionalText(13),
-      peerPublicKey: row.optionalBlob(14), notifierID: row.optionalBlob(15),
-      notifierKey: row.optionalBlob(16).flatMap { SigningKeyPair(stored: $0) },
-      notifierBoxKey: row.optionalBlob(21).flatMap { BoxSecretKey(stored: $0) },
-      notifierSecret: row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }, subscription: row.text(18),
-      incognito: row.optionalText(22), request: request(row), localAlias: row.text(26),
-      createdAt: WallTime(milliseconds: row.integer(19)),
-      updatedAt: WallTime(milliseconds: row.integer(20)), ownership: ownership(row, at: 27))
-  }
-
   /// From the two columns that begin there.
   static func ownership(_ row: borrowing Row, at column: Int32) -> OwnershipRecord {
-    OwnershipRecord(
-      epoch: row.integer(column), owner: row.optionalText(column + 1).flatMap { Owner(stored: $0) })
-  }
-
-  private static func request(_ row: borrowing Row) -> AddressRequest? {
-    guard let mailbox = row.optionalBlob(23), let key = row.optionalBlob(24), let person = row.optionalBlob(25) else {
-      return nil
-    }
-    return AddressRequest(mailbox: mailbox, key: key, person: person)
+    OwnershipRecord(epoch: row.integer(column), storedOwner: row.optionalText(column + 1))
   }
 
   package func connection(_ id: Int64) throws(StoreError) -> StoredConnection {
@@ -170,14 +143,14 @@ extension Store {
   private func readable(_ condition: String) throws(StoreError) -> [StoredConnection] {
     let found = try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)") {
       (row) throws(StoreError) -> StoredConnection? in
-      do throws(StoreError) { return try Self.connection(row) } catch .damaged { return nil }
+      do throws(StoreError) { return try StoredConnection(row) } catch .damaged { return nil }
     }
     return found.compactMap { $0 }
   }
 
   private func connections(_ condition: String, _ bindings: [Binding]) throws(StoreError) -> [StoredConnection] {
     try rows("SELECT \(Self.connectionColumns) FROM connections \(condition)", bindings) { (row) throws(StoreError) in
-      try Self.connection(row)
+      try StoredConnection(row)
     }
   }
 

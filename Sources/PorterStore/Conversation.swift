@@ -28,7 +28,7 @@ extension Store {
 
   package func connection(notifierID: [UInt8]) throws(StoreError) -> StoredConnection? {
     try only(Self.conversationText, [.null, .blob(notifierID)]) { (row) throws(StoreError) in
-      try Self.connection(row)
+      try StoredConnection(row)
     }
   }
 
@@ -49,10 +49,10 @@ extension Store {
     try transaction { () throws(StoreError) in
       let found = try only(Self.conversationText, [.integer(claim.connectionID), .null, .blob(messageID)]) {
         (row) throws(StoreError) in
-        let current = Self.ownership(row, at: Self.connectionColumnCount - 2)
-        guard current.epoch == claim.epoch else { throw .staleEpoch(owner: current.owner) }
-        var connection = try Self.connection(row)
-        connection.reading = Self.reading(row)
+        guard row.integer(StoredConnection.epochColumn) == claim.epoch else {
+          throw .staleEpoch(owner: Self.ownership(row, at: StoredConnection.epochColumn).owner)
+        }
+        let connection = try StoredConnection(row, reading: Self.reading(row))
         return (connection: connection, known: row.optionalInteger(Self.knownColumn))
       }
       guard let found else { throw .notFound(.connection) }
@@ -68,7 +68,7 @@ extension Store {
     if row.optionalInteger(contactColumn) != nil { contact = try? Self.contact(row, at: contactColumn) }
     return StoredConnection.Reading(
       ratchet: row.optionalBlob(ratchetColumn), associatedData: row.optionalBlob(ratchetColumn + 1),
-      newestSkippedKey: row.optionalInteger(ratchetColumn + 2), contact: contact, user: user(row, at: userColumn))
+      newestSkippedKey: row.optionalInteger(ratchetColumn + 2), contact: contact, user: StoredUser(row, at: userColumn))
   }
 }
 

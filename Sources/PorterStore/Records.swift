@@ -1,26 +1,37 @@
 import PorterCrypto
 import PorterPlatform
 
-// Rows as values. What a row says about a person prints as its id only, since values end up in logs and crash reports.
+// Rows. What a row says about a person prints as its id only, since values end up in logs and crash reports. Those that go through
+// many hands in a push are objects that do not change: each copy of a structure counts the references of all its columns.
 
-package struct StoredUser: Sendable {
-  package var id: Int64
-  package var displayName: String
-  package var fullName: String
+package final class StoredUser: Sendable {
+  package let id: Int64
+  package let displayName: String
+  package let fullName: String
   /// The whole profile as JSON; nil when there are names only.
-  package var profile: String?
-  package var isActive: Bool
-  package var activeOrder: Int64
-  package var showsNotifications: Bool
-  package var sendsReceipts: Bool
-  package var unread: Int64
-  package var createdAt: WallTime
+  package let profile: String?
+  package let isActive: Bool
+  package let activeOrder: Int64
+  package let showsNotifications: Bool
+  package let sendsReceipts: Bool
+  package let unread: Int64
+  package let createdAt: WallTime
   /// Of a hidden profile.
-  package var viewPassword: StoredPassword?
+  package let viewPassword: StoredPassword?
 
   package var isHidden: Bool { viewPassword != nil }
   /// Only its password leads to it.
   package var isOutOfSight: Bool { isHidden && !isActive }
+
+  /// From `Store.userColumns`, which begin at `first`.
+  init(_ row: borrowing Row, at first: Int32 = 0) {
+    (id, displayName, fullName) = (row.integer(first), row.text(first + 1), row.text(first + 2))
+    (isActive, activeOrder) = (row.flag(first + 3), row.integer(first + 4))
+    (showsNotifications, unread) = (row.flag(first + 5), row.integer(first + 6))
+    createdAt = WallTime(milliseconds: row.integer(first + 7))
+    (profile, sendsReceipts) = (row.optionalText(first + 8), row.flag(first + 9))
+    viewPassword = StoredPassword(hash: row.optionalBlob(first + 10), salt: row.optionalBlob(first + 11))
+  }
 }
 
 /// What the password of a hidden profile is checked with.
@@ -31,6 +42,11 @@ package struct StoredPassword: Hashable, Sendable {
   package init(hash: [UInt8], salt: [UInt8]) {
     self.hash = hash
     self.salt = salt
+  }
+
+  init?(hash: [UInt8]?, salt: [UInt8]?) {
+    guard let hash, let salt else { return nil }
+    self.init(hash: hash, salt: salt)
   }
 }
 
@@ -66,67 +82,6 @@ package struct StoredContact: Sendable {
   /// The user has deleted the contact and kept what was said: it has no connection.
   package var isKept: Bool
   package var usersPreferences: String?
-}
-
-package struct StoredConnection: Sendable {
-  package var id: Int64
-  package var userID: Int64
-  package var contactID: Int64?
-  package var agentID: [UInt8]
-  /// A state of the machine `connection`.
-  package var status: String
-  /// Whether the other side made the invitation.
-  package var isInitiated: Bool
-  package var recipientID: [UInt8]
-  package var recipientKey: SigningKeyPair
-  package var senderID: [UInt8]
-  package var isSecured: Bool
-  package var peerSenderID: [UInt8]?
-  package var peerKey: SigningKeyPair
-  package var invitation: SecretBytes?
-  package var link: String?
-  /// The key with which the other side signs what it leaves in our mailbox.
-  package var peerPublicKey: [UInt8]?
-  package var notifierID: [UInt8]?
-  package var notifierKey: SigningKeyPair?
-  package var notifierBoxKey: BoxSecretKey?
-  package var notifierSecret: BoxSharedKey?
-  /// A state of the machine `subscription`.
-  package var subscription: String
-  /// The profile that the other side sees instead of the user's own, as JSON.
-  package var incognito: String?
-  /// Of a connection that was asked for through another's address.
-  package var request: AddressRequest?
-  package var localAlias: String
-  package var createdAt: WallTime
-  package var updatedAt: WallTime
-  package var ownership: OwnershipRecord
-  /// Only as `Conversation` reads it.
-  package var reading: Reading?
-
-  /// What opening one message needs beside the connection itself, as it was read in the same transaction. Of no use for a
-  /// second message.
-  package struct Reading: Sendable {
-    let ratchet: [UInt8]?
-    let associatedData: [UInt8]?
-    let newestSkippedKey: Int64?
-    /// Nil for a damaged record, too.
-    package let contact: StoredContact?
-    package let user: StoredUser
-  }
-}
-
-/// Where a connection was asked for: another's address.
-package struct AddressRequest: Hashable, Sendable {
-  package var mailbox: [UInt8]
-  /// With which what is left in the mailbox is sealed.
-  package var key: [UInt8]
-  /// Our name there, by which a repeat is recognised.
-  package var person: [UInt8]
-
-  package init(mailbox: [UInt8], key: [UInt8], person: [UInt8]) {
-    (self.mailbox, self.key, self.person) = (mailbox, key, person)
-  }
 }
 
 /// What a new connection starts with.

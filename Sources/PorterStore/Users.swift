@@ -6,33 +6,17 @@ extension Store {
     users.created_at, users.profile, users.sends_receipts, view_hash, view_salt
     """
 
-  /// From the columns that begin at `first`.
-  static func user(_ row: borrowing Row, at first: Int32 = 0) -> StoredUser {
-    StoredUser(
-      id: row.integer(first), displayName: row.text(first + 1), fullName: row.text(first + 2),
-      profile: row.optionalText(first + 8),
-      isActive: row.flag(first + 3), activeOrder: row.integer(first + 4), showsNotifications: row.flag(first + 5),
-      sendsReceipts: row.flag(first + 9), unread: row.integer(first + 6),
-      createdAt: WallTime(milliseconds: row.integer(first + 7)), viewPassword: password(row, at: first + 10))
-  }
-
-  private static func password(_ row: borrowing Row, at first: Int32) -> StoredPassword? {
-    guard let hash = row.optionalBlob(first), let salt = row.optionalBlob(first + 1) else { return nil }
-    return StoredPassword(hash: hash, salt: salt)
-  }
-
   package func users() throws(StoreError) -> [StoredUser] {
-    try rows("SELECT \(Self.userColumns) FROM users ORDER BY user_id") { Self.user($0) }
+    try rows("SELECT \(Self.userColumns) FROM users ORDER BY user_id") { StoredUser($0) }
   }
 
   package func activeUser() throws(StoreError) -> StoredUser? {
-    try first("SELECT \(Self.userColumns) FROM users WHERE active = 1") { Self.user($0) }
+    try first("SELECT \(Self.userColumns) FROM users WHERE active = 1") { StoredUser($0) }
   }
 
   package func user(_ id: Int64) throws(StoreError) -> StoredUser {
-    guard
-      let user = try first("SELECT \(Self.userColumns) FROM users WHERE user_id = ?", [.integer(id)], { Self.user($0) })
-    else { throw .notFound(.user) }
+    let text = "SELECT \(Self.userColumns) FROM users WHERE user_id = ?"
+    guard let user = try first(text, [.integer(id)], { StoredUser($0) }) else { throw .notFound(.user) }
     return user
   }
 

@@ -18,13 +18,14 @@ extension Engine {
 
   func setConnectionAlias(_ id: Int64, _ alias: String) throws(ChatError) -> Response {
     let store = try requireStore()
-    guard var connection = try stored({ () throws(StoreError) in try store.pendingConnection(id) }) else {
+    guard let connection = try stored({ () throws(StoreError) in try store.pendingConnection(id) }) else {
       throw .store(.pendingConnectionNotFound(id))
     }
     try stored { () throws(StoreError) in try store.setConnectionAlias(id, alias) }
-    connection.localAlias = alias
+    var record = PendingConnectionRecord(connection)
+    record.localAlias = alias
     let user = try stored { () throws(StoreError) in try store.user(connection.userID) }
-    return .connectionAliasUpdated(UserRecord(user), PendingConnectionRecord(connection))
+    return .connectionAliasUpdated(UserRecord(user), record)
   }
 
   func setCustomData(_ id: Int64, _ data: JSONObject?) throws(ChatError) -> Response {

@@ -57,7 +57,7 @@ final class Retries {
 
 /// One back-off for each timer's name, which only a success under that name resets.
 struct NamedBackoffs {
-  private var backoffs: [String: Backoff] = [:]
+  private var backoffs = [String: Backoff]()
 
   mutating func next(_ name: String) -> Span {
     backoffs[name, default: Backoff(first: Durations.firstRetry, last: Durations.lastRetry)].next()

@@ -20,7 +20,7 @@ final class TakenEvents {
   private let log: Log
   private let stop: StopSignal
   private let isApp: Bool
-  private var known: [Kind: Set<Int64>] = [:]
+  private var known = [Kind: Set<Int64>]()
   /// As the store has it since this process opened it last. The numbers mean something in a store that was opened so last, and
   /// not in one that was put in its place, such as one from a backup, even if that has the place of the file on the disk.
   private var opening: String?
@@ -142,7 +142,7 @@ final class TakenEvents {
     var names = [lines.removeFirst()]
     if lines[0].hasPrefix(Self.next) { names.append(String(lines.removeFirst().dropFirst(Self.next.count))) }
     guard names.contains(opening) else { return [:] }
-    var kept: [Kind: Set<Int64>] = [:]
+    var kept = [Kind: Set<Int64>]()
     for line in lines {
       let words = line.split(separator: " ")
       let numbers = words.dropFirst().compactMap { Int64($0) }

@@ -310,7 +310,9 @@ struct PushTrace {
     /// All are names of the machines, which need no escapes. A push has dozens of steps: values for them would cost it more than
     /// writing all the rest.
     func write(to text: inout [UInt8]) {
-      text.append(contentsOf: "{\"us\":\(microseconds),\"machine\":\"".utf8)
+      text.append(contentsOf: "{\"us\":".utf8)
+      text.append(contentsOf: String(microseconds).utf8)
+      text.append(contentsOf: ",\"machine\":\"".utf8)
       text.append(contentsOf: machine.utf8)
       text.append(contentsOf: "\",\"event\":\"".utf8)
       text.append(contentsOf: event.utf8)
@@ -339,10 +341,17 @@ struct PushTrace {
 
   /// As elements of a JSON array.
   func write(to text: inout [UInt8]) {
-    for (index, step) in (first + last[next...] + last[..<next]).enumerated() {
-      if index > 0 { text.append(UInt8(ascii: ",")) }
-      step.write(to: &text)
+    var isFirst = true
+    func write(_ steps: ArraySlice<Step>) {
+      for step in steps {
+        if !isFirst { text.append(UInt8(ascii: ",")) }
+        isFirst = false
+        step.write(to: &text)
+      }
     }
+    write(first[...])
+    write(last[next...])
+    write(last[..<next])
   }
 }
 

@@ -21,7 +21,7 @@ final class PushRunner {
   /// The last push, for which everything is being released.
   private var releasing: PushRun?
   /// Since when a connection's mailbox was seen to be empty: pushes that came before need not look again.
-  var emptySince: [Int64: Moment] = [:]
+  var emptySince = [Int64: Moment]()
   private var arrived = 0
   /// Those that looked into the mailboxes since none was in progress.
   private var looks = LookRecord()

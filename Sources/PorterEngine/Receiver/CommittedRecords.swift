@@ -21,17 +21,18 @@ struct CommittedMessage {
 struct KnownRecords {
   /// By their numbers. The last one has a place of its own: mostly it is the only one.
   private struct Known<Record> {
-    private var last: (id: Int64, record: Record)?
-    private var others: [Int64: Record] = [:]
+    private var lastID: Int64 = 0
+    private var last: Record?
+    private var others = [Int64: Record]()
 
     subscript(id: Int64) -> Record? {
-      if let last, last.id == id { return last.record }
+      if let last, lastID == id { return last }
       return others.isEmpty ? nil : others[id]
     }
 
     mutating func note(_ record: Record, _ id: Int64) {
-      if let last, last.id != id { others[last.id] = last.record }
-      last = (id, record)
+      if let last, lastID != id { others[lastID] = last }
+      (lastID, last) = (id, record)
     }
   }
 

@@ -55,7 +55,7 @@ final class ConnectionClaims {
   private let peers: PeerLink
   private let source: any Source
   private let changes: CommittedChanges
-  private var tracked: [Int64: Tracked] = [:]
+  private var tracked = [Int64: Tracked]()
   private var numbers = 0
 
   init(_ context: EngineContext, peers: PeerLink, source: any Source, changes: CommittedChanges) {

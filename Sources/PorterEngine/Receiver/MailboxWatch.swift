@@ -30,7 +30,7 @@ final class MailboxWatch {
   private let context: EngineContext
   private let claims: ConnectionClaims
   /// By connection, since no push was in progress.
-  private var givenUp: [Int64: Int] = [:]
+  private var givenUp = [Int64: Int]()
 
   init(_ context: EngineContext, _ claims: ConnectionClaims) {
     self.context = context

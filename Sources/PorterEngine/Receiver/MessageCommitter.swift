@@ -81,8 +81,7 @@ final class MessageCommitter {
     _ message: SourceMessage, _ conversation: Conversation, _ store: Store
   ) throws(StoreError) -> Transacted {
     defer { FaultPoint.reach(.insideCommit) }
-    var connection = conversation.connection
-    connection.reading = nil
+    let connection = conversation.connection.withoutReading
     var transacted = Transacted(connection: connection, user: conversation.connection.reading?.user)
     if let known = conversation.knownEntry, known.isReceived {
       if changes.reportsEntries { transacted.earlier = try store.newestLedgerEntry() }

@@ -35,7 +35,7 @@ final class Receiver {
   let context: EngineContext
   let parts: Parts
   /// By connection.
-  private var fetches: [Int64: Fetch] = [:]
+  private var fetches = [Int64: Fetch]()
   private var subscribing: Coalescer
   private var hearing: Coalescer
   private(set) lazy var polling = Polling(context) { [weak self] in self?.listenToAll() }

@@ -54,7 +54,7 @@ final class RelayDriver {
   /// Which requests wait, and which way carries which.
   private var plan: RelayWays
   /// By their numbers in `plan`; each made when it is needed first.
-  private var ways: [Int: Way] = [:]
+  private var ways = [Int: Way]()
   /// In the order of their numbers.
   private var asked: [Asked] = []
   /// When a request for messages was last taken up: as long as there is progress, none of those that wait has waited in vain.

@@ -68,7 +68,7 @@ struct RelayWays {
   /// In the order in which they came.
   private var queued: [(request: Int, lane: Lane)] = []
   /// By way; also requests that were given up, until the port has ended them.
-  private var carried: [Int: Carried] = [:]
+  private var carried = [Int: Carried]()
 
   init(count: Int, sharesSending: Bool, isOccupied: @escaping (Int) -> Bool = { _ in false }) {
     self.count = count

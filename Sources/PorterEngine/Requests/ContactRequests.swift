@@ -36,7 +36,7 @@ final class ContactRequests {
   /// The first of the accepted requests that are joined when others have ended; nil when there are none.
   private var left: Int64?
   /// By request: what waits for its contact.
-  private var waiting: [Int64: [Waiter]] = [:]
+  private var waiting = [Int64: [Waiter]]()
 
   /// On whose behalf a request is accepted.
   enum Asker {

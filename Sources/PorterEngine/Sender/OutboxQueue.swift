@@ -2,7 +2,7 @@
 /// from the store one by one, so that what another process has sent meanwhile is simply no longer there.
 struct OutboxQueue {
   /// By connection, oldest first.
-  private var entries: [Int64: ArraySlice<Int64>] = [:]
+  private var entries = [Int64: ArraySlice<Int64>]()
   /// Connections that have their turn, in order.
   private var ready: ArraySlice<Int64> = []
   private var isReady: Set<Int64> = []

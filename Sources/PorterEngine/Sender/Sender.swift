@@ -20,7 +20,7 @@ final class Sender {
   private var sending = UnderWay<Int64>()
   private var queue = OutboxQueue()
   /// By connection: called with whether the relay refused the confirmation, after the first attempt to send it.
-  private var confirming: [Int64: (Bool) -> Void] = [:]
+  private var confirming = [Int64: (Bool) -> Void]()
   private var flushing: Coalescer
   /// Every connection with an outbox has a turn in the next round; otherwise these, and those for which something is new.
   private var areAllDue = false

@@ -14,7 +14,7 @@ final class ServerRequests {
   private let retries: Retries
   /// Called with what each answer says of the token.
   private let heard: (ServerTokenStatus) -> Void
-  private var awaited: [CorrelationID: Reply] = [:]
+  private var awaited = [CorrelationID: Reply]()
   /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
   /// relay that is opened anew must be asked again.
   private var listensTo: (mailbox: RelayIdentifier, relay: Int)?

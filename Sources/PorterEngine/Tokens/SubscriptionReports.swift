@@ -57,9 +57,9 @@ final class SubscriptionReports {
 /// Of which connections a host has to hear: those whose status is another one than the host was told last, whatever it was in
 /// between.
 struct StatusChanges {
-  private var told: [Int64: SubscriptionStatus] = [:]
+  private var told = [Int64: SubscriptionStatus]()
   /// `place`: in the order in which they changed last.
-  private var pending: [Int64: (place: Int, status: SubscriptionStatus)] = [:]
+  private var pending = [Int64: (place: Int, status: SubscriptionStatus)]()
   private var places = 0
 
   var isEmpty: Bool { pending.isEmpty }

@@ -188,7 +188,7 @@ final class SubscriptionRequests {
     guard let token = try store.token(), try token.wantsSubscriptions(), let tokenID = token.serverTokenID else {
       return nil
     }
-    var connections: [Int64: StoredConnection] = [:]
+    var connections = [Int64: StoredConnection]()
     for id in toSubscribe + toCheck {
       do throws(StoreError) { connections[id] = try store.connection(id) } catch .notFound {} catch .damaged {}
     }

@@ -80,7 +80,7 @@ public final class RelayService {
   private var isLimited = false
   /// The exchange that is being carried out is.
   private var isTrusted = false
-  private var listeners: [String: Listener] = [:]
+  private var listeners = [String: Listener]()
   private var nextGeneration: Int64
 
   /// `admit` gets the identifier of a mailbox whose key has signed a request, and returns whether that may be carried out.

@@ -180,7 +180,7 @@ package struct ReplayGuard: Sendable {
   /// How many senders are remembered individually.
   package static let capacity = 32
 
-  private var newest: [ChannelAddress: UInt64] = [:]
+  private var newest = [ChannelAddress: UInt64]()
   /// The counter that a sender not remembered has to exceed. Counters are times of one clock, so forgetting a sender
   /// never readmits its old messages.
   private var floor: UInt64

@@ -46,7 +46,7 @@ extension Database {
   /// Rows that refer to rows that do not exist, as `table: number`; empty if there are none.
   package func foreignKeyCheck() throws(SQLiteError) -> [String] {
     let tables = try rows("PRAGMA foreign_key_check") { $0.text(0) }
-    var counts: [String: Int] = [:]
+    var counts = [String: Int]()
     for table in tables { counts[table, default: 0] += 1 }
     return counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
   }

@@ -1,0 +1,115 @@
+import PorterCrypto
+import PorterPlatform
+
+/// One row of `connections`.
+package final class StoredConnection: Sendable {
+  package let id: Int64
+  package let userID: Int64
+  package let contactID: Int64?
+  package let agentID: [UInt8]
+  /// A state of the machine `connection`.
+  package let status: String
+  /// Whether the other side made the invitation.
+  package let isInitiated: Bool
+  package let recipientID: [UInt8]
+  package let recipientKey: SigningKeyPair
+  package let senderID: [UInt8]
+  package let isSecured: Bool
+  package let peerSenderID: [UInt8]?
+  package let peerKey: SigningKeyPair
+  package let invitation: SecretBytes?
+  package let link: String?
+  /// The key with which the other side signs what it leaves in our mailbox.
+  package let peerPublicKey: [UInt8]?
+  package let notifierID: [UInt8]?
+  package let notifierKey: SigningKeyPair?
+  package let notifierBoxKey: BoxSecretKey?
+  package let notifierSecret: BoxSharedKey?
+  /// A state of the machine `subscription`.
+  package let subscription: String
+  /// The profile that the other side sees instead of the user's own, as JSON.
+  package let incognito: String?
+  /// Of a connection that was asked for through another's address.
+  package let request: AddressRequest?
+  package let localAlias: String
+  package let createdAt: WallTime
+  package let updatedAt: WallTime
+  package let ownership: OwnershipRecord
+  /// Only as `Conversation` reads it.
+  package let reading: Reading?
+
+  /// What opening one message needs beside the connection itself, as it was read in the same transaction. Of no
+  /// second message.
+  package struct Reading: Sendable {
+    let ratchet: [UInt8]?
+    let associatedData: [UInt8]?
+    let newestSkippedKey: Int64?
+    /// Nil for a damaged record, too.
+    package let contact: StoredContact?
+    package let user: StoredUser
+  }
+
+  static let epochColumn: Int32 = 27
+
+  /// From `Store.connectionColumns`, with which the row begins.
+  init(_ row: borrowing Row, reading: Reading? = nil) throws(StoreError) {
+    guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11))
+    else {
+      throw .damaged(.connection)
+    }
+    (id, userID, contactID) = (row.integer(0), row.integer(1), row.optionalInteger(2))
+    (agentID, status, isInitiated) = (row.blob(3), row.text(4), row.flag(5))
+    (recipientID, self.recipientKey) = (row.blob(6), recipientKey)
+    (senderID, isSecured) = (row.blob(8), row.flag(9))
+    (peerSenderID, self.peerKey, peerPublicKey) = (row.optionalBlob(10), peerKey, row.optionalBlob(14))
+    (invitation, link) = (row.optionalBlob(12).map { SecretBytes($0) }, row.optionalText(13))
+    notifierID = row.optionalBlob(15)
+    notifierKey = row.optionalBlob(16).flatMap { SigningKeyPair(stored: $0) }
+    notifierSecret = row.optionalBlob(17).flatMap { BoxSharedKey(stored: $0) }
+    notifierBoxKey = row.optionalBlob(21).flatMap { BoxSecretKey(stored: $0) }
+    subscription = row.text(18)
+    createdAt = WallTime(milliseconds: row.integer(19))
+    updatedAt = WallTime(milliseconds: row.integer(20))
+    (incognito, localAlias) = (row.optionalText(22), row.text(26))
+    request = AddressRequest(mailbox: row.optionalBlob(23), key: row.optionalBlob(24), person: row.optionalBlob(25))
+    ownership = Store.ownership(row, at: Self.epochColumn)
+    self.reading = reading
+  }
+
+  /// Without its reading.
+  private init(_ other: StoredConnection) {
+    (id, userID, contactID, agentID) = (other.id, other.userID, other.contactID, other.agentID)
+    (status, isInitiated) = (other.status, other.isInitiated)
+    (recipientID, recipientKey) = (other.recipientID, other.recipientKey)
+    (senderID, isSecured) = (other.senderID, other.isSecured)
+    (peerSenderID, peerKey, peerPublicKey) = (other.peerSenderID, other.peerKey, other.peerPublicKey)
+    (invitation, link) = (other.invitation, other.link)
+    (notifierID, notifierKey) = (other.notifierID, other.notifierKey)
+    (notifierSecret, notifierBoxKey) = (other.notifierSecret, other.notifierBoxKey)
+    (subscription, incognito) = (other.subscription, other.incognito)
+    (request, localAlias) = (other.request, other.localAlias)
+    (createdAt, updatedAt, ownership) = (other.createdAt, other.updatedAt, other.ownership)
+    reading = nil
+  }
+
+  /// For what follows the message that the reading is of.
+  package var withoutReading: StoredConnection { reading == nil ? self : StoredConnection(self) }
+}
+
+/// Where a connection was asked for: another's address.
+package struct AddressRequest: Hashable, Sendable {
+  package var mailbox: [UInt8]
+  /// With which what is left in the mailbox is sealed.
+  package var key: [UInt8]
+  /// Our name there, by which a repeat is recognised.
+  package var person: [UInt8]
+
+  package init(mailbox: [UInt8], key: [UInt8], person: [UInt8]) {
+    (self.mailbox, self.key, self.person) = (mailbox, key, person)
+  }
+
+  init?(mailbox: [UInt8]?, key: [UInt8]?, person: [UInt8]?) {
+    guard let mailbox, let key, let person else { return nil }
+    self.init(mailbox: mailbox, key: key, person: person)
+  }
+}

@@ -1,10 +1,11 @@
 import PorterCrypto
 import PorterPlatform
 
-// Rows. What a row says about a person prints as its id only, since values end up in logs and crash reports. Those that go through
-// many hands in a push are objects that do not change: each copy of a structure counts the references of all its columns.
+// Rows. One that says something about a person prints as its number only, since values end up in logs and crash reports. A
+// connection and a user are objects that do not change: they go through many hands in a push, and each copy of a structure counts the
+// references of all its columns.
 
-package final class StoredUser: Sendable {
+package final class StoredUser: Sendable, CustomStringConvertible {
   package let id: Int64
   package let displayName: String
   package let fullName: String
@@ -19,6 +20,7 @@ package final class StoredUser: Sendable {
   /// Of a hidden profile.
   package let viewPassword: StoredPassword?
 
+  package var description: String { "user \(id)" }
   package var isHidden: Bool { viewPassword != nil }
   /// Only its password leads to it.
   package var isOutOfSight: Bool { isHidden && !isActive }
@@ -55,7 +57,7 @@ package enum NotificationSetting: String, Sendable {
   case all, mentions, none
 }
 
-package struct StoredContact: Sendable {
+package struct StoredContact: Sendable, CustomStringConvertible {
   package var id: Int64
   package var userID: Int64
   package var localName: String
@@ -82,6 +84,8 @@ package struct StoredContact: Sendable {
   /// The user has deleted the contact and kept what was said: it has no connection.
   package var isKept: Bool
   package var usersPreferences: String?
+
+  package var description: String { "contact \(id)" }
 }
 
 /// What a new connection starts with.

@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPlatform
 
 /// One row of `connections`.
-package final class StoredConnection: Sendable {
+package final class StoredConnection: Sendable, CustomStringConvertible {
   package let id: Int64
   package let userID: Int64
   package let contactID: Int64?
@@ -38,7 +38,7 @@ package final class StoredConnection: Sendable {
   /// Only as `Conversation` reads it.
   package let reading: Reading?
 
-  /// What opening one message needs beside the connection itself, as it was read in the same transaction. Of no
+  /// What opening one message needs beside the connection itself, as it was read in the same transaction. Not for a
   /// second message.
   package struct Reading: Sendable {
     let ratchet: [UInt8]?
@@ -49,7 +49,8 @@ package final class StoredConnection: Sendable {
     package let user: StoredUser
   }
 
-  static let epochColumn: Int32 = 27
+  /// The last two columns are the epoch and its owner.
+  static let epochColumn = Store.connectionColumnCount - 2
 
   /// From `Store.connectionColumns`, with which the row begins.
   init(_ row: borrowing Row, reading: Reading? = nil) throws(StoreError) {
@@ -75,6 +76,8 @@ package final class StoredConnection: Sendable {
     ownership = Store.ownership(row, at: Self.epochColumn)
     self.reading = reading
   }
+
+  package var description: String { "connection \(id)" }
 
   /// Without its reading.
   private init(_ other: StoredConnection) {

@@ -1,0 +1,70 @@
+import Foundation
+import PorterCrypto
+import PorterPlatform
+import XCTest
+
+@testable import PorterStore
+
+/// What records of people say when they are printed, and that each column reaches the property of its name.
+final class RecordTests: XCTestCase {
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
+  private let now = WallTime(milliseconds: 5)
+
+  override func setUpWithError() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+
+  private func open() throws -> Store {
+    try Store.open(
+      at: StoreLocation(prefix: folder.appendingPathComponent("one").path), confirmation: .yesUp, mayMigrate: true)
+  }
+
+  func testRecordsOfPeoplePrintAsTheirNumbers() throws {
+    let store = try open()
+    let user = try store.createUser(displayName: "alice", fullName: "Alice Liddell", at: now)
+    var id: Int64 = 0
+    try store.transaction { () throws(StoreError) in
+      id = try store.insertContact(userID: user.id, displayName: "bob", fullName: "Bob Stone", at: self.now)
+    }
+    let connectionID = try connect(user.id, id, store)
+    XCTAssertEqual("\(try store.user(user.id))", "user \(user.id)")
+    XCTAssertEqual("\(try store.contact(id))", "contact \(id)")
+    XCTAssertEqual("\(try store.connection(connectionID))", "connection \(connectionID)")
+  }
+
+  func testAConnectionIsReadAsItWasWritten() throws {
+    let store = try open()
+    let user = try store.createUser(displayName: "alice", fullName: "", at: now)
+    let id = try connect(user.id, nil, store)
+    let secret = try XCTUnwrap(BoxSharedKey(stored: [UInt8](repeating: 7, count: 32)))
+    try store.setNotifier(connectionID: id, id: [8], secret: secret)
+    try store.setConnectionAlias(id, "from the fair")
+    let read = try store.connection(id)
+    XCTAssertEqual(
+      [read.agentID, read.recipientID, read.senderID, read.peerSenderID, read.notifierID], [[1], [2], [3], [4], [8]])
+    XCTAssertEqual(
+      [read.status, read.link, read.localAlias, read.subscription], ["invited", "simplex:", "from the fair", "new"])
+    XCTAssertEqual([read.isInitiated, read.isSecured], [true, false])
+    XCTAssertEqual([read.createdAt, read.updatedAt], [now, now])
+    XCTAssertEqual(read.invitation?.exposeForStorage(), [6])
+    XCTAssertEqual(read.notifierSecret?.exposeForStorage(), [UInt8](repeating: 7, count: 32))
+    XCTAssertEqual(read.ownership.epoch, 0)
+    XCTAssertNil(read.ownership.owner)
+    XCTAssertNil(read.reading)
+    XCTAssertNil(read.request)
+    let owner = Owner(role: "app", instance: .current(randomness: SystemRandomness()))
+    XCTAssertNotNil(try store.claim(connectionID: id, after: 0, by: owner))
+    XCTAssertEqual(try store.connection(id).ownership.owner, owner)
+  }
+
+  private func connect(_ user: Int64, _ contact: Int64?, _ store: Store) throws -> Int64 {
+    let key = try SigningKeyPair.generate(randomness: SystemRandomness())
+    return try store.insertConnection(
+      NewConnection(
+        userID: user, contactID: contact, agentID: [1], status: "invited", isInitiated: true, recipientID: [2],
+        recipientKey: key, senderID: [3], isSecured: false, peerSenderID: [4], peerKey: key,
+        invitation: SecretBytes([6]), link: "simplex:"), at: now)
+  }
+}

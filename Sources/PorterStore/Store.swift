@@ -27,7 +27,8 @@ package final class Store {
   /// Limits of the page cache, in KiB; an opening that may create the store is the app's. Pages that are not in it are
   /// decrypted again: SQLite's own speed test takes 1.7 times as long on a sealed store with 2 MB, 1.25 with 8. In an
   /// extension memory is short, and a push reads few pages twice. Its limit is in the file's header, where a connection
-  /// finds it that has set none: no statement is needed for it.
+  /// finds it that has set none: no statement is needed for it. An SQLite with OMIT_DEPRECATED does not look there, and takes
+  /// its own default.
   private static let appCache = 8_192, extensionCache: Int64 = 512
 
   /// Part of the migration's transaction.

@@ -40,7 +40,7 @@ package struct Owner: Hashable, Sendable, CustomStringConvertible {
 /// What is stored about a connection's owner.
 package struct OwnershipRecord: Hashable, Sendable {
   package let epoch: Int64
-  /// See `Owner.stored`. Parsed when somebody asks: the text is read with each connection.
+  /// See `Owner.stored`. The text is read with each connection, and parsed only where its owner is needed.
   let storedOwner: String?
 
   /// The last process that claimed it, whether or not that process still runs.

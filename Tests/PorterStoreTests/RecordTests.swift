@@ -9,9 +9,13 @@ import XCTest
 final class RecordTests: XCTestCase {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
   private let now = WallTime(milliseconds: 5)
+  private var recipientKey: SigningKeyPair!
+  private var peerKey: SigningKeyPair!
 
   override func setUpWithError() throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    recipientKey = try SigningKeyPair.generate(randomness: SystemRandomness())
+    peerKey = try SigningKeyPair.generate(randomness: SystemRandomness())
   }
 
   override func tearDown() { try? FileManager.default.removeItem(at: folder) }
@@ -48,6 +52,7 @@ final class RecordTests: XCTestCase {
       [read.status, read.link, read.localAlias, read.subscription], ["invited", "simplex:", "from the fair", "new"])
     XCTAssertEqual([read.isInitiated, read.isSecured], [true, false])
     XCTAssertEqual([read.createdAt, read.updatedAt], [now, now])
+    XCTAssertEqual(keys(of: read), keys)
     XCTAssertEqual(read.invitation?.exposeForStorage(), [6])
     XCTAssertEqual(read.notifierSecret?.exposeForStorage(), [UInt8](repeating: 7, count: 32))
     XCTAssertEqual(read.ownership.epoch, 0)
@@ -55,16 +60,34 @@ final class RecordTests: XCTestCase {
     XCTAssertNil(read.reading)
     XCTAssertNil(read.request)
     let owner = Owner(role: "app", instance: .current(randomness: SystemRandomness()))
-    XCTAssertNotNil(try store.claim(connectionID: id, after: 0, by: owner))
+    let claim = try XCTUnwrap(try store.claim(connectionID: id, after: 0, by: owner))
     XCTAssertEqual(try store.connection(id).ownership.owner, owner)
+    let received = try store.transaction(under: claim, receiving: [9]) { (conversation) throws(StoreError) in
+      conversation.connection
+    }
+    XCTAssertEqual(received.reading?.user.displayName, "alice")
+    XCTAssertNil(received.withoutReading.reading)
+    XCTAssertEqual(Self.properties(of: received.withoutReading), Self.properties(of: received))
+    XCTAssertEqual(received.withoutReading.ownership, received.ownership)
+    XCTAssertEqual(keys(of: received.withoutReading), keys)
+  }
+
+  private var keys: [[UInt8]] { [recipientKey.publicKey.bytes, peerKey.publicKey.bytes] }
+
+  private func keys(of connection: StoredConnection) -> [[UInt8]] {
+    [connection.recipientKey.publicKey.bytes, connection.peerKey.publicKey.bytes]
+  }
+
+  /// As text, by their names, but for what was read for one message. Keys are not printed.
+  private static func properties(of connection: StoredConnection) -> [String] {
+    Mirror(reflecting: connection).children.filter { $0.label != "reading" }.map { "\($0.label ?? ""): \($0.value)" }
   }
 
   private func connect(_ user: Int64, _ contact: Int64?, _ store: Store) throws -> Int64 {
-    let key = try SigningKeyPair.generate(randomness: SystemRandomness())
-    return try store.insertConnection(
+    try store.insertConnection(
       NewConnection(
         userID: user, contactID: contact, agentID: [1], status: "invited", isInitiated: true, recipientID: [2],
-        recipientKey: key, senderID: [3], isSecured: false, peerSenderID: [4], peerKey: key,
+        recipientKey: recipientKey, senderID: [3], isSecured: false, peerSenderID: [4], peerKey: peerKey,
         invitation: SecretBytes([6]), link: "simplex:"), at: now)
   }
 }

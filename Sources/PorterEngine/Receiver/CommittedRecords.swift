@@ -21,6 +21,7 @@ struct CommittedMessage {
 struct KnownRecords {
   /// By their numbers. The last one has a place of its own: mostly it is the only one.
   private struct Known<Record> {
+    // Beside it and not in a pair with it, whose type would be made in each process.
     private var lastID: Int64 = 0
     private var last: Record?
     private var others = [Int64: Record]()

@@ -15,7 +15,8 @@ TRANSPORT := .build-programs/network
 NET_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -Wall -Wextra -Wconversion -pedantic -IInclude
 # Programs are wholly static: an extension starts in half the time and with two thirds of the memory, since nothing is
 # relocated when it starts. Each function has a section of its own, so that the linker can put those side by side that a push runs
-# (`make order`): the system maps 64 KB around each page that is touched, and without an order nearly all of the text was.
+# (`make order`): the system maps 64 KB around each page that is touched, and without an order nearly all of the text was. The linker
+# keeps relocations for what `make order` does afterwards; no process maps them.
 PROGRAMS := .build-programs
 SERVERS := .build-servers
 ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
@@ -23,9 +24,14 @@ ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
 SWIFT_SECTIONS := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xcc -ffunction-sections \
   -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld
+RELOCATIONS := -Xlinker --emit-relocs
+PROFILE := $(CURDIR)/$(PROGRAMS)/order.profile
+ORDERED := $(PROGRAMS)/ordered/porter-harness
 SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
-  $(SWIFT_SECTIONS) $(SWIFT_ORDER)
+  $(SWIFT_SECTIONS) $(RELOCATIONS) $(SWIFT_ORDER)
+# The program that `make order` made, unless another was linked since.
+HARNESS = $$([ $(ORDERED) -nt $(PROGRAMS)/release/porter-harness ] && echo $(ORDERED) || echo $(PROGRAMS)/release/porter-harness)
 
 .PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-scale bench-scale-jetstream
 .DEFAULT_GOAL := help
@@ -43,10 +49,10 @@ ifdef SCENARIO
 else ifdef NETWORK
 	@scripts/setup network
 	@$(MAKE) --no-print-directory servers extension 1>&2
-	@$(PROGRAMS)/release/porter-harness device --network $(SERVERS)/release $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
+	@$(HARNESS) device --network $(SERVERS)/release $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
 else
 	@$(MAKE) --no-print-directory programs
-	@$(PROGRAMS)/release/porter-harness device $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
+	@$(HARNESS) device --server $(PROGRAMS)/release/porter-server $(if $(JSON),--json) $(if $(HTML),--page $(HTML)) $(DEMO)
 endif
 
 scenarios: ## list the nights that `make demo SCENARIO=name` plays
@@ -139,15 +145,18 @@ install: lib ## install headers, library and pkg-config file below PREFIX (/usr/
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
 	done
 
-order: ## trace a push into the program of `make demo`, and link it again with what the push runs side by side; NETWORK=1 that of `make extension`
+order: ## trace pushes into the program of `make demo`, and put what they run side by side; NETWORK=1 that of `make extension`
 	@scripts/setup bench
-	@rm -f $(ORDER)
+	@rm -rf $(ORDER) $(PROFILE) $(PROGRAMS)/ordered
 	@$(MAKE) --no-print-directory programs $(if $(NETWORK),servers extension)
 	@$(MAKE) --no-print-directory lib
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/order $(PROGRAMS)/release $(ORDER) \
 	  $(if $(NETWORK),$(SERVERS)/release/porter-relay)
 	@rm -f $(PROGRAMS)/release/porter-harness
 	@$(MAKE) --no-print-directory $(if $(NETWORK),extension,programs)
+	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/hot-code trace $(PROGRAMS)/release $(PROFILE) \
+	  $(if $(NETWORK),$(SERVERS)/release/porter-relay)
+	@scripts/hot-code part $(PROGRAMS)/release/porter-harness $(PROFILE) $(ORDERED)
 
 .PHONY: order programs
 programs:

@@ -30,10 +30,11 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	  $(CC) -O2 -std=c11 -I$$sodium/include -ISources/CSealedVFS/include -c Sources/CSealedVFS/cipher.c -o $(BENCH_FOLDER)/cipher-aegis.o && \
 	  swiftc -static-executable -use-ld=lld -emit-executable -module-name porter_harness -Xlinker --gc-sections @$(BENCH_FOLDER)/harness.objects \
 	    -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld \
-	    -Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering \
-	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi $(BENCH_SQLITE) -o $(BENCH_FOLDER)/harness-aegis
+	    -Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering $(RELOCATIONS) \
+	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi $(BENCH_SQLITE) -o $(BENCH_FOLDER)/harness-aegis-whole
+	@scripts/hot-code part $(BENCH_FOLDER)/harness-aegis-whole $(PROFILE) $(BENCH_FOLDER)/harness-aegis
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
-	  --programs $(PROGRAMS)/release --references $(BENCH_FOLDER) --output .build/bench.json \
+	  --programs $(PROGRAMS)/release --extension $(ORDERED) --references $(BENCH_FOLDER) --output .build/bench.json \
 	  --plot $(if $(findstring --quick,$(BENCH)),$(BENCH_FOLDER),Benchmarks)/push.svg $(BENCH)
 
 .PHONY: bench bench-programs

@@ -1,6 +1,7 @@
 """`make bench`: the budgets of the design, measured, each beside its reference in the same run.
 
-    python Benchmarks/bench.py --programs .build-programs/release --references .build/bench --output .build/bench.json
+    python Benchmarks/bench.py --programs .build-programs/release --extension .build-programs/ordered/porter-harness \
+        --references .build/bench --output .build/bench.json
 
 A table on standard output, the same as JSON in a file. It only reports: its exit status does not depend on a figure.
 """
@@ -57,7 +58,7 @@ class Bench:
         self.quick: bool = options.quick
         self.folder = folder
         # What is compared with each other in time, memory and page faults.
-        compared = [self.programs / "porter-harness", self.references / "harness-aegis"]
+        compared = [options.extension, self.references / "harness-aegis"]
         compared += [self.references / name for name in ("push", "cold", "cold-dynamic", "commit")]
         self.placed = placed(compared, folder / "programs")
         self.measure = Measure(self.references / "measure", folder)
@@ -115,7 +116,7 @@ class Bench:
                     runs[name].append(self.measure.run([self.placed / name, reference]))
         what = "that opens a store with the same tables, opens one box, commits one row durably, prints"
         ours, push, static, dynamic = ([run.first_line for run in found] for found in runs.values())
-        self.add(Row("cold-push", "cold push, exec to content", "ms", ours, push, f"{PUSH}, started for it", 1.5))
+        self.add(Row("cold-push", "cold push, exec to content", "ms", ours, push, f"{PUSH}, started for it", 1.3))
         self.add(Row("cold-start", "  the same", "ms", ours, static, f"a static C program {what}"))
         self.add(Row("cold-start-dynamic", "  the same", "ms", ours, dynamic, "that program linked dynamically"))
         ours, push, _, _ = ([run.peak for run in found] for found in runs.values())
@@ -250,7 +251,7 @@ class Bench:
             tempfile.TemporaryDirectory(prefix="bench-", dir=self.references) as folder,
             World(Path(folder), self.programs / "porter-server") as world,
         ):
-            self.curves = Curves(world, self.programs / "porter-harness", self.runs, self.quick).run()
+            self.curves = Curves(world, self.placed / "porter-harness", self.runs, self.quick).run()
         self.extra["curves"] = {curve.key: curve.json() for curve in self.curves}
 
     # (i): the notification server with many tokens
@@ -383,6 +384,7 @@ def between(trace: list[dict[str, Any]], first: str, last: str) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=Path, required=True, help="folder of the static release build")
+    parser.add_argument("--extension", type=Path, required=True, help="the harness that `make order` made")
     parser.add_argument("--references", type=Path, required=True, help="folder of the C programs")
     parser.add_argument("--output", type=Path, required=True, help="the JSON file")
     parser.add_argument("--plot", type=Path, required=True, help="the picture of where a push's time goes")

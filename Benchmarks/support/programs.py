@@ -23,10 +23,15 @@ def placed(programs: list[Path], folder: Path) -> Path:
     for program in programs:
         copy = folder / program.name
         shutil.copy(program, copy)
-        with open(copy, "rb") as file:
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        forget(copy)
     return folder
+
+
+def forget(file: Path) -> None:
+    """Has the system read the file from the disk when it is needed next."""
+    with open(file, "rb") as opened:
+        os.fsync(opened.fileno())
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @dataclass

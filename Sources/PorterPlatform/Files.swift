@@ -107,6 +107,9 @@ package protocol Files: Sendable {
 
   /// Waits until the file or directory at `path` is on the disk.
   func synchronize(_ path: String) throws(SystemError)
+  /// Waits until the contents of the file at `path`, and its length, are on the disk; its times need not be, which can
+  /// take as long as the contents do.
+  func synchronizeContents(of path: String) throws(SystemError)
   /// Atomic: `destination` is the old file or the new one at any moment.
   func rename(_ path: String, to destination: String) throws(SystemError)
   func remove(_ path: String) throws(SystemError)

@@ -100,14 +100,27 @@ package struct SystemFiles: Files {
   }
 
   package func synchronize(_ path: String) throws(SystemError) {
+    try synchronize(path, by: fsync)
+  }
+
+  package func synchronizeContents(of path: String) throws(SystemError) {
+    #if canImport(Darwin)
+      // Whose fdatasync is in no header.
+      try synchronize(path, by: fsync)
+    #else
+      try synchronize(path, by: fdatasync)
+    #endif
+  }
+
+  private func synchronize(_ path: String, by sync: (Int32) -> Int32) throws(SystemError) {
     let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC, 0)
     guard descriptor >= 0 else { throw SystemError(errno) }
     defer { closeDescriptor(descriptor) }
     #if canImport(Darwin)
-      // On Darwin fsync does not wait for the disk's own cache.
+      // On Darwin neither call waits for the disk's own cache.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
-    guard fsync(descriptor) == 0 else { throw SystemError(errno) }
+    guard sync(descriptor) == 0 else { throw SystemError(errno) }
   }
 
   package func rename(_ path: String, to destination: String) throws(SystemError) {

@@ -236,6 +236,9 @@ final class SimulatedFiles: Files {
   func synchronize(_ path: String) throws(SystemError) {
     try port { (real) throws(SystemError) in try real.synchronize(path) }
   }
+  func synchronizeContents(of path: String) throws(SystemError) {
+    try port { (real) throws(SystemError) in try real.synchronizeContents(of: path) }
+  }
   func rename(_ path: String, to destination: String) throws(SystemError) {
     try port { (real) throws(SystemError) in try real.rename(path, to: destination) }
   }

@@ -1,6 +1,6 @@
 """The peak memory of an extension that fetches from a relay on the network, in a night with porter-relay and porter-push: `make verify`.
 
-PORTER_EXTENSION names the program that `make order NETWORK=1` links. It is not part of `make test`: a debug build takes more than twice the memory of what
+PORTER_EXTENSION names the program that `make order NETWORK=1` makes. It is not part of `make test`: a debug build takes more than twice the memory of what
 a phone runs, most of it pages of its program and of Debian's libcurl, so that no limit would say anything of the other.
 """
 

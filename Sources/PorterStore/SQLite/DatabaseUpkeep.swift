@@ -30,7 +30,7 @@ extension Database {
   /// Waits until all that was committed is on the disk.
   package func synchronize() throws(SQLiteError) {
     guard isOpen else { throw SQLiteError(kind: .closed) }
-    do throws(SystemError) { try ports.files.synchronize(path + "-wal") } catch {
+    do throws(SystemError) { try ports.files.synchronizeContents(of: path + "-wal") } catch {
       throw SQLiteError(kind: .ioError, systemError: error.code, detail: "the log cannot be synced")
     }
   }
@@ -140,6 +140,8 @@ final class LogReport {
 private let synchronizeLog: @convention(c) (UnsafeMutableRawPointer?) -> Bool = { context in
   guard let context else { return false }
   let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
-  do throws(SystemError) { try database.ports.files.synchronize(database.path + "-wal") } catch { return false }
+  do throws(SystemError) {
+    try database.ports.files.synchronizeContents(of: database.path + "-wal")
+  } catch { return false }
   return true
 }

@@ -34,12 +34,21 @@ package final class WatchedFiles: Files {
   }
 
   package func synchronize(_ path: String) throws(SystemError) {
+    try noteSync(of: path)
+    try system.synchronize(path)
+  }
+
+  package func synchronizeContents(of path: String) throws(SystemError) {
+    try noteSync(of: path)
+    try system.synchronizeContents(of: path)
+  }
+
+  private func noteSync(of path: String) throws(SystemError) {
     let body = state.withLock {
       $0.synchronized.append(path)
       return $0.atSync
     }
     try body(path)
-    try system.synchronize(path)
   }
 
   package func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {

@@ -1,0 +1,158 @@
+"""Parts the code that pushes run from the rest, within functions too, with LLVM's BOLT.
+
+The linker moves whole functions at most, and only those that have a section of their own, as those of SQLite and of Swift's library do
+not. BOLT takes a linked program apart, and puts the instructions that pushes run side by side. Which these are, valgrind counts; it says
+so of each instruction, so that one push shows what sampling would take thousands for.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from .programs import forget
+
+BOLT = "llvm-bolt-16"
+
+# Valgrind's processor lacks AVX-512, for which the C library has functions of their own. They are left as they are.
+OTHER_PROCESSORS = "_evex"
+
+# A jump to an address that was computed, by `objdump`: of a table, mostly.
+COMPUTED_JUMP = re.compile(r"\bjmp\s+\*(%|[^ (]*\([^)]*,)")
+
+# No instruction is longer.
+LONGEST = 15
+
+
+class Executed:
+    """How often each instruction was run, by its address, and each jump was taken."""
+
+    def __init__(self) -> None:
+        self._instructions: Counter[int] = Counter()
+        self._jumps: Counter[tuple[int, int]] = Counter()
+        self._calls: Counter[tuple[int, int]] = Counter()
+        self._jumped: Counter[int] = Counter()
+        self._always: set[int] = set()
+
+    @staticmethod
+    def tool(output: Path) -> list[str | Path]:
+        """The command that a program's own is added to."""
+        return ["valgrind", "--quiet", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", f"--callgrind-out-file={output}"]
+
+    def __contains__(self, address: int) -> bool:
+        return address in self._instructions
+
+    @property
+    def addresses(self) -> list[int]:
+        return sorted(self._instructions)
+
+    def add(self, output: Path, *, one_of: int = 1) -> None:
+        """What the tool has written. With `one_of`, counts are divided by it, and are 1 at least."""
+
+        def counted(text: str) -> int:
+            return -(-int(text) // one_of)
+
+        last = 0
+
+        def address(text: str) -> int:
+            """`+3`, `-3` and `*` follow on the last one that an instruction had."""
+            return int(text, 16) if text.startswith("0x") else last + (0 if text == "*" else int(text))
+
+        called: tuple[int, int] | None = None
+        jumps: list[tuple[str, int, int]] = []
+        for line in output.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("calls="):
+                count, target = line.removeprefix("calls=").split()[:2]
+                called = counted(count), address(target)
+            elif line.startswith(("jump=", "jcnd=")):
+                # jcnd=taken/reached
+                kind, counts, target = re.split("[= ]", line)[:3]
+                jumps.append((kind, counted(counts.split("/")[0]), address(target)))
+            elif found := re.match(r"(0x[0-9a-f]+|[+-]\d+|\*) \S+(?: (\d+))?", line):
+                last = address(found[1])
+                if called is not None:
+                    # The line after `calls=` has what the call cost, at the address of the instruction that called.
+                    self._calls[last, called[1]] += called[0]
+                    called = None
+                    continue
+                for kind, count, target in jumps:
+                    self._jumps[last, target] += count
+                    self._jumped[last] += count
+                    if kind == "jump":
+                        self._always.add(last)
+                jumps = []
+                if found[2]:
+                    self._instructions[last] += counted(found[2])
+
+    def write(self, path: Path) -> None:
+        """As BOLT reads profiles that were put together already: branches, and what was run without one."""
+        lines = [f"B {source:x} {target:x} {count} 0" for (source, target), count in (self._jumps + self._calls).items()]
+        addresses = self.addresses
+        for source, target in zip(addresses, addresses[1:]):
+            count = self._instructions[source] - self._jumped[source]
+            if source not in self._always and target - source <= LONGEST and count > 0:
+                lines.append(f"F {source:x} {target:x} {count}")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_profile(program: Path, executed: Executed, profile: Path) -> None:
+    """Writes `profile`, by which `program`, and others that were linked from the same functions, can be taken apart."""
+    counts = profile.with_suffix(".counts")
+    executed.write(counts)
+    subprocess.run([BOLT, program, "-aggregate-only", "-pa", "-p", counts, "-o", profile], capture_output=True, check=True)
+    counts.unlink()
+
+
+def with_computed_jumps(program: Path) -> set[str]:
+    """Functions whose ways through are not all in their instructions, by all of their names: BOLT has to guess at tables, and is wrong about
+    some of libffi's.
+    """
+    listed = subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True, errors="replace", check=True).stdout
+    names: dict[str, list[str]] = {}
+    for address, name in re.findall(r"^([0-9a-f]{16}) [tTwWiI] (\S+)$", listed, re.MULTILINE):
+        names.setdefault(address, []).append(name)
+    found: set[str] = set()
+    address, before = "", ""
+    command: list[str | Path] = ["objdump", "--disassemble", "--no-show-raw-insn", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.endswith(">:\n"):
+                address = line[: line.index(" ")]
+            # What follows on a function's end is a call of another.
+            elif COMPUTED_JUMP.search(line) and "\tpop " not in before:
+                found.update(names.get(address, []))
+            before = line
+    if process.returncode != 0:
+        raise RuntimeError(f"objdump ended with {process.returncode}")
+    return found
+
+
+def movable(program: Path, profile: Path) -> list[str]:
+    """What was run, by BOLT's names: `name`, or `name/2` for one of several that only their objects know."""
+    names: dict[str, None] = {}
+    for line in profile.read_text(encoding="utf-8").splitlines():
+        # Twice: whether a symbol follows, the symbol, an offset.
+        is_symbol, symbol, _, is_target_symbol, target, *_ = line.split(" ")
+        names.update({name: None for name, known in ((symbol, is_symbol), (target, is_target_symbol)) if known == "1"})
+    fixed = with_computed_jumps(program)
+    return [name for name in names if re.sub(r"/\d+$", "", name) not in fixed]
+
+
+def part(program: Path, profile: Path, output: Path) -> None:
+    """`program` was linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. What pushes do not run stays as
+    it is, and so does what has computed jumps.
+    """
+    stripped, functions = output.with_suffix(".stripped"), output.with_suffix(".functions")
+    subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
+    functions.write_text("\n".join(movable(stripped, profile)) + "\n", encoding="utf-8")
+    options = ["-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions", "-split-all-cold", "-no-huge-pages"]
+    command = [BOLT, stripped, "-o", output, f"-data={profile}", f"-funcs-file-no-regex={functions}", *options]
+    subprocess.run(command, capture_output=True, check=True)
+    stripped.unlink()
+    functions.unlink()
+    output.chmod(0o755)
+    # As an installed program's, its pages are to be mapped in small pieces.
+    forget(output)

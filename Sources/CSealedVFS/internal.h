@@ -99,6 +99,12 @@ uint64_t lock_byte_page(uint32_t page_size);
 bool is_all_zero(const uint8_t *bytes, size_t length);
 uint32_t get_u32(const uint8_t *bytes);
 
+// ---- Guarded memory (guarded.c) ----
+
+// NULL if there is none. `guarded_free` wipes it; NULL is nothing to it.
+void *guarded_allocate(size_t bytes);
+void guarded_free(void *memory);
+
 // ---- Registered keys (keys.c) ----
 
 struct key_entry;

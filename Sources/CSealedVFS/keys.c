@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-// sodium_malloc: guard pages around it, locked into memory where the system allows it, zeroed when freed.
+// In guarded memory.
 struct secrets {
   uint8_t master[KEY_BYTES];
   uint8_t salt[SALT_BYTES]; // the salt that `master` was derived with
@@ -36,7 +36,7 @@ static bool is_ready(void) { return sodium_init() >= 0; }
 static void tidy(struct key_entry *entry) {
   if (entry->listed) { return; }
   if (entry->needing == 0) {
-    sodium_free(entry->secrets);
+    guarded_free(entry->secrets);
     entry->secrets = NULL;
   }
   if (entry->users == 0) {
@@ -79,12 +79,12 @@ static char *full_path(const char *path) {
 static int add(const char *path, struct secrets *secrets, unsigned flags) {
   char *full = full_path(path);
   if (full == NULL) {
-    sodium_free(secrets);
+    guarded_free(secrets);
     return SQLITE_CANTOPEN;
   }
   struct key_entry *entry = calloc(1, sizeof *entry + strlen(full) + 1);
   if (entry == NULL) {
-    sodium_free(secrets);
+    guarded_free(secrets);
     sqlite3_free(full);
     return SQLITE_NOMEM;
   }
@@ -105,7 +105,7 @@ static int add(const char *path, struct secrets *secrets, unsigned flags) {
 
 int sealed_vfs_set_key(const char *path, const uint8_t key[KEY_BYTES], unsigned flags) {
   if (path == NULL || key == NULL || !is_ready()) { return SQLITE_MISUSE; }
-  struct secrets *secrets = sodium_malloc(sizeof *secrets);
+  struct secrets *secrets = guarded_allocate(sizeof *secrets);
   if (secrets == NULL) { return SQLITE_NOMEM; }
   memset(secrets, 0, sizeof *secrets);
   memcpy(secrets->master, key, KEY_BYTES);
@@ -115,9 +115,9 @@ int sealed_vfs_set_key(const char *path, const uint8_t key[KEY_BYTES], unsigned 
 
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags) {
   if (path == NULL || passphrase == NULL || length > 4096 || !is_ready()) { return SQLITE_MISUSE; }
-  // Rounded up, so that what follows in guarded memory stays aligned: sodium_malloc puts the end at the guard page.
+  // Rounded up, so that what is in guarded memory stays aligned: sodium_malloc puts the end at the guard page.
   size_t bytes = (sizeof(struct secrets) + length + 15) / 16 * 16;
-  struct secrets *secrets = sodium_malloc(bytes);
+  struct secrets *secrets = guarded_allocate(bytes);
   if (secrets == NULL) { return SQLITE_NOMEM; }
   memset(secrets, 0, bytes);
   memcpy(secrets->passphrase, passphrase, length);
@@ -214,9 +214,9 @@ sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, str
   return kind;
 }
 
-struct file_keys *keys_allocate(void) { return sodium_malloc(sizeof(struct file_keys)); }
+struct file_keys *keys_allocate(void) { return guarded_allocate(sizeof(struct file_keys)); }
 
-void keys_wipe(struct file_keys *keys) { sodium_free(keys); }
+void keys_wipe(struct file_keys *keys) { guarded_free(keys); }
 
 // Reads the start of a file, and the label of its first page, which tells what it is. Through SQLite's own VFS: to
 // close a file by other means takes all of the process's locks on it away from open connections (POSIX).

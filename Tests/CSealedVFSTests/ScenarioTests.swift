@@ -24,6 +24,7 @@ final class ScenarioTests: XCTestCase {
   func testKeysAreFoundReplacedAndWiped() { run("keys") }
   func testKeysAreWipedOnceTheDatabaseIsOpen() { run("wiped-secrets") }
   func testKeyIsThereForWhoTookACreationBack() { run("unmade-databases") }
+  func testKeysShareGuardedMemory() { run("many-keys") }
   func testKeysThatTakeLongHoldNobodyUp() { run("keys-that-take-long") }
   func testPassphraseMakesTheKeyFromTheFilesSalt() { run("passphrases") }
   func testHeaderStaysPlainAtEveryPageSize() { run("page-sizes") }

@@ -136,6 +136,41 @@ static void unmade_databases(struct dice *dice) {
   }
 }
 
+// More keys at a time than there are pieces of guarded memory for (guarded.c), given back in any order, and twice.
+static void many_keys(struct dice *dice) {
+  enum { DATABASES = 24 };
+  sqlite3 *databases[DATABASES];
+  char paths[DATABASES][512];
+  uint8_t inverted[DATABASES][SECRET];
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < DATABASES; i++) {
+      char name[32];
+      snprintf(name, sizeof name, "many-%d.db", i);
+      snprintf(paths[i], sizeof paths[i], "%s", path_of(name));
+      database_remove(paths[i]);
+      uint8_t secret[SECRET];
+      make_secret(dice, false, secret, inverted[i]);
+      CHECK_EQUAL(sealed_vfs_set_key(paths[i], secret, SEALED_VFS_KEEP_KEY), SQLITE_OK);
+      wipe(secret, SECRET);
+      databases[i] = database_open(paths[i], SEALED_VFS_NAME);
+      run_sql(databases[i], "CREATE TABLE t(a)");
+    }
+    for (int left = DATABASES; left > 0; left--) {
+      int i = (int)below(dice, (uint64_t)left);
+      use(databases[i]);
+      database_close(databases[i]);
+      // Opened again with the key that was kept.
+      database_close(database_open(paths[i], SEALED_VFS_NAME));
+      CHECK(copies(inverted[i]) > 0, "wiped though it is to be kept");
+      CHECK_EQUAL(sealed_vfs_forget_key(paths[i]), SQLITE_OK);
+      CHECK_EQUAL(copies(inverted[i]), 0);
+      databases[i] = databases[left - 1];
+      memcpy(paths[i], paths[left - 1], sizeof paths[i]);
+      memcpy(inverted[i], inverted[left - 1], SECRET);
+    }
+  }
+}
+
 static atomic_bool is_deriving;
 
 static void *open_with_passphrase(void *path) {
@@ -191,5 +226,6 @@ static void slow_keys(struct dice *dice) {
 
 const struct scenario secret_scenarios[] = {{"wiped-secrets", wiped_secrets},
                                             {"unmade-databases", unmade_databases},
+                                            {"many-keys", many_keys},
                                             {"keys-that-take-long", slow_keys},
                                             {NULL, NULL}};

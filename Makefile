@@ -20,8 +20,9 @@ NET_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -Wall -Wextra -Wconversion -pedant
 PROGRAMS := .build-programs
 SERVERS := .build-servers
 ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
-# The compiler would keep objects that an earlier build made without sections, as the rest of what it compiles is the same.
-SWIFT_SECTIONS := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
+# The compiler would keep objects that an earlier build made without sections, as the rest of what it compiles is the same. It makes no
+# jump tables, since `scripts/hot-code` leaves functions with these as they are.
+SWIFT_SECTIONS := -Xswiftc -Xllvm -Xswiftc -min-jump-table-entries=1000 -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xcc -ffunction-sections \
   -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld
 RELOCATIONS := -Xlinker --emit-relocs

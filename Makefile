@@ -158,6 +158,9 @@ order: ## trace pushes into the program of `make demo`, and put what they run si
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/hot-code trace $(PROGRAMS)/release $(PROFILE) \
 	  $(if $(NETWORK),$(SERVERS)/release/porter-relay)
 	@scripts/hot-code part $(PROGRAMS)/release/porter-harness $(PROFILE) $(ORDERED)
+	@# What was taken apart is to work also where no push was traced: a night has all kinds of processes.
+	@$(ORDERED) device $(if $(NETWORK),--network $(SERVERS)/release,--server $(PROGRAMS)/release/porter-server) > $(PROGRAMS)/night.txt || \
+	  { cat $(PROGRAMS)/night.txt >&2; echo "order: the program that was taken apart does not work" >&2; rm -rf $(PROGRAMS)/ordered; exit 1; }
 
 .PHONY: order programs
 programs:
@@ -166,7 +169,7 @@ programs:
 
 # libcurl and OpenSSL within: an extension with Debian's shared ones needs 10 MB more.
 extension: ## build porter-harness with the transport to a relay on the network, wholly static, in .build-programs
-	@scripts/setup build
+	@scripts/setup network
 	@mkdir -p $(TRANSPORT)
 	@libcurl="$$(scripts/small-libcurl)" && \
 	  $(CC) $(NET_FLAGS) -ffunction-sections -I$$libcurl/include -r -nostdlib $(wildcard Sources/CNightporterNet/*.c) -o $(TRANSPORT)/net.o && \

@@ -41,9 +41,6 @@ class Executed:
         """The command that a program's own is added to."""
         return ["valgrind", "--quiet", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", f"--callgrind-out-file={output}"]
 
-    def __contains__(self, address: int) -> bool:
-        return address in self._instructions
-
     @property
     def addresses(self) -> list[int]:
         return sorted(self._instructions)
@@ -101,8 +98,15 @@ def write_profile(program: Path, executed: Executed, profile: Path) -> None:
     """Writes `profile`, by which `program`, and others that were linked from the same functions, can be taken apart."""
     counts = profile.with_suffix(".counts")
     executed.write(counts)
-    subprocess.run([BOLT, program, "-aggregate-only", "-pa", "-p", counts, "-o", profile], capture_output=True, check=True)
+    bolt([program, "-aggregate-only", "-pa", "-p", counts, "-o", profile])
     counts.unlink()
+
+
+def bolt(arguments: list[str | Path]) -> None:
+    """It tells a lot, which is of interest if it fails."""
+    result = subprocess.run([BOLT, *arguments], capture_output=True, text=True, errors="replace")
+    if result.returncode != 0:
+        raise RuntimeError(f"{BOLT} ended with {result.returncode}: {result.stderr[-2000:]}")
 
 
 def with_computed_jumps(program: Path) -> set[str]:
@@ -149,8 +153,7 @@ def part(program: Path, profile: Path, output: Path) -> None:
     subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
     functions.write_text("\n".join(movable(stripped, profile)) + "\n", encoding="utf-8")
     options = ["-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions", "-split-all-cold", "-no-huge-pages"]
-    command = [BOLT, stripped, "-o", output, f"-data={profile}", f"-funcs-file-no-regex={functions}", *options]
-    subprocess.run(command, capture_output=True, check=True)
+    bolt([stripped, "-o", output, f"-data={profile}", f"-funcs-file-no-regex={functions}", *options])
     stripped.unlink()
     functions.unlink()
     output.chmod(0o755)

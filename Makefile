@@ -22,7 +22,8 @@ SERVERS := .build-servers
 ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
 # The compiler would keep objects that an earlier build made without sections, as the rest of what it compiles is the same. It makes no
 # jump tables, since `scripts/hot-code` leaves functions with these as they are.
-SWIFT_SECTIONS := -Xswiftc -Xllvm -Xswiftc -min-jump-table-entries=1000 -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
+SWIFT_SECTIONS := -Xswiftc -Xllvm -Xswiftc -min-jump-table-entries=1000 \
+  -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xcc -ffunction-sections \
   -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld
 RELOCATIONS := -Xlinker --emit-relocs
@@ -147,7 +148,7 @@ install: lib ## install headers, library and pkg-config file below PREFIX (/usr/
 	done
 
 order: ## trace pushes into the program of `make demo`, and put what they run side by side; NETWORK=1 that of `make extension`
-	@scripts/setup bench
+	@scripts/setup order
 	@rm -rf $(ORDER) $(PROFILE) $(PROGRAMS)/ordered
 	@$(MAKE) --no-print-directory programs $(if $(NETWORK),servers extension)
 	@$(MAKE) --no-print-directory lib
@@ -160,7 +161,8 @@ order: ## trace pushes into the program of `make demo`, and put what they run si
 	@scripts/hot-code part $(PROGRAMS)/release/porter-harness $(PROFILE) $(ORDERED)
 	@# What was taken apart is to work also where no push was traced: a night has all kinds of processes.
 	@$(ORDERED) device $(if $(NETWORK),--network $(SERVERS)/release,--server $(PROGRAMS)/release/porter-server) > $(PROGRAMS)/night.txt || \
-	  { cat $(PROGRAMS)/night.txt >&2; echo "order: the program that was taken apart does not work" >&2; rm -rf $(PROGRAMS)/ordered; exit 1; }
+	  { cat $(PROGRAMS)/night.txt >&2; echo "order: a night failed with the program that was taken apart" >&2; rm -rf $(PROGRAMS)/ordered; exit 1; }
+	@rm $(PROGRAMS)/night.txt
 
 .PHONY: order programs
 programs:

@@ -7,6 +7,7 @@ so of each instruction, so that one push shows what sampling would take thousand
 
 from __future__ import annotations
 
+import platform
 import re
 import subprocess
 from collections import Counter
@@ -46,7 +47,7 @@ class Executed:
         return sorted(self._instructions)
 
     def add(self, output: Path, *, one_of: int = 1) -> None:
-        """What the tool has written. With `one_of`, counts are divided by it, and are 1 at least."""
+        """What the tool has written. With `one_of`, counts are divided by it, and rounded up."""
 
         def counted(text: str) -> int:
             return -(-int(text) // one_of)
@@ -103,7 +104,7 @@ def write_profile(program: Path, executed: Executed, profile: Path) -> None:
 
 
 def bolt(arguments: list[str | Path]) -> None:
-    """It tells a lot, which is of interest if it fails."""
+    """Its output is shown only if it fails."""
     result = subprocess.run([BOLT, *arguments], capture_output=True, text=True, errors="replace")
     if result.returncode != 0:
         raise RuntimeError(f"{BOLT} ended with {result.returncode}: {result.stderr[-2000:]}")
@@ -125,7 +126,7 @@ def with_computed_jumps(program: Path) -> set[str]:
         for line in process.stdout:
             if line.endswith(">:\n"):
                 address = line[: line.index(" ")]
-            # What follows on a function's end is a call of another.
+            # A jump right after `pop` ends a function: it is taken for a call of another.
             elif COMPUTED_JUMP.search(line) and "\tpop " not in before:
                 found.update(names.get(address, []))
             before = line
@@ -149,6 +150,8 @@ def part(program: Path, profile: Path, output: Path) -> None:
     """`program` was linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. What pushes do not run stays as
     it is, and so does what has computed jumps.
     """
+    if platform.machine() != "x86_64":
+        raise RuntimeError("computed jumps are only known of x86-64: on another processor BOLT would be given functions that it breaks")
     stripped, functions = output.with_suffix(".stripped"), output.with_suffix(".functions")
     subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
     functions.write_text("\n".join(movable(stripped, profile)) + "\n", encoding="utf-8")

@@ -52,6 +52,8 @@ def pushes(world: World, program: Path, messages: int, relay: Path | None) -> It
     if relay is not None:
         with serving(relay, world.folder) as address:
             yield Push("network", [*words, "--relay", address], phone.next())
+        # The message is still at the other relay.
+        Push("message", words, phone.next()).taken_by([program])
     sealed = Taken(world.device("sealed"))
     seal(program, sealed.device, SEALED["xchacha"])
     for _ in range(2):

@@ -1,7 +1,8 @@
 // Guarded memory for keys: sodium_malloc's, with guard pages around it, locked into memory where the system allows
 // it, and zeroed when it is given back. It makes six calls of the system for each piece, and an opening of a store
 // takes two; a process that opens and closes one for each push spent a thirtieth of a push's time on them. So pieces
-// that are as short as keys are parts of one that is kept, with nothing but zeros in it while no file is open.
+// that are as short as keys are parts of one that is kept, with zeros in those that are not taken. Guard pages and the
+// canary are around all of them, no longer around each.
 #include <pthread.h>
 #include <sodium.h>
 

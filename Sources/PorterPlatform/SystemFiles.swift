@@ -105,7 +105,7 @@ package struct SystemFiles: Files {
 
   package func synchronizeContents(of path: String) throws(SystemError) {
     #if canImport(Darwin)
-      // Whose fdatasync is in no header.
+      // Darwin's headers do not declare fdatasync.
       try synchronize(path, by: fsync)
     #else
       try synchronize(path, by: fdatasync)

@@ -381,6 +381,12 @@ static void too_little_memory(struct dice *dice) {
 #endif
 #ifdef SEALED_WRAPPED_MEMORY
   extern long wrapped_countdown;
+  // All pieces that keys share are taken (guarded.c), so that each key needs memory of its own.
+  char name[32];
+  for (int i = 0; i < 32; i++) {
+    snprintf(name, sizeof name, "taken-%d.db", i);
+    CHECK_EQUAL(sealed_vfs_set_key(path_of(name), test_key, SEALED_VFS_KEEP_KEY), SQLITE_OK);
+  }
   const char *other = path_of("wrapped.db");
   for (long n = 1; n < 4; n++) {
     wrapped_countdown = n;
@@ -402,6 +408,10 @@ static void too_little_memory(struct dice *dice) {
     try_sql(sorting, "CREATE TEMP TABLE x AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 900) SELECT i, zeroblob(500) FROM n");
     wrapped_countdown = 0;
     database_close(sorting);
+  }
+  for (int i = 0; i < 32; i++) {
+    snprintf(name, sizeof name, "taken-%d.db", i);
+    CHECK_EQUAL(sealed_vfs_forget_key(path_of(name)), SQLITE_OK);
   }
 #endif
 }

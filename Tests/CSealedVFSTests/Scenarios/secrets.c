@@ -136,7 +136,7 @@ static void unmade_databases(struct dice *dice) {
   }
 }
 
-// More keys at a time than there are pieces of guarded memory for (guarded.c), given back in any order, and twice.
+// More keys at a time than there are pieces of guarded memory for (guarded.c), given back in any order; in two rounds.
 static void many_keys(struct dice *dice) {
   enum { DATABASES = 24 };
   sqlite3 *databases[DATABASES];

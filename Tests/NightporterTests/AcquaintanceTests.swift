@@ -202,6 +202,8 @@ final class AcquaintanceTests: XCTestCase {
         XCTAssertEqual(answer["badge"].number, 1)
         XCTAssertEqual(service.push(wake).bodies, [])
         meeting.wake(meeting.bob)
+        // What an extension received, the app reports when it is there.
+        meeting.bob.event("newChatItems", within: 20)
       }
       XCTAssertEqual(meeting.texts(meeting.bob), ["early"])
       try meeting.awaitCount(0, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.bob)

@@ -158,10 +158,10 @@ order: ## trace pushes into the program of `make demo`, and put what they run si
 	@$(MAKE) --no-print-directory $(if $(NETWORK),extension,programs)
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/hot-code trace $(PROGRAMS)/release $(PROFILE) \
 	  $(if $(NETWORK),$(SERVERS)/release/porter-relay)
-	@scripts/hot-code part $(PROGRAMS)/release/porter-harness $(PROFILE) $(ORDERED)
-	@# What was taken apart is to work also where no push was traced: a night has all kinds of processes.
+	@scripts/hot-code rewrite $(PROGRAMS)/release/porter-harness $(PROFILE) $(ORDERED)
+	@# What was rewritten is to work also where no push was traced: a night has all kinds of processes.
 	@$(ORDERED) device $(if $(NETWORK),--network $(SERVERS)/release,--server $(PROGRAMS)/release/porter-server) > $(PROGRAMS)/night.txt || \
-	  { cat $(PROGRAMS)/night.txt >&2; echo "order: a night failed with the program that was taken apart" >&2; rm -rf $(PROGRAMS)/ordered; exit 1; }
+	  { cat $(PROGRAMS)/night.txt >&2; echo "order: a night failed with the program that BOLT has rewritten" >&2; rm -rf $(PROGRAMS)/ordered; exit 1; }
 	@rm $(PROGRAMS)/night.txt
 
 .PHONY: order programs

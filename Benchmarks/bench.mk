@@ -32,7 +32,7 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	    -Xlinker -T -Xlinker $(CURDIR)/scripts/private-functions.ld \
 	    -Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering $(RELOCATIONS) \
 	    $(BENCH_FOLDER)/cipher-aegis.o $$sodium/lib/libsodium.a -lffi $(BENCH_SQLITE) -o $(BENCH_FOLDER)/harness-aegis-whole
-	@scripts/hot-code part $(BENCH_FOLDER)/harness-aegis-whole $(PROFILE) $(BENCH_FOLDER)/harness-aegis
+	@scripts/hot-code rewrite $(BENCH_FOLDER)/harness-aegis-whole $(PROFILE) $(BENCH_FOLDER)/harness-aegis
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so python3 Benchmarks/bench.py \
 	  --programs $(PROGRAMS)/release --extension $(ORDERED) --references $(BENCH_FOLDER) --output .build/bench.json \
 	  --plot $(if $(findstring --quick,$(BENCH)),$(BENCH_FOLDER),Benchmarks)/push.svg $(BENCH)

@@ -73,7 +73,7 @@ class CountedRun:
     def program(self, path: Path) -> Path:
         """A copy without debug information, of which Debian's valgrind cannot read Swift's."""
         sections = subprocess.run(["readelf", "--section-headers", "--wide", path], capture_output=True, text=True, check=True)
-        # What was parted (`hot_code.py`) has none.
+        # What BOLT has rewritten (`hot_code.py`) has none.
         if " .debug_info " not in sections.stdout:
             return path
         copy = self.folder / f"{path.name}-counted"

@@ -1,8 +1,8 @@
-"""Parts the code that pushes run from the rest, within functions too, with LLVM's BOLT.
+"""Puts the code that pushes run side by side, within functions too, with LLVM's BOLT.
 
 The linker moves whole functions at most, and only those that have a section of their own, as those of SQLite and of Swift's library do
-not. BOLT takes a linked program apart, and puts the instructions that pushes run side by side. Which these are, valgrind counts; it says
-so of each instruction, so that one push shows what sampling would take thousands for.
+not. BOLT rewrites a linked program: it moves the instructions that pushes run together. Valgrind counts how often each was run, so that one
+push shows what sampling would need thousands for.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Executed:
 
 
 def write_profile(program: Path, executed: Executed, profile: Path) -> None:
-    """Writes `profile`, by which `program`, and others that were linked from the same functions, can be taken apart."""
+    """Writes `profile`, by which `program`, and others that were linked from the same functions, can be rewritten."""
     counts = profile.with_suffix(".counts")
     executed.write(counts)
     bolt([program, "-aggregate-only", "-pa", "-p", counts, "-o", profile])
@@ -146,7 +146,7 @@ def movable(program: Path, profile: Path) -> list[str]:
     return [name for name in names if re.sub(r"/\d+$", "", name) not in fixed]
 
 
-def part(program: Path, profile: Path, output: Path) -> None:
+def rewrite(program: Path, profile: Path, output: Path) -> None:
     """`program` was linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. What pushes do not run stays as
     it is, and so does what has computed jumps.
     """

@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from .programs import forget
+from .references import redirect
 
 BOLT = "llvm-bolt-16"
 
@@ -111,12 +112,9 @@ def bolt(arguments: list[str | Path]) -> None:
 
 
 def with_computed_jumps(program: Path) -> set[str]:
-    """Functions whose ways through are not all in their instructions, by all of their names: BOLT has to guess at tables, and is wrong about
-    some of libffi's.
-    """
-    listed = subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True, errors="replace", check=True).stdout
+    """Functions whose ways through are not all in their instructions, by all of their names."""
     names: dict[str, list[str]] = {}
-    for address, name in re.findall(r"^([0-9a-f]{16}) [tTwWiI] (\S+)$", listed, re.MULTILINE):
+    for address, name in functions(program):
         names.setdefault(address, []).append(name)
     found: set[str] = set()
     address, before = "", ""
@@ -135,6 +133,27 @@ def with_computed_jumps(program: Path) -> set[str]:
     return found
 
 
+def functions(program: Path) -> list[tuple[str, str]]:
+    """Addresses and names of a program's functions, or of a library's."""
+    command: list[str | Path] = ["nm", "--defined-only", program]
+    listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=True).stdout
+    return re.findall(r"^([0-9a-f]{16}) [tTwWiI] (\S+)$", listed, re.MULTILINE)
+
+
+def of_sqlite() -> Counter[str]:
+    """The names of its functions, and how many have each: none without a static library of the system's."""
+    found = subprocess.run(["cc", "-print-file-name=libsqlite3.a"], capture_output=True, text=True, check=True).stdout.strip()
+    return Counter(name for _, name in functions(Path(found))) if Path(found).is_file() else Counter()
+
+
+def with_known_jumps(program: Path) -> set[str]:
+    """Functions of Swift and its library and of SQLite, whose computed jumps are calls of others, or by tables in a form that BOLT knows.
+    Assembly by hand has forms of its own: BOLT is wrong about some of libffi's.
+    """
+    sqlite, names = of_sqlite(), Counter(name for _, name in functions(program))
+    return {name for name, count in names.items() if name.startswith(("$s", "_Z", "swift_")) or sqlite[name] >= count}
+
+
 def movable(program: Path, profile: Path) -> list[str]:
     """What was run, by BOLT's names: `name`, or `name/2` for one of several that only their objects know."""
     names: dict[str, None] = {}
@@ -142,23 +161,24 @@ def movable(program: Path, profile: Path) -> list[str]:
         # Twice: whether a symbol follows, the symbol, an offset.
         is_symbol, symbol, _, is_target_symbol, target, *_ = line.split(" ")
         names.update({name: None for name, known in ((symbol, is_symbol), (target, is_target_symbol)) if known == "1"})
-    fixed = with_computed_jumps(program)
+    fixed = with_computed_jumps(program) - with_known_jumps(program)
     return [name for name in names if re.sub(r"/\d+$", "", name) not in fixed]
 
 
 def rewrite(program: Path, profile: Path, output: Path) -> None:
     """`program` was linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. What pushes do not run stays as
-    it is, and so does what has computed jumps.
+    it is, and so does what has computed jumps of which BOLT may know too little.
     """
     if platform.machine() != "x86_64":
         raise RuntimeError("computed jumps are only known of x86-64: on another processor BOLT would be given functions that it breaks")
-    stripped, functions = output.with_suffix(".stripped"), output.with_suffix(".functions")
+    stripped, names = output.with_suffix(".stripped"), output.with_suffix(".functions")
     subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
-    functions.write_text("\n".join(movable(stripped, profile)) + "\n", encoding="utf-8")
-    options = ["-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions", "-split-all-cold", "-no-huge-pages"]
-    bolt([stripped, "-o", output, f"-data={profile}", f"-funcs-file-no-regex={functions}", *options])
-    stripped.unlink()
-    functions.unlink()
+    names.write_text("\n".join(movable(stripped, profile)) + "\n", encoding="utf-8")
+    options = ["-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions", "-split-all-cold", "-jump-tables=move"]
+    bolt([stripped, "-o", output, f"-data={profile}", f"-funcs-file-no-regex={names}", "-no-huge-pages", *options])
     output.chmod(0o755)
+    redirect(stripped, output)
+    stripped.unlink()
+    names.unlink()
     # As an installed program's, its pages are to be mapped in small pieces.
     forget(output)

@@ -22,6 +22,9 @@ WAITING = 40
 # Between two pushes that are traced, so that what the store's pages need now and then is among what they do.
 BETWEEN = 7
 
+# The path of a group's container is as long on a phone. Some of what is done with a path is only done with a long one.
+GROUP = "group-0B2D7E64-5C3A-4F0E-9A41-8D6C1E0F7B25-"
+
 
 @dataclass
 class Push:

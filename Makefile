@@ -21,7 +21,7 @@ PROGRAMS := .build-programs
 SERVERS := .build-servers
 ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
 # The compiler would keep objects that an earlier build made without sections, as the rest of what it compiles is the same. It makes no
-# jump tables, since `scripts/hot-code` leaves functions with these as they are.
+# jump tables: without these a push is no slower, and `scripts/hot-code` has to trust BOLT with fewer.
 SWIFT_SECTIONS := -Xswiftc -Xllvm -Xswiftc -min-jump-table-entries=1000 \
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xcc -ffunction-sections \

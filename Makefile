@@ -178,10 +178,10 @@ extension: ## build porter-harness with the transport to a relay on the network,
 	  $(SWIFT_PROGRAMS) --product porter-harness -Xlinker $(CURDIR)/$(TRANSPORT)/net.o -Xlinker $$libcurl/lib/libcurl.a \
 	    -Xlinker -lnghttp2 -Xlinker -lssl -Xlinker -lcrypto
 
-verify: ## run the checks that take too long for a test: whole walks, the sanitizers
+verify: ## run the checks that take too long for a test: whole walks, sanitizers, chaos; CHECKS="torture packages" some of `scripts/verify --list`
 	@scripts/setup test
 	@scripts/setup verify
-	@scripts/verify
+	@scripts/verify $(CHECKS)
 
 incidents: ## print the catalogue of incidents with each test and its result in the last `make test`
 	@[ -s .build/test-results.txt ] || $(MAKE) --no-print-directory test

@@ -13,6 +13,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+from .linked import FUNCTIONS, Linked
 from .programs import forget
 from .references import redirect
 
@@ -112,7 +113,7 @@ def bolt(arguments: list[str | Path]) -> None:
 
 
 def with_computed_jumps(program: Path) -> set[str]:
-    """Functions whose ways through are not all in their instructions, by all of their names."""
+    """Names of functions with computed jumps, aliases included."""
     names: dict[str, list[str]] = {}
     for address, name in functions(program):
         names.setdefault(address, []).append(name)
@@ -146,9 +147,9 @@ def of_sqlite() -> Counter[str]:
     return Counter(name for _, name in functions(Path(found))) if Path(found).is_file() else Counter()
 
 
-def with_known_jumps(program: Path) -> set[str]:
-    """Functions of Swift and its library and of SQLite, whose computed jumps are calls of others, or by tables in a form that BOLT knows.
-    Assembly by hand has forms of its own: BOLT is wrong about some of libffi's.
+def compiled(program: Path) -> set[str]:
+    """Functions of compilers: Swift's, C++'s, those of Swift's runtime, and SQLite's. BOLT knows the tables and tail calls that compilers make, and
+    where it cannot follow a jump it keeps the blocks of a function in order. Of assembly by hand it gets some wrong, as libffi's.
     """
     sqlite, names = of_sqlite(), Counter(name for _, name in functions(program))
     return {name for name, count in names.items() if name.startswith(("$s", "_Z", "swift_")) or sqlite[name] >= count}
@@ -161,24 +162,37 @@ def movable(program: Path, profile: Path) -> list[str]:
         # Twice: whether a symbol follows, the symbol, an offset.
         is_symbol, symbol, _, is_target_symbol, target, *_ = line.split(" ")
         names.update({name: None for name, known in ((symbol, is_symbol), (target, is_target_symbol)) if known == "1"})
-    fixed = with_computed_jumps(program) - with_known_jumps(program)
+    fixed = with_computed_jumps(program) - compiled(program) | outside_text(program)
     return [name for name in names if re.sub(r"/\d+$", "", name) not in fixed]
 
 
-def rewrite(program: Path, profile: Path, output: Path) -> None:
+def outside_text(program: Path) -> set[str]:
+    """The linker's stubs for ifuncs and the pieces of `_init`: BOLT would take each for a function up to the next one's name."""
+    linked = Linked(program)
+    text = [section for section in linked.sections if section.name in (".text", ".text_private")]
+    return {
+        symbol.name
+        for symbol in linked.symbols
+        if symbol.kind in FUNCTIONS and not any(0 <= symbol.address - section.address < section.size for section in text)
+    }
+
+
+def rewrite(program: Path, profile: Path, output: Path) -> tuple[int, int]:
     """`program` was linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. What pushes do not run stays as
-    it is, and so does what has computed jumps of which BOLT may know too little.
+    it is, and so does assembly with computed jumps. Returns the number of functions given to BOLT, and of references redirected after it.
     """
     if platform.machine() != "x86_64":
         raise RuntimeError("computed jumps are only known of x86-64: on another processor BOLT would be given functions that it breaks")
     stripped, names = output.with_suffix(".stripped"), output.with_suffix(".functions")
     subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
-    names.write_text("\n".join(movable(stripped, profile)) + "\n", encoding="utf-8")
+    given = movable(stripped, profile)
+    names.write_text("\n".join(given) + "\n", encoding="utf-8")
     options = ["-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions", "-split-all-cold", "-jump-tables=move"]
     bolt([stripped, "-o", output, f"-data={profile}", f"-funcs-file-no-regex={names}", "-no-huge-pages", *options])
     output.chmod(0o755)
-    redirect(stripped, output)
+    redirected = redirect(stripped, output)
     stripped.unlink()
     names.unlink()
     # As an installed program's, its pages are to be mapped in small pieces.
     forget(output)
+    return len(given), redirected

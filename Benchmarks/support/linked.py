@@ -1,4 +1,4 @@
-"""A linked program's sections, symbols and relocations (ELF for 64 bits, little endian: System V ABI, chapters 4 and 5)."""
+"""Sections, symbols and relocations of a static program (64-bit little-endian ELF: System V ABI, chapters 4 and 5)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Kinds of sections, their flags, and kinds of symbols.
+# SHT_SYMTAB, SHT_RELA, SHT_NOBITS; SHF_ALLOC, SHF_EXECINSTR; STT_OBJECT, STT_FUNC and STT_GNU_IFUNC.
 SYMBOLS, RELOCATIONS, WITHOUT_BYTES = 2, 4, 8
 IN_MEMORY, EXECUTABLE = 2, 4
 OBJECT, FUNCTIONS = 1, (2, 10)
@@ -21,7 +21,7 @@ class Section:
     address: int
     offset: int
     size: int
-    # The section with a table's names, and the one that relocations are for.
+    # Of a symbol table, the section with its names; of relocations, the symbol table, and the section that they patch.
     link: int
     info: int
 
@@ -40,18 +40,18 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Relocation:
-    # The section that it is for, where in memory, its kind on this processor.
+    # The section that it patches, the address, and its type.
     section: Section
     place: int
     kind: int
     # A symbol's address, and what is added to it.
     target: int
-    # In the file, of what is added.
+    # File offset of the addend.
     offset: int
 
 
 class Linked:
-    """In memory: it can be changed, and written."""
+    """A program read into memory, to change and write back."""
 
     def __init__(self, path: Path) -> None:
         self._bytes = bytearray(path.read_bytes())
@@ -65,8 +65,10 @@ class Linked:
         path.write_bytes(self._bytes)
 
     def relocations(self) -> Iterator[Relocation]:
-        """Those that the linker has left, and those that are applied as the program starts."""
+        """Those that `--emit-relocs` keeps, and those that are applied at start-up."""
         for table in (section for section in self.sections if section.kind == RELOCATIONS):
+            if table.link != 0 and self.sections[table.link].kind != SYMBOLS:
+                raise ValueError(f"{table.name} is of a program that is linked dynamically")
             for index in range(0, table.size, 24):
                 place, info, added = struct.unpack_from("<QQq", self._bytes, table.offset + index)
                 symbol = self.symbols[info >> 32].address if info >> 32 else 0

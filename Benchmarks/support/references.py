@@ -1,9 +1,9 @@
-"""Has a program that BOLT rewrote use the code where it is now.
+"""Redirects references that BOLT leaves at a function's old address.
 
-Two kinds of references are left with the old code, which stays in the program and works: a push would run both, and read both from the disk.
-Swift's descriptions of types and conformances have functions by their distance, as 32 bits. BOLT changes no distance in data, since tables
-for jumps have such ones too, whose meaning only their code knows. And of a static program it does not change where the C library
-looks for the functions that choose by the processor.
+There are two kinds. Swift's descriptions of types and conformances refer to functions by 32-bit relative offsets; BOLT changes none in data, since
+tables for jumps have such ones too, which only their code explains. And in a static program it does not change the addresses of ifunc
+resolvers. The old code still works: BOLT writes a jump to the new function over it if it is long enough, and leaves it whole otherwise, so that a
+push would run both copies, and read both from the disk.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from pathlib import Path
 
 from .linked import FUNCTIONS, OBJECT, Linked
 
-# By the psABI of x86-64, table 4.9: R_X86_64_PC32 and R_X86_64_IRELATIVE.
-DISTANCE, CHOSEN_AT_START = 2, 37
+# R_X86_64_PC32 and R_X86_64_IRELATIVE (psABI for x86-64, table 4.9).
+PC32, IRELATIVE = 2, 37
+
+# Names of Swift's descriptions.
+DESCRIPTIONS = ("$s", "symbolic ", "associated conformance ", "default associated conformance ")
 
 
 def moved(before: Linked, after: Linked) -> dict[int, int]:
-    """Where functions are now, by where they were. BOLT keeps the order of symbols: several functions can have one name."""
+    """The new addresses of functions by their old ones. BOLT keeps the order of symbols: several functions can have one name."""
 
     def numbered(program: Linked) -> dict[tuple[str, int], int]:
         counts: dict[str, int] = {}
@@ -34,20 +37,23 @@ def moved(before: Linked, after: Linked) -> dict[int, int]:
 
 
 def redirect(before: Path, after: Path) -> int:
-    """Changes `after`, which BOLT made from `before`; how many references it has changed.
-
-    A distance is changed if it leads to a function's beginning from a variable or constant that has a name, as Swift's descriptions have.
-    Tables for jumps have none.
+    """Changes `after`, which BOLT made from `before`, and returns the number of references changed: relative offsets in Swift's descriptions
+    of a function's first instruction, and addresses of resolvers.
     """
     old, new = Linked(before), Linked(after)
     functions = moved(old, new)
-    objects = sorted((symbol.address, symbol.size) for symbol in old.symbols if symbol.kind == OBJECT and symbol.size > 0)
+    objects = sorted((symbol.address, symbol.size, symbol.name) for symbol in old.symbols if symbol.kind == OBJECT and symbol.size > 0)
+    addresses = [address for address, _, _ in objects]
     count = 0
     for reference in old.relocations():
-        if reference.kind != DISTANCE or not reference.section.is_data or reference.target not in functions:
+        if reference.kind != PC32 or not reference.section.is_data or reference.target not in functions:
             continue
-        index = bisect_right(objects, (reference.place, 1 << 64)) - 1
-        if index < 0 or reference.place >= sum(objects[index]):
+        index = bisect_right(addresses, reference.place) - 1
+        if index < 0:
+            continue
+        start, size, name = objects[index]
+        # An entry of a table for jumps can have such a value by accident, as it is relative to the table's start.
+        if reference.place >= start + size or not name.startswith(DESCRIPTIONS):
             continue
         offset = new.offset(reference.place)
         if new.distance(offset) != reference.target - reference.place:
@@ -55,7 +61,7 @@ def redirect(before: Path, after: Path) -> int:
         new.set_distance(offset, functions[reference.target] - reference.place)
         count += 1
     for reference in new.relocations():
-        if reference.kind == CHOSEN_AT_START and reference.target in functions:
+        if reference.kind == IRELATIVE and reference.target in functions:
             new.set_address(reference.offset, functions[reference.target])
             count += 1
     new.write(after)

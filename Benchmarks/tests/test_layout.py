@@ -11,11 +11,11 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.hot_code import Executed, with_known_jumps  # noqa: E402
+from support.hot_code import Executed, compiled  # noqa: E402
 from support.linked import FUNCTIONS, Linked  # noqa: E402
 from support.references import redirect  # noqa: E402
 
-# `described` has a distance that leads to a function, as Swift's descriptions have; so has a place without a name, as in a table for jumps.
+# `described` has a function's relative offset, as Swift's descriptions have and with a name like theirs; so have two places with other names or none.
 PROGRAM = """
 #include <stdint.h>
 #include <stdio.h>
@@ -23,14 +23,15 @@ typedef int function(void);
 __attribute__((noinline, used)) int first(void) { return 1; }
 __attribute__((noinline, used)) int second(void) { return 2; }
 __asm__(".section .rodata\\n.balign 4\\n"
-        ".globl described\\n.type described, @object\\n.size described, 4\\ndescribed: .long first - .\\n"
+        ".globl described\\ndescribed:\\n.type \\"$s4mainMn\\", @object\\n.size \\"$s4mainMn\\", 4\\n\\"$s4mainMn\\": .long first - .\\n"
+        ".globl table\\n.type table, @object\\n.size table, 4\\ntable: .long first - .\\n"
         ".globl unnamed\\nunnamed: .long first - .\\n.text");
-extern const int32_t described, unnamed;
+extern const int32_t described, table, unnamed;
 __attribute__((used)) static function *choose(void) { return first; }
 __attribute__((used)) static function *choose_otherwise(void) { return second; }
 int chosen(void) __attribute__((ifunc("choose")));
 static int there(const int32_t *volatile distance) { return ((function *)((intptr_t)distance + *distance))(); }
-int main(void) { printf("%d %d %d\\n", there(&described), there(&unnamed), chosen()); }
+int main(void) { printf("%d %d %d %d\\n", there(&described), there(&table), there(&unnamed), chosen()); }
 """
 
 
@@ -67,17 +68,17 @@ class ReferencesTests(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.program = build(Path(folder.name))
 
-    def test_a_distance_leads_to_where_a_function_is_now(self) -> None:
+    def test_an_offset_in_a_description_leads_to_where_a_function_is_now(self) -> None:
         moved = move(self.program, "first", "second")
-        self.assertEqual(said(moved), "1 1 1")
+        self.assertEqual(said(moved), "1 1 1 1")
         self.assertEqual(redirect(self.program, moved), 1)
-        # What has no name may be of a table for jumps, and the choice was not moved.
-        self.assertEqual(said(moved), "2 1 1")
+        # Others may be of tables for jumps, and the resolver was not moved.
+        self.assertEqual(said(moved), "2 1 1 1")
 
-    def test_a_choice_by_the_processor_is_made_where_it_is_now(self) -> None:
+    def test_a_resolver_is_called_where_it_is_now(self) -> None:
         moved = move(self.program, "choose", "choose_otherwise")
         redirect(self.program, moved)
-        self.assertEqual(said(moved), "1 1 2")
+        self.assertEqual(said(moved), "1 1 1 2")
 
     def test_a_program_in_which_nothing_moved_stays_as_it_is(self) -> None:
         copy = self.program.with_name("copy")
@@ -88,21 +89,21 @@ class ReferencesTests(unittest.TestCase):
     def test_another_program_is_refused(self) -> None:
         moved = move(self.program, "first", "second")
         content = bytearray(moved.read_bytes())
-        place = next(symbol for symbol in Linked(self.program).symbols if symbol.name == "described").address
+        place = next(symbol for symbol in Linked(self.program).symbols if symbol.name == "$s4mainMn").address
         struct.pack_into("<i", content, Linked(self.program).offset(place), 12)
         moved.write_bytes(content)
         with self.assertRaises(RuntimeError):
             redirect(self.program, moved)
 
 
-class KnownJumpsTests(unittest.TestCase):
+class CompiledTests(unittest.TestCase):
     def test_assembly_is_not_known(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             source, library = Path(folder) / "names.s", Path(folder) / "names.o"
             names = ["sqlite3_step", "$s11PorterStore", "_ZN5swift3fooEv", "swift_retain", "ffi_call_unix64", "sqlite3_stepped"]
             source.write_text(".text\n" + "".join(f'.globl "{name}"\n.type "{name}",@function\n"{name}": ret\n' for name in names))
             subprocess.run([os.environ.get("CC", "cc"), "-c", source, "-o", library], check=True)
-            self.assertEqual(with_known_jumps(library), set(names[:4]))
+            self.assertEqual(compiled(library), set(names[:4]))
 
 
 class ExecutedTests(unittest.TestCase):

@@ -1,7 +1,7 @@
 """Puts the code that pushes run side by side, within functions too, with LLVM's BOLT.
 
-The linker moves whole functions at most, and only those that have a section of their own, as those of SQLite and of Swift's library do
-not. BOLT rewrites a linked program: it moves the instructions that pushes run together. Valgrind counts how often each was run, so that one
+The linker moves whole sections. Those of our own code have one function each, but SQLite has one section for each of its files, and Swift's
+library has one for all of its functions. BOLT rewrites a linked program: it moves the instructions that pushes run together. Valgrind counts how often each was run, so that one
 push shows what sampling would need thousands for.
 """
 
@@ -142,14 +142,14 @@ def functions(program: Path) -> list[tuple[str, str]]:
 
 
 def of_sqlite() -> Counter[str]:
-    """The names of its functions, and how many have each: none without a static library of the system's."""
+    """Names of SQLite's functions, with the number of functions of each name; none if the system has no static SQLite."""
     found = subprocess.run(["cc", "-print-file-name=libsqlite3.a"], capture_output=True, text=True, check=True).stdout.strip()
     return Counter(name for _, name in functions(Path(found))) if Path(found).is_file() else Counter()
 
 
 def compiled(program: Path) -> set[str]:
-    """Functions of compilers: Swift's, C++'s, those of Swift's runtime, and SQLite's. BOLT knows the tables and tail calls that compilers make, and
-    where it cannot follow a jump it keeps the blocks of a function in order. Of assembly by hand it gets some wrong, as libffi's.
+    """Names of functions that came from a compiler: Swift's and its runtime's, C++'s, and SQLite's. BOLT knows the tables and tail calls of
+    compilers, and keeps a function's blocks in order where it cannot follow a jump. Some hand-written assembly, such as libffi's, it breaks.
     """
     sqlite, names = of_sqlite(), Counter(name for _, name in functions(program))
     return {name for name, count in names.items() if name.startswith(("$s", "_Z", "swift_")) or sqlite[name] >= count}
@@ -167,7 +167,9 @@ def movable(program: Path, profile: Path) -> list[str]:
 
 
 def outside_text(program: Path) -> set[str]:
-    """The linker's stubs for ifuncs and the pieces of `_init`: BOLT would take each for a function up to the next one's name."""
+    """Names outside the program's text: the linker's ifunc stubs, and the pieces of `_init` and `_fini`. Their symbols have no size, so that BOLT
+    would take everything up to the next symbol for one function.
+    """
     linked = Linked(program)
     text = [section for section in linked.sections if section.name in (".text", ".text_private")]
     return {
@@ -182,7 +184,7 @@ def rewrite(program: Path, profile: Path, output: Path) -> tuple[int, int]:
     it is, and so does assembly with computed jumps. Returns the number of functions given to BOLT, and of references redirected after it.
     """
     if platform.machine() != "x86_64":
-        raise RuntimeError("computed jumps are only known of x86-64: on another processor BOLT would be given functions that it breaks")
+        raise RuntimeError("only the computed jumps of x86-64 are recognised: elsewhere BOLT would be given functions that it breaks")
     stripped, names = output.with_suffix(".stripped"), output.with_suffix(".functions")
     subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
     given = movable(stripped, profile)

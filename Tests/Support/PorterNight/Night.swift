@@ -150,9 +150,11 @@ package final class Night {
     return [first] + (try remainingPushes(to: other))
   }
 
-  /// The pushes that have not been looked at, when the server has made all of them.
+  /// The pushes that have not been looked at, when bob has sent everything and the server has made all of them.
   @discardableResult
   package func remainingPushes(to other: String? = nil) throws -> [JSONValue] {
+    // A message is answered before it is sent.
+    try awaitThat("bob has sent everything") { try isAtRest(bob) }
     try awaitThat("the server has pushed everything") {
       // In this order: what leaves the relay is at the server before.
       try count("notification", in: "relay") == 0 && count("push", in: "server") == 0

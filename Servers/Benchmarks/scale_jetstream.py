@@ -20,6 +20,8 @@ SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
 PUSHES = int(os.environ.get("PUSHES", "6400"))
 BATCH = int(os.environ.get("BATCH", "64"))
 LOAD = os.environ["PORTER_STORE_LOAD"]
+# For how long a server works before it is measured. What it replaces is deleted after 5 seconds, and it knows the versions of the last 10.
+WARM_UP = int(os.environ.get("WARM_UP", "15"))
 # WatcherIndex.swift has how many a cluster has, and what an entry takes.
 RECORDS = int(os.environ.get("RECORDS", str(1 << 18)))
 ENTRY = 56
@@ -60,9 +62,16 @@ def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> No
 
 
 def load(cluster: nats.Cluster, tokens: int, pushes: int, records: int) -> dict:
-    arguments = [cluster.address, *map(str, (tokens, SIZES["tokens"], pushes, BATCH, records))]
-    done = subprocess.run([LOAD, *arguments], check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout or "{}")
+    """What `store-load` says, and what the node took for it, in µs of its processor for each push."""
+    arguments = [cluster.address, *map(str, (tokens, SIZES["tokens"], pushes, BATCH, records, WARM_UP))]
+    with subprocess.Popen([LOAD, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        before = processor(cluster.nodes[0])
+        result = json.loads(process.stdout.readline() or "{}")
+        spent = processor(cluster.nodes[0]) - before
+    assert process.returncode == 0, process.returncode
+    return {**result, "cost": spent / max(1, pushes) * 1e6}
 
 
 def measure(tokens: int) -> float:
@@ -79,9 +88,8 @@ def measure(tokens: int) -> float:
         print(f"{tokens:,} tokens, {subscriptions:,} subscriptions in {records:,} records: files {files / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
         costs = []
         for _ in range(4):
-            before = processor(node)
             result = load(cluster, tokens, PUSHES, records)
-            costs.append((processor(node) - before) / PUSHES * 1e6)
+            costs.append(result["cost"])
             print(
                 f"  {result['perSecond']:,} pushes a second, {BATCH} together p50 {result['p50']:.0f} ms, p99 {result['p99']:.0f} ms; "
                 f"{costs[-1]:.0f} us of the node's processor each; node {memory(node)} MB; "

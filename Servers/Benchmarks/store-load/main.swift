@@ -1,7 +1,7 @@
 // Does to the shared state in a cluster what pushes do to it, without a relay and a provider:
-// `store-load URL TOKENS SIZE PUSHES BATCH RECORDS`. TOKENS is how many there are, by names that `scale_jetstream.py` gives them, and RECORDS how many
-// have their subscriptions; 0 only makes the streams. A batch is what a server does at a time: it reads the records of as many notifiers and their tokens, stores the tokens, adds their pushes, takes those,
-// reads the tokens again, stores them once more, and ends the pushes. Prints one JSON object.
+// `store-load URL TOKENS SIZE PUSHES BATCH RECORDS SECONDS`. TOKENS is how many there are, by names that `scale_jetstream.py` gives them, and RECORDS how
+// many have their subscriptions; 0 only makes the streams. A batch is what a server does at a time: it reads the records of as many notifiers and their tokens, stores the tokens, adds their pushes, takes those,
+// reads the tokens again, stores them once more, and ends the pushes. Does so for SECONDS first, prints `ready`, and then one JSON object of PUSHES more.
 
 import Foundation
 import PorterServer
@@ -44,35 +44,52 @@ import PorterTelemetry
       try change(keys)
       try store.end(taken)
     }
+
+    /// Pushes as many tokens, and says how long that took, without what failed before, and how often it failed.
+    func pushes(_ batch: Int) throws -> (duration: Duration, failures: Int) {
+      var failures = 0
+      while true {
+        var numbers: Set<Int> = []
+        while numbers.count < batch { numbers.insert(.random(in: 0..<tokens)) }
+        let begin = ContinuousClock.now
+        do {
+          try push(Array(numbers))
+          return (ContinuousClock.now - begin, failures)
+        } catch {
+          // On a busy machine one may not be answered in time, as a server tries again.
+          failures += 1
+          guard failures < 1_000 else { throw error }
+          Thread.sleep(forTimeInterval: 0.1)
+        }
+      }
+    }
   }
 
   func run(_ arguments: [String]) throws {
-    guard arguments.count == 7, let tokens = Int(arguments[2]), let size = Int(arguments[3]),
-      let pushes = Int(arguments[4]), let batch = Int(arguments[5]), let records = Int(arguments[6])
-    else { throw SharedStoreFailure("usage: store-load URL TOKENS SIZE PUSHES BATCH RECORDS") }
+    let numbers = arguments.dropFirst(2).compactMap { Int($0) }
+    guard arguments.count == 8, numbers.count == 6 else {
+      throw SharedStoreFailure("usage: store-load URL TOKENS SIZE PUSHES BATCH RECORDS SECONDS")
+    }
+    let (tokens, size, pushes, batch, records) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
     var options = JetStreamOptions(cluster: NATSOptions(servers: arguments[1]))
     options.replicas = 1
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
     defer { store.close() }
     let load = Load(store: store, tokens: tokens, records: records, document: [UInt8](repeating: 7, count: size))
-    if tokens == 0 { _ = try store.records([SharedKey(.settings, "identity")]) }
-    let count = tokens == 0 ? 0 : max(1, pushes / batch)
-    var (spent, failures): ([Duration], Int) = ([], 0)
-    while spent.count < count {
-      var numbers: Set<Int> = []
-      while numbers.count < batch { numbers.insert(.random(in: 0..<tokens)) }
-      let begin = ContinuousClock.now
-      do {
-        try load.push(Array(numbers))
-        spent.append(ContinuousClock.now - begin)
-      } catch {
-        // On a busy machine one may not be answered in time, as a server tries again.
-        failures += 1
-        guard failures < 1_000 else { throw error }
-        Thread.sleep(forTimeInterval: 0.1)
-      }
+    guard tokens > 0 else {
+      _ = try store.records([SharedKey(.settings, "identity")])
+      return
     }
-    guard count > 0 else { return }
+    // Until what it replaces is deleted as fast as it is stored, and its followers know as much as they ever do.
+    let end = ContinuousClock.now + .seconds(numbers[5])
+    while ContinuousClock.now < end { _ = try load.pushes(batch) }
+    FileHandle.standardOutput.write(Data("ready\n".utf8))
+    var (spent, failures): ([Duration], Int) = ([], 0)
+    while spent.count < max(1, pushes / batch) {
+      let (duration, failed) = try load.pushes(batch)
+      spent.append(duration)
+      failures += failed
+    }
     spent.sort()
     let total = spent.reduce(.zero, +)
     print(

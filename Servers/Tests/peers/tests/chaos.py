@@ -9,6 +9,7 @@ import socket
 import ssl
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -218,6 +219,9 @@ class Night:
                 correspondence.note(message, f"unanswered {client.unanswered} times")
             correspondence.note(message, answer)
 
+    def empty(self, correspondence: Correspondence) -> None:
+        self.read(correspondence, once=True)
+
     def notify(self, until_empty: bool = False) -> None:
         client = self.client()
         while until_empty or not self.stopping.is_set():
@@ -317,9 +321,8 @@ class Night:
             self.read(each, once=True)
         self.notify(until_empty=True)
         # After the pushes, so that each message of those that do not read needs one.
-        for each in self.all:
-            if not each.isread:
-                self.read(each, once=True)
+        with ThreadPoolExecutor(self.people) as pool:
+            pool.map(self.guarded(self.empty), [each for each in self.all if not each.isread])
         for client in self.clients:
             client.close()
 

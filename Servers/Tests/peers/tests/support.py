@@ -257,6 +257,20 @@ class RelayTestCase(unittest.TestCase):
         return protocol.Client(self.http1(relay).exchange)
 
 
+class ClusterTestCase(RelayTestCase):
+    """Each test has three nodes of its own."""
+
+    program = nats.PROGRAM
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = nats.Cluster(3, self.program)
+        self.addCleanup(self.cluster.stop)
+
+    def store(self) -> dict[str, str]:
+        return {"store": self.cluster.address}
+
+
 class JetStreamTestCase(RelayTestCase):
     """The same relay with its mailboxes in JetStream; a node for each test."""
 

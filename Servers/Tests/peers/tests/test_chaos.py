@@ -3,25 +3,10 @@ and `PORTER_CHAOS_KEEP` for a folder in which streams and logs are kept."""
 
 import os
 import random
-import signal
-import threading
-import time
 
-from . import nats, protocol
-from .chaos import Client, Night
-from .support import RelayTestCase
-
-
-class ClusterTestCase(RelayTestCase):
-    program = nats.PROGRAM
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.cluster = nats.Cluster(3, self.program)
-        self.addCleanup(self.cluster.stop)
-
-    def store(self) -> dict[str, str]:
-        return {"store": self.cluster.address}
+from . import nats
+from .chaos import Night
+from .support import ClusterTestCase
 
 
 class ChaosTests(ClusterTestCase):
@@ -40,106 +25,3 @@ class ChaosTests(ClusterTestCase):
         if problems := night.account():
             self.fail("\n".join([f"seed {seed}", *problems, *night.log, night.condition]))
         self.assertGreater(sum(len(each.accepted) for each in night.all), 0)
-
-
-class ContentionTests(ClusterTestCase):
-    def test_relays_that_change_one_mailbox_at_the_same_time_lose_nothing(self):
-        """A node of three checks a compare-and-set before it is ordered among others: what arrives together must not pass together."""
-        relays = [self.start("one"), self.start("two")]
-        mailbox = self.person(relays[0]).mailbox()
-        taken: list[bytes] = []
-
-        def write(relay, start):
-            person = self.person(relay)
-            for number in range(start, 120, 2):
-                while True:
-                    try:
-                        person.send(mailbox, b"%d" % number)
-                        break
-                    except protocol.Refused as refusal:
-                        assert str(refusal) == "quota", refusal
-
-        def read(relay):
-            person, deadline = self.person(relay), time.monotonic() + 60
-            while len(taken) < 120 and time.monotonic() < deadline:
-                taken.extend(person.take_all(mailbox))
-
-        threads = [threading.Thread(target=write, args=(relay, index)) for index, relay in enumerate(relays)]
-        threads.append(threading.Thread(target=read, args=(relays[1],)))
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(sorted(map(int, taken)), list(range(120)))
-
-
-    def test_a_mailbox_that_rested_is_changed_by_two_relays_at_the_same_time(self):
-        """Its newest version is older than what a stream acknowledged last, so that is where relays look for other versions."""
-        relays = [self.start("one"), self.start("two")]
-        people = [self.person(relay) for relay in relays]
-        mailbox, expected = people[0].mailbox(), []
-        for round_ in range(2):
-            end = time.monotonic() + 7
-            while time.monotonic() < end:
-                # Something has to be acknowledged meanwhile.
-                other = people[round_].mailbox()
-                people[round_].send(other, b"x")
-                time.sleep(0.5)
-            bodies = [[b"%d %d %d" % (round_, index, number) for number in range(20)] for index in range(2)]
-            threads = [
-                threading.Thread(target=lambda each, bodies: [each.send(mailbox, body) for body in bodies], args=pair)
-                for pair in zip(people, bodies)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            expected += [body for each in bodies for body in each]
-        self.assertEqual(sorted(people[1].take_all(mailbox)), sorted(expected))
-
-
-class QuorumTests(ClusterTestCase):
-    def test_a_relay_starts_and_serves_while_a_node_is_down(self):
-        one = self.person(self.start("one"))
-        mailbox = one.mailbox()
-        self.cluster.nodes[0].kill()
-        client = Client([self.start("two").port], random.Random(0))
-        attempt = protocol.identifier()
-        client.ask(lambda: protocol.send(mailbox, b"x", attempt))
-        _, fields = client.ask(lambda: protocol.get(mailbox))
-        self.assertEqual(fields[33:], b"x")
-        client.close()
-
-    def test_without_a_quorum_it_says_so_within_a_second_and_recovers_by_itself(self):
-        relay = self.start()
-        client = self.http1(relay)
-        person = protocol.Client(client.exchange)
-        mailbox = person.mailbox()
-        person.send(mailbox, b"before")
-        for node in self.cluster.nodes[1:]:
-            node.send(signal.SIGSTOP)
-        attempt = protocol.identifier()
-        # The node that is left may lead, and takes a moment to see that it is alone.
-        for _ in range(8):
-            began = time.monotonic()
-            status, headers, _ = client.post(protocol.send(mailbox, b"during", attempt))
-            self.assertEqual((status, headers["retry-after"]), (503, "2"))
-            self.assertLess(time.monotonic() - began, 2, "an answer within a second, on a busy machine too")
-        status, text = relay.operator("/health")
-        self.assertEqual(status, 503)
-        self.assertIn("storage: ", text)
-        self.assertEqual(relay.operator("/ready")[0], 503)
-        for node in self.cluster.nodes[1:]:
-            node.send(signal.SIGCONT)
-        deadline = time.monotonic() + 120
-        while relay.operator("/health")[0] != 200:
-            self.assertLess(time.monotonic(), deadline, "it does not recover")
-            time.sleep(0.1)
-        # Each stream has a leader again at a time of its own.
-        patient, taken = Client([relay.port], random.Random(0)), []
-        self.addCleanup(patient.close)
-        patient.ask(lambda: protocol.send(mailbox, b"during", attempt))
-        for _ in range(2):
-            _, fields = patient.ask(lambda: protocol.get(mailbox))
-            taken.append(fields[33:])
-            patient.ask(lambda: protocol.acknowledge(mailbox, fields[:24]))
-        self.assertEqual(taken, [b"before", b"during"])

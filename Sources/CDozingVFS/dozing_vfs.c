@@ -11,7 +11,7 @@
 
 #include "shared_index.h"
 
-// Numbers of our own: SQLite has those below 100.
+// Our own numbers: SQLite uses those below 100.
 enum { CONTROL_DOZE = 0xd02e01, CONTROL_WAKE = 0xd02e02 };
 
 enum {
@@ -20,7 +20,7 @@ enum {
   VERSION_WAL = 2,
 };
 
-// Which file a path leads to.
+// Identifies the file a path leads to.
 struct file_mark {
   dev_t device;
   ino_t inode;
@@ -31,11 +31,11 @@ struct dozing_file {
   sqlite3_file sqlite; // must be first: SQLite's view
   sqlite3_file *real;
   const char *path; // SQLite keeps it as long as the file is open
-  int lock;         // SQLITE_LOCK_..., as SQLite believes
+  int lock;         // SQLITE_LOCK_..., as SQLite sees it
   unsigned held;    // locks in the shared index, one bit each
   bool is_dozing;
   struct shared_index index;
-  struct file_mark log; // while it dozes: which file the log is
+  struct file_mark log; // while it dozes: identifies the log's file
 };
 
 static struct dozing_file *self(sqlite3_file *file) { return (struct dozing_file *)(void *)file; }
@@ -51,7 +51,7 @@ static bool find_mark(const char *path, struct file_mark *mark) {
   return true;
 }
 
-// Whether the path leads to another file than the one that SQLite has open, or to none.
+// Whether the path leads to a file other than the one SQLite has open, or to none.
 static bool has_moved(struct dozing_file *file) {
   int moved = 1;
   return methods(file)->xFileControl(file->real, SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved != 0;
@@ -59,10 +59,10 @@ static bool has_moved(struct dozing_file *file) {
 
 static int doze(struct dozing_file *file) {
   if (file->is_dozing) { return SQLITE_OK; }
-  // An idle connection to a WAL has just this lock, and one on the index's file.
+  // An idle connection to a WAL has only this lock, and one on the index's file.
   if (file->lock != SQLITE_LOCK_SHARED || file->held != 0 || !index_can_doze(&file->index)) { return SQLITE_NOTFOUND; }
-  // Under the lock: no process may take the log away, so it is the one that SQLite has open, and keeps open: its inode
-  // is not used for another file.
+  // Under the lock no process may remove the log, so it is the one that SQLite has open. SQLite keeps it open, so its
+  // inode is not used for another file.
   if (has_moved(file) || !find_mark(sqlite3_filename_wal(file->path), &file->log)) { return SQLITE_NOTFOUND; }
   file->is_dozing = true;
   index_detach(&file->index);
@@ -71,8 +71,8 @@ static int doze(struct dozing_file *file) {
   return code == SQLITE_OK ? unlocked : code;
 }
 
-// Whether another process has put a file in another's place, or changed how the database is written. To be called under
-// the shared lock, which keeps such processes away.
+// Whether another process has replaced a file, or changed how the database is written. Call under the shared lock,
+// which keeps such processes away.
 static int check_files(struct dozing_file *file) {
   struct file_mark log;
   if (has_moved(file) || !find_mark(sqlite3_filename_wal(file->path), &log)) { return SQLITE_NOTFOUND; }
@@ -88,13 +88,13 @@ static int map_region(struct dozing_file *file, int region, bool extend) {
   void volatile *memory = NULL;
   int code = methods(file)->xShmMap(file->real, region, file->index.region_bytes, extend, &memory);
   if (code != SQLITE_OK) { return code; }
-  // The file is shorter: the first process to come, perhaps this one, has begun the index anew.
+  // The file is shorter: the first process to connect, perhaps this one, has rebuilt the index.
   if (memory == NULL) { return SQLITE_NOTFOUND; }
   return index_attach(&file->index, region, memory) ? SQLITE_OK : SQLITE_IOERR_SHMMAP;
 }
 
-// Maps all regions that SQLite knows where it knows them. It may write to any of them without asking again, as recovery
-// does.
+// Maps all regions that SQLite knows at the addresses it knows. It may write to any of them without asking again, as
+// recovery does.
 static int map_index(struct dozing_file *file) {
   bool is_writer = false;
   int code = SQLITE_OK;
@@ -102,7 +102,8 @@ static int map_index(struct dozing_file *file) {
     if (file->index.regions[region] == NULL) { continue; }
     code = map_region(file, region, false);
     if (code != SQLITE_NOTFOUND) { continue; }
-    // Extending the file writes to it, which is the writer's right: two processes would overwrite each other's entries.
+    // Extending the file writes to it, which only the writer may do: two processes would overwrite each other's
+    // entries.
     if (!is_writer) {
       code = methods(file)->xShmLock(file->real, WRITE_LOCK, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
       if (code != SQLITE_OK) { break; }
@@ -165,7 +166,7 @@ static int dozing_file_size(sqlite3_file *file, sqlite3_int64 *size) {
   return real(file)->pMethods->xFileSize(real(file), size);
 }
 
-// Closing tries it, to find out whether it is the last to close: one that dozes cannot know.
+// Closing tries an exclusive lock to find out whether it is the last to close: a dozing connection cannot know.
 static int dozing_lock(sqlite3_file *file, int level) {
   if (self(file)->is_dozing) { return SQLITE_BUSY; }
   int code = real(file)->pMethods->xLock(real(file), level);
@@ -222,7 +223,7 @@ static int dozing_shm_unmap(sqlite3_file *file, int delete_flag) {
   return mine->is_dozing ? SQLITE_OK : methods(mine)->xShmUnmap(mine->real, delete_flag);
 }
 
-// Without memory-mapped reading of the database, which would go past these.
+// Without memory-mapped reading of the database, which would bypass these.
 static const sqlite3_io_methods dozing_methods = {
     .iVersion = 2,
     .xClose = dozing_close,
@@ -314,8 +315,7 @@ int dozing_vfs_doze(sqlite3 *database) {
     return SQLITE_MISUSE;
   }
   // SQLite takes its cached pages for current if the log's salts, checksums and counters are those of its last
-  // transaction. An empty log that was begun anew by recovery has none, however the database below was changed
-  // meanwhile.
+  // transaction. An empty log that recovery has restarted has none, however the database below has changed since.
   sqlite3_db_release_memory(database);
   return sqlite3_file_control(database, "main", CONTROL_DOZE, NULL);
 }

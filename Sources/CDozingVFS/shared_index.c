@@ -7,15 +7,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Maps the same part of the same file once more: at `place`, or wherever there is room. NULL if that cannot be done:
-// the system has no such function, its pages are larger than a region (the base VFS then maps several at once), or a
-// tool that runs the program (valgrind) does not know it.
+// Maps the same part of the same file once more: at `place`, or wherever there is room. NULL if this is impossible: the
+// system has no such function, its pages are larger than a region (the base VFS then maps several at once), or a tool
+// that runs the program (valgrind) does not support it.
 static void *map_again(void volatile *memory, size_t bytes, void *place) {
 #ifdef __linux__
   uintptr_t address = (uintptr_t)memory;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   if (address % page != 0 || bytes % page != 0) { return NULL; }
-  // With an old length of 0 a shared mapping is not moved, but made a second time.
+  // With an old length of 0 a shared mapping is not moved but duplicated.
   void *found = place == NULL ? mremap((void *)address, 0, bytes, MREMAP_MAYMOVE)
                               : mremap((void *)address, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
   return found == MAP_FAILED ? NULL : found;

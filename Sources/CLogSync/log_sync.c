@@ -1,5 +1,5 @@
-// SQLite's methods of the log's file are replaced by these, which call the original ones. The VFS is not replaced: it
-// may be any, and a file does not know the connection that a choice is made for.
+// SQLite's methods of the log's file are replaced by these, which call the original ones. The VFS is not replaced: any
+// VFS may be in use, and a file does not know the connection that a choice is made for.
 #include "log_sync.h"
 
 #include <sqlite3.h>
@@ -7,16 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
-// Begins with the methods, so that a file's pointer to its methods leads here.
+// Begins with the methods, so that a file's pointer to its methods points here.
 struct chosen {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *original;
   bool waits;
   // Frames were written since the last sync.
   bool has_frames;
-  // The folder was synced since the log was made: so it is when the log has contents, by whichever process.
+  // The folder has been synced since the log was created: always true when the log has contents, whichever process
+  // wrote them.
   bool is_named;
-  // NULL for a log whose syncs are all the VFS's.
+  // NULL for a log synced only by the VFS.
   log_syncer *syncer;
   void *context;
 };
@@ -26,12 +27,12 @@ static struct chosen *chosen(sqlite3_file *file) { return (struct chosen *)(void
 static int log_write(sqlite3_file *file, const void *bytes, int amount, sqlite3_int64 offset) {
   struct chosen *log = chosen(file);
   if (log->syncer != NULL && !log->is_named) {
-    // The first contents: SQLite's own first sync is of the folder, too.
+    // The first contents: SQLite's own first sync includes the folder.
     int code = log->original->xSync(file, SQLITE_SYNC_NORMAL);
     if (code != SQLITE_OK) { return code; }
     log->is_named = true;
   }
-  // What is written at the beginning is the log's header.
+  // A write at the beginning is the log's header.
   if (offset > 0) { log->has_frames = true; }
   return log->original->xWrite(file, bytes, amount, offset);
 }
@@ -43,7 +44,7 @@ static int sync_contents(sqlite3_file *file, int flags) {
 }
 
 // A commit syncs what it has just written. A checkpoint syncs what was written before it, and a header is synced alone:
-// without either, a file could be left that is not whole.
+// without either, the file could be left incomplete.
 static int log_sync(sqlite3_file *file, int flags) {
   struct chosen *log = chosen(file);
   bool is_commit = log->has_frames;
@@ -63,7 +64,7 @@ static int replace_methods(sqlite3_file *file, log_syncer *syncer, void *context
   struct chosen *log = sqlite3_malloc(sizeof *log);
   if (log == NULL) { return SQLITE_NOMEM; }
   *log = (struct chosen){.methods = *file->pMethods, .original = file->pMethods, .context = context};
-  // With any other VFS, such as one that fails, a sync is that VFS's.
+  // With any other VFS, such as one that fails, that VFS does the sync.
   const sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   if (vfs != NULL && strcmp(vfs->zName, "unix") == 0) { log->syncer = syncer; }
   sqlite3_int64 size = 0;

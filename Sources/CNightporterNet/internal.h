@@ -1,4 +1,4 @@
-/* What the files of this library share. Nothing of it is exported. */
+/* Declarations shared by the files of this library. None is exported. */
 #ifndef NIGHTPORTER_NET_INTERNAL_H
 #define NIGHTPORTER_NET_INTERNAL_H
 
@@ -23,7 +23,7 @@ enum {
   LOG_WARNING = 2
 };
 
-/* Milliseconds since the machine was started, with the time that it slept. */
+/* Milliseconds since the machine was started, including the time it slept. */
 uint64_t now_ms(void);
 
 /* ------------------------------------------------------------------------------------------------ settings */
@@ -39,7 +39,7 @@ struct settings {
   long connect_timeout_ms;
 };
 
-/* Reads an address and options. What was read before a failure is freed by settings_free(). */
+/* Reads an address and options. settings_free() frees what was read before a failure. */
 np_error settings_read(struct settings *settings, const char *url, const np_net_options *options);
 void settings_free(struct settings *settings);
 
@@ -48,7 +48,7 @@ bool random_token(char token[TOKEN_LENGTH + 1]);
 
 /* ------------------------------------------------------------------------------------------------ pauses */
 
-/* Until when the relay asked to be left alone: as a whole, or for one mailbox. */
+/* How long the relay asked for no requests: for all of it, or for one mailbox. */
 struct pauses {
   uint64_t until;
   struct {
@@ -57,7 +57,7 @@ struct pauses {
   } mailboxes[PAUSED_MAILBOXES];
 };
 
-/* What a response's header says that matters here. */
+/* The relevant parts of a response's header. */
 struct response {
   long status;
   unsigned retry_after; /* seconds, 0: none */
@@ -73,25 +73,25 @@ bool pauses_hold(const struct pauses *pauses, const uint8_t *request, size_t len
 
 struct net;
 
-/* Everything that exchanges and the stream of news have in common. False if memory is exhausted. */
+/* Sets everything common to exchanges and the stream of news. False if memory is exhausted. */
 bool transfer_prepare(CURL *easy, const struct settings *settings, struct response *response);
 
-/* Why a transfer failed; NP_NET_NONE if it has a status. */
+/* Returns why a transfer failed; NP_NET_NONE if it has a status. */
 np_net_failure transfer_failure(CURL *easy, CURLcode code, bool has_proxy);
 
-/* Why a response is not an answer. */
+/* Returns why a response is not an answer. */
 np_net_failure response_failure(const struct response *response);
 
-/* Whether the connection broke before a whole answer came, so that the same bytes may be sent again on another. */
+/* Whether the connection broke before a complete answer arrived, so that the same bytes may be resent on another. */
 bool transfer_broke(CURLcode code);
 
 /* ------------------------------------------------------------------------------------------------ exchanges */
 
-/* One request and its answer. It is in its link's list until that is done with it; then the waiting caller frees it, or
-   the link, if the caller has given it up. */
+/* One request and its answer. It is in its link's list until the link is done with it; then the waiting caller frees
+   it, or the link if the caller has given it up. */
 struct job {
   struct job *next;
-  CURL *easy; /* NULL before the link has begun it */
+  CURL *easy; /* NULL until the link begins it */
   struct curl_slist *headers;
   uint8_t *request;
   size_t request_length;
@@ -112,12 +112,12 @@ struct job *job_make(const uint8_t *request, size_t length);
 void job_free(struct job *job);
 /* Prepares the transfer; `listener` may be NULL. */
 bool job_prepare(struct job *job, const struct settings *settings, const char *listener);
-/* For a second time, on a connection that is made for it. */
+/* Prepares a second attempt, on a new connection. */
 void job_repeat(struct job *job);
 
 /* ------------------------------------------------------------------------------------------------ news */
 
-/* The stream of news. Only the link that owns it touches it; `owner` is guarded by the lock of `net`. */
+/* The stream of news. Only the owning link touches it; `owner` is guarded by the lock of `net`. */
 struct news {
   struct link *owner;
   CURL *easy; /* NULL while the stream is closed */
@@ -129,28 +129,28 @@ struct news {
   size_t line_length;
   char event[16];
   char id[EVENT_ID_LENGTH + 1];
-  uint64_t heard; /* when the latest byte came */
+  uint64_t heard; /* when the latest byte arrived */
   uint64_t opens; /* when to open it again */
   unsigned retry_ms;
   unsigned failures;
-  bool has_begun; /* its first event came */
+  bool has_begun; /* its first event has arrived */
   bool is_unreachable;
-  bool end_is_due; /* to be reported when the lock is not held */
+  bool end_is_due; /* report it when the lock is not held */
 };
 
-/* Does what is due, and returns for how long nothing is. The lock is held. */
+/* Does what is due, and returns the time until something is. The lock is held. */
 int news_step(struct link *link, uint64_t now);
 void news_ended(struct link *link, CURLcode code);
 void news_close(struct link *link);
-/* Whether the stream has ended since this was last asked. The lock is held. */
+/* Whether the stream has ended since the last call. The lock is held. */
 bool news_take_end(struct link *link);
-/* A new name, of which the relay knows nothing. */
+/* Takes a new name, unknown to the relay. */
 bool news_begin(struct news *news);
 
 /* ------------------------------------------------------------------------------------------------ links */
 
-/* A thread with its connections. A link that left an exchange unanswered is retired: it finishes what it has, and
-   later exchanges get another, since its connection may be dead. */
+/* A thread with its connections. A link that left an exchange unanswered is retired: it finishes what it has, and later
+   exchanges get another link, since its connection may be dead. */
 struct link {
   struct link *next;
   struct net *net;
@@ -161,10 +161,10 @@ struct link {
   bool frees_itself; /* its own thread released the transport */
 };
 
-/* The current link, made if there is none; NULL when out of memory or threads. The lock is held. */
+/* Returns the current link, creating one if needed; NULL when out of memory or threads. The lock is held. */
 struct link *link_current(struct net *net);
 void link_wake(struct link *link);
-/* Joins the threads that have ended. The lock is held. */
+/* Joins ended threads. The lock is held. */
 void links_reap(struct net *net);
 /* Ends all links: their exchanges fail, their connections are closed. The lock is not held. */
 void links_stop(struct net *net);
@@ -178,14 +178,14 @@ struct net {
   void *ready_context;
   np_log_sink log;
   void *log_context;
-  pthread_mutex_t lock; /* guards all below */
+  pthread_mutex_t lock; /* guards everything below */
   unsigned references;
   bool is_suspended;
-  bool has_begun; /* since it was made or resumed: the listener has its name */
+  bool has_begun; /* since it was created or resumed: the listener has its name */
   np_net_failure last_failure;
   np_net_failure logged_failure;
   struct link *current;
-  struct link *links; /* with the current one and those that end */
+  struct link *links; /* including the current one and those that are ending */
   struct pauses pauses;
   struct news news;
 };

@@ -1,4 +1,4 @@
-/* One exchange as a transfer of libcurl's. */
+/* One exchange as a libcurl transfer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct job *job_make(const uint8_t *request, size_t length) {
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&job->ended, &attributes);
   pthread_condattr_destroy(&attributes);
-  /* One byte more, since a request that is not there is still one to be refused. */
+  /* One byte more, since an empty request must still be sent, and refused. */
   job->request = malloc(length + 1);
   if (job->request == NULL) {
     job_free(job);

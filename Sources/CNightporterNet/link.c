@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-/* What OpenSSL and libcurl use of it is some 60 KB. Names are resolved on another thread. */
+/* OpenSSL and libcurl use about 60 KB of it. Names are resolved on another thread. */
 static const size_t stack_bytes = 512 * 1024;
 
 /* ------------------------------------------------------------------------------------------------ jobs */
@@ -17,7 +17,7 @@ static void take_out(struct link *link, struct job *job) {
   job->next = NULL;
 }
 
-/* The job leaves the link: its caller is woken, or has gone. The lock is held. */
+/* Takes the job out of the link: wakes its caller, unless that has gone. The lock is held. */
 static void finish(struct link *link, struct job *job, np_net_failure failure) {
   if (job->easy != NULL) curl_multi_remove_handle(link->multi, job->easy);
   take_out(link, job);
@@ -38,7 +38,7 @@ static void begin(struct link *link, struct job *job) {
     finish(link, job, NP_NET_SYSTEM);
 }
 
-/* Begins what is new, and drops what was given up. */
+/* Begins new jobs, and drops those given up. */
 static void look_at_jobs(struct link *link) {
   for (struct job *job = link->jobs, *next; job != NULL; job = next) {
     next = job->next;
@@ -80,7 +80,7 @@ static void take_results(struct link *link) {
 
 /* ------------------------------------------------------------------------------------------------ the thread */
 
-/* A retired link has nothing more to do once its exchanges have ended. The lock is held. */
+/* A stopping link, or a retired one without exchanges and news, has nothing left to do. The lock is held. */
 static bool is_over(const struct link *link) {
   return link->stops || (link->net->current != link && link->jobs == NULL && link->net->news.owner != link);
 }
@@ -111,7 +111,7 @@ static void *run(void *context) {
     curl_multi_perform(link->multi, &running);
     pthread_mutex_lock(&net->lock);
     take_results(link);
-    /* What ended may have made something else due. */
+    /* An ended exchange may have made something else due. */
     int due = is_over(link) ? 0 : news_step(link, now_ms());
     bool tells_end = news_take_end(link);
     pthread_mutex_unlock(&net->lock);
@@ -129,7 +129,7 @@ static void *run(void *context) {
   return NULL;
 }
 
-/* With all signals blocked: the host's handlers run on the host's threads. */
+/* Blocks all signals on it: the host's handlers run on the host's threads. */
 static bool start_thread(struct link *link) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
@@ -168,7 +168,7 @@ void link_wake(struct link *link) {
   if (link->multi != NULL) curl_multi_wakeup(link->multi);
 }
 
-/* The threads have left the lock for the last time, or are about to. */
+/* The threads have released the lock for the last time, or are about to. */
 static void join(struct link *link) {
   pthread_join(link->thread, NULL);
   free(link);
@@ -182,7 +182,7 @@ void links_reap(struct net *net) {
       continue;
     }
     *place = link->next;
-    /* Its thread needs the lock once more, for a moment. */
+    /* Its thread needs the lock briefly once more. */
     pthread_mutex_unlock(&net->lock);
     join(link);
     pthread_mutex_lock(&net->lock);

@@ -1,4 +1,4 @@
-/* The interface: a transport, and an np_relay that is made of it. */
+/* The interface: a transport, and the np_relay made from it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static struct timespec after(int milliseconds) {
   return time;
 }
 
-/* A connection on which an exchange hangs may be dead: the next one does not wait for the same. The lock is held. */
+/* A connection with a hanging exchange may be dead: the next exchange does not wait for it. The lock is held. */
 static void retire_hanging(struct net *net) {
   uint64_t now = now_ms();
   for (struct job *job = net->current == NULL ? NULL : net->current->jobs; job != NULL; job = job->next)
@@ -56,7 +56,7 @@ static np_net_failure submit(struct net *net, struct job *job, struct link **lin
   if (net->is_suspended) return NP_NET_SUSPENDED;
   if (pauses_hold(&net->pauses, job->request, job->request_length)) return NP_NET_BUSY;
   links_reap(net);
-  /* A suspension may have begun meanwhile. */
+  /* A suspension may have begun in the meantime. */
   if (net->is_suspended) return NP_NET_SUSPENDED;
   if (!net->has_begun && net->ready != NULL && !news_begin(&net->news)) return NP_NET_SYSTEM;
   net->has_begun = true;
@@ -71,15 +71,15 @@ static np_net_failure submit(struct net *net, struct job *job, struct link **lin
   return NP_NET_NONE;
 }
 
-/* False if its time was over before its link was done with it: then it is the link's alone. The lock is held. */
+/* False if its time ended before its link was done with it: then it belongs to the link alone. The lock is held. */
 static bool await(struct net *net, struct link *link, struct job *job, const struct timespec *end) {
   while (!job->is_done)
     if (pthread_cond_timedwait(&job->ended, &net->lock, end) == ETIMEDOUT && !job->is_done) {
       job->is_given_up = true;
-      /* A connection that may be dead is not for the next one. */
+      /* The next exchange must not use a connection that may be dead. */
       if (net->current == link) {
         net->current = NULL;
-        /* The stream of news moves, too. */
+        /* The stream of news moves as well. */
         if (net->ready != NULL) link_current(net);
       }
       link_wake(link);
@@ -110,7 +110,7 @@ static np_error exchange(void *context, const uint8_t *request, size_t length, u
   pthread_mutex_unlock(&net->lock);
   if (!is_ours) return NP_ERROR_TIMEOUT;
   if (failure == NP_NET_NONE) {
-    /* An empty answer is one, too. */
+    /* An empty answer is an answer, too. */
     *answer = job->answer == NULL ? malloc(1) : job->answer;
     *answer_length = job->answer_length;
     job->answer = NULL;
@@ -159,7 +159,7 @@ static bool curl_works;
 
 static void start_curl(void) { curl_works = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK; }
 
-/* A newer header's structure is longer: what this library does not know is left out. An older one's has no `stream`. */
+/* A newer header's structure is longer: members unknown to this library are ignored. An older one's has no `stream`. */
 static bool read_options(np_net_options *copy, const np_net_options *options) {
   *copy = (np_net_options){.size = sizeof *copy};
   if (options == NULL) return true;

@@ -1,11 +1,11 @@
-/* The stream of news: server-sent events, opened again whenever it ends. */
+/* The stream of news: server-sent events, reopened whenever it ends. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
 enum {
-  SILENCE_MS = 75000,     /* the relay says something every 30 s */
+  SILENCE_MS = 75000,     /* the relay sends something every 30 s */
   LONGEST_PAUSE_MS = 60000,
   NOTHING_DUE_MS = 600000
 };
@@ -41,7 +41,7 @@ static void end_event(struct net *net) {
   if (asks) net->ready(net->ready_context);
 }
 
-/* The field's value, if the line has this field. */
+/* Returns the field's value, if the line has this field. */
 static const char *field(const struct news *news, const char *name, size_t *length) {
   size_t name_length = strlen(name);
   if (news->line_length <= name_length || memcmp(news->line, name, name_length) != 0 || news->line[name_length] != ':')
@@ -70,9 +70,9 @@ static void end_line(struct net *net) {
   if (news->line_length == 0) {
     end_event(net);
   } else if (!is_whole) {
-    /* Nothing that is known is so long. */
+    /* No known value is this long. */
   } else if ((value = field(news, "event", &length)) != NULL) {
-    /* What it is compared with ends at a NUL. */
+    /* The strings it is compared with end at a NUL. */
     if (length >= sizeof news->event || memchr(value, '\0', length) != NULL) length = 0;
     memcpy(news->event, value, length);
     news->event[length] = '\0';
@@ -125,7 +125,7 @@ static bool prepare(struct net *net) {
   return news->easy != NULL && transfer_prepare(news->easy, &net->settings, &news->response) &&
          add_header(news, "Accept: ", "text/event-stream") && add_header(news, "Porter-Listener: ", news->listener) &&
          (news->last_id[0] == '\0' || add_header(news, "Last-Event-ID: ", news->last_id)) &&
-         /* An exchange's connection that is being made will do. */
+         /* A connection being opened for an exchange will do. */
          curl_easy_setopt(news->easy, CURLOPT_PIPEWAIT, 1L) == CURLE_OK &&
          curl_easy_setopt(news->easy, CURLOPT_URL, net->settings.news_url) == CURLE_OK &&
          curl_easy_setopt(news->easy, CURLOPT_HTTPHEADER, news->headers) == CURLE_OK &&
@@ -133,7 +133,7 @@ static bool prepare(struct net *net) {
          curl_easy_setopt(news->easy, CURLOPT_WRITEDATA, net) == CURLE_OK;
 }
 
-/* The pause before the next attempt, between three quarters and five quarters of what it is on average. */
+/* Returns the pause before the next attempt, between three quarters and five quarters of its average. */
 static unsigned pause_ms(const struct news *news) {
   uint64_t pause = news->retry_ms;
   for (unsigned count = 0; count < news->failures && pause < LONGEST_PAUSE_MS; count++) pause *= 2;
@@ -191,7 +191,7 @@ bool news_take_end(struct link *link) {
   return is_due;
 }
 
-/* The stream has one owner: the current link, once the one before it has closed it. */
+/* The stream has one owner: the current link, once the previous one has closed the stream. */
 static bool is_owner(struct link *link) {
   struct net *net = link->net;
   if (net->ready == NULL) return false;

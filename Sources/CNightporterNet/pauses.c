@@ -1,4 +1,4 @@
-/* 429 and 503: when the relay asked to be left alone. */
+/* 429 and 503: the relay asked for no requests for a while. */
 #include <string.h>
 #include <time.h>
 
@@ -11,7 +11,7 @@ uint64_t now_ms(void) {
 }
 
 /*
- * The entity of a request, by which the relay counts: version (1), correlation (24), optional signature (64), optional
+ * The entity of a request, which the relay counts by: version (1), correlation (24), optional signature (64), optional
  * entity (24). NULL if it names none.
  */
 static const uint8_t *entity_of(const uint8_t *request, size_t length) {
@@ -27,11 +27,11 @@ void pauses_note(struct pauses *pauses, const struct response *response, const u
   uint64_t until = now_ms() + (uint64_t)response->retry_after * 1000;
   const uint8_t *entity = response->limits_mailbox && response->status == 429 ? entity_of(request, length) : NULL;
   if (entity == NULL) {
-    /* A limit of a mailbox that the request does not name is for the engine to respect. */
+    /* If the request does not name the mailbox, the engine must respect its limit. */
     if (!response->limits_mailbox && until > pauses->until) pauses->until = until;
     return;
   }
-  /* Its own place, or that of the pause which ends first. */
+  /* Its own place, or that of the pause that ends first. */
   size_t place = 0;
   for (size_t index = 0; index < PAUSED_MAILBOXES; index++) {
     if (memcmp(pauses->mailboxes[index].entity, entity, ENTITY_BYTES) == 0) {

@@ -1,4 +1,4 @@
-/* Addresses and options, read once. */
+/* Reads addresses and options, once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ bool random_token(char token[TOKEN_LENGTH + 1]) {
 
 /* ------------------------------------------------------------------------------------------------ fingerprints */
 
-/* Appends one fingerprint in libcurl's form, which is that of ordinary base64. */
+/* Appends one fingerprint in libcurl's form, ordinary base64. */
 static bool add_pin(char *pins, const char *text, size_t length) {
   if (length != TOKEN_LENGTH) return false;
   char *end = pins + strlen(pins);
@@ -44,7 +44,7 @@ static bool add_pin(char *pins, const char *text, size_t length) {
   return true;
 }
 
-/* One fingerprint, or two with a comma between them. */
+/* Reads one fingerprint, or two separated by a comma. */
 static bool read_pins(const char *text, char **pins) {
   *pins = calloc(1, 2 * (8 + TOKEN_LENGTH + 2) + 1);
   if (*pins == NULL) return false;
@@ -55,7 +55,7 @@ static bool read_pins(const char *text, char **pins) {
 
 /* ------------------------------------------------------------------------------------------------ addresses */
 
-/* What cannot be in an address: libcurl would take some of it, and cut it off or encode it. */
+/* False for characters not allowed in an address: libcurl would accept some, and cut them off or encode them. */
 static bool is_plain(const char *text) {
   size_t length = strnlen(text, longest + 1);
   if (length == 0 || length > longest) return false;
@@ -75,7 +75,7 @@ static bool has_part(CURLU *url, CURLUPart which) {
   return text != NULL;
 }
 
-/* Whether the address's `which` is `wanted`, in any case. */
+/* Whether the address's `which` is `wanted`, ignoring case. */
 static bool part_is(CURLU *url, CURLUPart which, const char *wanted) {
   char *text = part(url, which);
   bool is = text != NULL && strcasecmp(text, wanted) == 0;
@@ -105,7 +105,7 @@ static np_error read_address(struct settings *settings, const char *text, CURLU 
       !part_is(url, CURLUPART_SCHEME, "https") || has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD) ||
       !part_is(url, CURLUPART_PATH, "/"))
     return NP_ERROR_ARGUMENT;
-  /* An empty fragment would look like a fingerprint, and be none. */
+  /* An empty fragment would look like a fingerprint without being one. */
   const char *fragment = strchr(text, '#');
   if (fragment != NULL && !read_pins(fragment + 1, &settings->pins))
     return settings->pins == NULL ? NP_ERROR_SYSTEM : NP_ERROR_ARGUMENT;

@@ -1,4 +1,4 @@
-/* How libcurl is set up, and what its results mean. */
+/* Sets up libcurl and interprets its results. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* A child that the host starts must not inherit connections. */
+/* Child processes of the host must not inherit connections. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
   (void)context;
   (void)purpose;
@@ -15,10 +15,10 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 
 /* ------------------------------------------------------------------------------------------------ headers */
 
-/* Not by strchr(), which finds a NUL as well. */
+/* Not with strchr(), which finds a NUL as well. */
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* The value of a header line, if it has this name. Lines are not terminated. */
+/* Returns the value of a header line, if it has this name. Lines are not terminated. */
 static const char *value_of(const char *line, size_t length, const char *name, size_t *value_length) {
   size_t name_length = strlen(name);
   if (length <= name_length || strncasecmp(line, name, name_length) != 0 || line[name_length] != ':') return NULL;
@@ -36,7 +36,7 @@ static bool is_type(const char *value, size_t length, const char *type) {
          (length == wanted || value[wanted] == ';' || value[wanted] == ' ');
 }
 
-/* 1 to 300 seconds; a date, or garbage, is as if there were none. */
+/* 1 to 300 seconds; a date or garbage counts as absent. */
 static unsigned read_seconds(const char *value, size_t length) {
   unsigned seconds = 0;
   for (size_t index = 0; index < length; index++) {
@@ -66,7 +66,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-/* Remembers a failure among many calls. */
+/* Records a failure among many calls. */
 struct setup {
   CURL *easy;
   CURLcode code;
@@ -82,7 +82,7 @@ static CURLcode set_security(CURL *easy, const struct settings *settings) {
   SET(CURLOPT_PROTOCOLS_STR, "https");
   SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_3);
   if (settings->pins != NULL) {
-    /* The key is the relay's whole identity. libcurl would read the system's authorities all the same. */
+    /* The key is the relay's whole identity. libcurl would still read the system's authorities. */
     SET(CURLOPT_PINNEDPUBLICKEY, settings->pins);
     SET(CURLOPT_SSL_VERIFYPEER, 0L);
     SET(CURLOPT_SSL_VERIFYHOST, 0L);
@@ -97,7 +97,7 @@ static CURLcode set_security(CURL *easy, const struct settings *settings) {
 
 static CURLcode set_proxy(CURL *easy, const struct settings *settings) {
   struct setup setup = {easy, CURLE_OK};
-  /* An empty proxy, and no exception from it, keep libcurl from looking into the environment. */
+  /* An empty proxy, with no exceptions, keeps libcurl from looking into the environment. */
   SET(CURLOPT_PROXY, settings->proxy == NULL ? "" : settings->proxy);
   SET(CURLOPT_NOPROXY, "");
   SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -115,7 +115,7 @@ bool transfer_prepare(CURL *easy, const struct settings *settings, struct respon
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   SET(CURLOPT_CONNECTTIMEOUT_MS, settings->connect_timeout_ms);
-  /* Name resolution that hangs is left to end by itself. */
+  /* Hanging name resolution is left to end by itself. */
   SET(CURLOPT_QUICK_EXIT, 1L);
   SET(CURLOPT_TCP_KEEPALIVE, 1L);
   SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);

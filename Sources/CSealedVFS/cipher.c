@@ -1,10 +1,10 @@
-// The ciphers, and which of them a new file is sealed with.
+// The ciphers, and the choice of one for a new file.
 #include <sodium.h>
 #include <stdatomic.h>
 
 #include "cipher.h"
 
-// libsodium has it from 1.0.19 on.
+// In libsodium since 1.0.19.
 #ifdef crypto_aead_aegis256_KEYBYTES
 #define HAS_AEGIS 1
 _Static_assert(AEGIS_TAG_BYTES == crypto_aead_aegis256_ABYTES, "tag of the cipher");
@@ -45,8 +45,8 @@ int sealed_vfs_prefer_cipher(sealed_vfs_cipher cipher) {
 }
 
 #if HAS_AEGIS
-// All of the nonce that is stored is random. The place adds that two parts in different places never share one, however
-// random the rest is.
+// The stored part of the nonce is all random. The place ensures that parts in different places never share a nonce,
+// however random the rest is.
 static void aegis_nonce(uint8_t whole[crypto_aead_aegis256_NPUBBYTES], const struct cipher_call *call) {
   memcpy(whole, call->nonce, NONCE_BYTES);
   memcpy(whole + NONCE_BYTES, call->place, PLACE_BYTES);

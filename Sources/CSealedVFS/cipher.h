@@ -1,4 +1,4 @@
-// The ciphers, as seal.c makes use of them.
+// The ciphers, as used by seal.c.
 #ifndef SEALED_VFS_CIPHER_H
 #define SEALED_VFS_CIPHER_H
 
@@ -19,11 +19,11 @@ struct cipher_call {
   uint8_t place[PLACE_BYTES]; // sort and number
 };
 
-// Whether the linked libsodium has it; false for what is no cipher.
+// Whether the linked libsodium has it; false for an invalid value.
 bool cipher_is_available(sealed_vfs_cipher cipher);
 // In place.
 void cipher_seal(sealed_vfs_cipher cipher, const struct cipher_call *call, uint8_t *text, uint8_t *tag);
-// In place. False, and no plaintext, if the tag does not fit.
+// In place. False, and no plaintext, if the tag does not match.
 bool cipher_open(sealed_vfs_cipher cipher, const struct cipher_call *call, uint8_t *text, const uint8_t *tag);
 
 #endif

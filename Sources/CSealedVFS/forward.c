@@ -1,4 +1,4 @@
-// Operations that need no sealing are passed to the base VFS's file.
+// Operations that need no sealing, passed to the base VFS's file.
 #include <sodium.h>
 
 #include "internal.h"
@@ -6,7 +6,7 @@
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
 static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
-// Pages may have been decrypted in them.
+// Pages may have been decrypted in the buffers.
 void file_wipe(struct sealed_file *file) {
   if (file->buffer != NULL) { sodium_memzero(file->buffer, file->buffer_bytes); }
   if (file->spare != NULL) { sodium_memzero(file->spare, file->buffer_bytes); }
@@ -79,9 +79,9 @@ int forward_file_control(sqlite3_file *file, int operation, void *argument) {
 int forward_sector_size(sqlite3_file *file) { return real(file)->pMethods->xSectorSize(real(file)); }
 
 int forward_device_characteristics(sqlite3_file *file) {
-  // Without safe appends SQLite starts a new journal header at each sync: nothing that was synced is ever written again
-  // with what follows it. Atomic writes would let it leave out the journal on the word of a device that knows nothing
-  // of seals.
+  // Without safe appends SQLite starts a new journal header at each sync, so nothing synced is ever rewritten together
+  // with what follows it. With atomic writes it would omit the journal on the word of a device that does not know about
+  // seals.
   const int refused = SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_BATCH_ATOMIC | SQLITE_IOCAP_ATOMIC |
                       SQLITE_IOCAP_ATOMIC512 | SQLITE_IOCAP_ATOMIC1K | SQLITE_IOCAP_ATOMIC2K | SQLITE_IOCAP_ATOMIC4K |
                       SQLITE_IOCAP_ATOMIC8K | SQLITE_IOCAP_ATOMIC16K | SQLITE_IOCAP_ATOMIC32K | SQLITE_IOCAP_ATOMIC64K;

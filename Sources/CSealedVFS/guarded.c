@@ -1,8 +1,8 @@
 // Guarded memory for keys: sodium_malloc's, with guard pages around it, locked into memory where the system allows
-// it, and zeroed when it is given back. It makes six calls of the system for each piece, and an opening of a store
-// takes two; a process that opens and closes one for each push spent a thirtieth of a push's time on them. So pieces
-// that are as short as keys are parts of one that is kept, with zeros in those that are not taken. Guard pages and the
-// canary are around all of them, no longer around each.
+// it, and zeroed when freed. It makes six system calls for each piece, and opening a store takes two pieces; a process
+// that opens and closes a store for each push spent a thirtieth of a push's time on them. So pieces as short as keys
+// are parts of one block that is kept, with zeros in the free ones. Guard pages and the canary surround the block, no
+// longer each piece.
 #include <pthread.h>
 #include <sodium.h>
 
@@ -16,7 +16,7 @@ static uint32_t taken;  // a bit for each
 
 _Static_assert(PIECES <= 32, "a bit for each piece");
 
-// With the pieces locked.
+// Called with the pieces locked.
 static void *take_piece(void) {
   if (pieces == NULL) {
     pieces = sodium_malloc((size_t)PIECES * PIECE_BYTES);
@@ -43,7 +43,7 @@ void *guarded_allocate(size_t bytes) {
 
 void guarded_free(void *memory) {
   pthread_mutex_lock(&pieces_lock);
-  // Huge for what is elsewhere, in front of them as well.
+  // Huge for memory elsewhere, also for memory in front of the pieces.
   uintptr_t offset = (uintptr_t)memory - (uintptr_t)pieces;
   bool is_piece = pieces != NULL && offset < (uintptr_t)PIECES * PIECE_BYTES;
   if (is_piece) {

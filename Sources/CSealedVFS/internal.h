@@ -1,4 +1,4 @@
-// What the files of this folder share. Nothing here is seen outside.
+// Declarations shared by the files of this folder, and not visible outside.
 #ifndef SEALED_VFS_INTERNAL_H
 #define SEALED_VFS_INTERNAL_H
 
@@ -13,10 +13,10 @@ enum {
   KEY_BYTES = SEALED_VFS_KEY_BYTES,
   SALT_BYTES = SEALED_VFS_SALT_BYTES,
   TRAILER_BYTES = SEALED_VFS_RESERVED_BYTES,
-  // Of files that are created. Those of version 1 remain what they are; see README.md for the differences.
+  // Of new files. Files of version 1 keep theirs; see README.md for the differences.
   FORMAT_VERSION = 2,
-  // What a file is sealed as: mark and salt. A trailer is, with XChaCha20-Poly1305: label, nonce, tag (16 bytes); with
-  // AEGIS-256: mark, nonce, tag (32 bytes). There the salt is in page 1 and in the headers of WAL and journal only.
+  // Mark and salt of a file. A trailer is, with XChaCha20-Poly1305: label, nonce, tag (16 bytes); with AEGIS-256: mark,
+  // nonce, tag (32 bytes). There the salt is in page 1 and in the headers of WAL and journal only.
   LABEL_BYTES = 24,
   MARK_BYTES = LABEL_BYTES - SALT_BYTES,
   NONCE_BYTES = 24,
@@ -31,7 +31,7 @@ enum {
 
 // ---- Seals (seal.c) ----
 
-// What a sealed part is. Part of what the tag covers, so that no part passes for one of another sort.
+// The sort of a sealed part. Covered by the tag, so that no part passes for one of another sort.
 enum seal_sort {
   SORT_PAGE = 1,
   SORT_WAL_HEADER = 2,
@@ -47,61 +47,61 @@ struct file_keys {
   uint8_t label[LABEL_BYTES];
 };
 
-// Where a part belongs, and what is authenticated beside it without being encrypted.
+// Where a part belongs, and what is authenticated with it but not encrypted.
 struct seal_place {
   enum seal_sort sort;
   uint64_t number;
   const uint8_t *clear; // CLEAR_BYTES of page 1, or NULL
 };
 
-// The label of a new file, but for the check, which needs a key.
+// The label of a new file, except for the check, which needs a key.
 void seal_new_label(uint8_t label[LABEL_BYTES], sealed_vfs_cipher cipher, const uint8_t salt[SALT_BYTES],
                     bool is_passphrase);
-// Derives the key of the file that has this label. The check in `keys` is the one that belongs to the key.
+// Derives the key of the file with this label. The check in `keys` is the key's.
 void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t label[LABEL_BYTES]);
-// What new files are sealed with, as it was chosen, and what is fastest.
+// The chosen cipher of new files, and the fastest one.
 sealed_vfs_cipher seal_chosen_cipher(void);
 sealed_vfs_cipher seal_fastest_cipher(void);
 // Encrypts `length` bytes in place, and fills the trailer.
 void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
-// The same, with a number in the last bytes of the nonce. The other 20 are random.
+// Like `seal_close`, with a number in the last bytes of the nonce. The other 20 are random.
 void seal_close_noting(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                        uint8_t *trailer, uint32_t noted);
 uint32_t seal_noted(const uint8_t *trailer);
-// Decrypts in place. False, and no plaintext, if it is not what was sealed for this place in this file.
+// Decrypts in place. False, and no plaintext, unless it was sealed for this place in this file.
 bool seal_open(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                const uint8_t *trailer);
-// Whether a mark is one of this format at all: SEALED_VFS_NOTHING, SEALED_VFS_CIPHER_UNAVAILABLE,
+// Whether a mark belongs to this format at all: SEALED_VFS_NOTHING, SEALED_VFS_CIPHER_UNAVAILABLE,
 // SEALED_VFS_NEWER_FORMAT or SEALED_VFS_DAMAGED.
 sealed_vfs_kind seal_mark_kind(const uint8_t mark[MARK_BYTES]);
 uint8_t seal_mark_version(const uint8_t mark[MARK_BYTES]);
 sealed_vfs_cipher seal_mark_cipher(const uint8_t mark[MARK_BYTES]);
 bool seal_mark_is_passphrase(const uint8_t mark[MARK_BYTES]);
 const uint8_t *seal_label_salt(const uint8_t label[LABEL_BYTES]);
-// How many bytes of salt page 1 and the headers have beside their trailers: none where the salt is in the trailer.
+// Number of salt bytes that page 1 and the headers have outside their trailers: 0 where the salt is in the trailer.
 size_t seal_salt_beside(const uint8_t mark[MARK_BYTES]);
 
-// What a part says of the file that it belongs to.
+// What a part says about the file it belongs to.
 struct part_label {
   uint8_t bytes[LABEL_BYTES];
-  bool has_salt; // else it is only told whether the part is of a file that is known
+  bool has_salt; // else it only shows whether the part belongs to a known file
 };
 
-// `beside`: where this part's salt is if it is not in the trailer, or NULL if it then has none.
+// `beside`: this part's salt where it is not in the trailer; NULL if the part then has none.
 struct part_label seal_part_label(const uint8_t *trailer, const uint8_t *beside);
 bool seal_is_of_file(const struct file_keys *keys, const struct part_label *label);
-// What the plain header says of a file; not authenticated yet.
+// What the plain header says about a file; not authenticated yet.
 sealed_vfs_kind header_kind(const uint8_t header[CLEAR_BYTES]);
 uint32_t header_page_size(const uint8_t *header);
 bool is_page_size(int64_t size);
-// The page that holds the bytes by which SQLite locks: it has no content, and is never written.
+// The page with SQLite's lock bytes: it has no content, and is never written.
 uint64_t lock_byte_page(uint32_t page_size);
 bool is_all_zero(const uint8_t *bytes, size_t length);
 uint32_t get_u32(const uint8_t *bytes);
 
 // ---- Guarded memory (guarded.c) ----
 
-// NULL if there is none. `guarded_free` wipes it; NULL is nothing to it.
+// NULL if there is none. `guarded_free` wipes it, and ignores NULL.
 void *guarded_allocate(size_t bytes);
 void guarded_free(void *memory);
 
@@ -111,7 +111,7 @@ struct key_entry;
 
 // Finds the key of a path and counts one more user; NULL if there is none.
 struct key_entry *keys_retain(const char *path);
-// For a user that needs no key of it any more: `keys_for_file` must not be called by it again. It stays a user.
+// For a user that no longer needs a key of it: it must not call `keys_for_file` again. It stays a user.
 void keys_settle(struct key_entry *entry);
 void keys_release(struct key_entry *entry, bool is_settled);
 // Derives what this file needs from the entry. SEALED_VFS_NOTHING, SEALED_VFS_WRONG_KEY or SEALED_VFS_NO_MEMORY.
@@ -125,24 +125,24 @@ void keys_wipe(struct file_keys *keys);
 
 struct sealed_file;
 void report(const struct sealed_file *file, sealed_vfs_kind kind, uint64_t page, uint64_t frame, int64_t offset);
-// The same for a file that could not be opened.
+// Like `report`, for a file that could not be opened.
 void report_path(const char *path, sealed_vfs_kind kind);
 
 // ---- Files ----
 
-// How sure a main file is about its identity (the salt in its label).
+// How certain a main file's identity (the salt in its label) is.
 enum identity {
   IDENTITY_NONE,        // nothing known: empty, or not read yet
-  IDENTITY_PROVISIONAL, // from a read without lock, a journal, or made up for a file that is not created yet
+  IDENTITY_PROVISIONAL, // from a read without a lock, from a journal, or invented for a file not created yet
   IDENTITY_FIRM,        // page 1 authenticated under a lock, or was written here
 };
 
 struct journal_state {
-  uint8_t header[28];    // plaintext of the header that was read or written last
+  uint8_t header[28];    // plaintext of the header last read or written
   int64_t header_offset; // -1: none
-  int64_t last_header;   // where the last header was written by this handle; -1: none
+  int64_t last_header;   // where this handle wrote its last header; -1: none
   int64_t super_offset;  // from here on the name of a super-journal follows, plain; -1: none
-  int64_t record_offset; // record in `buffer`: being put together, or last read; -1: none
+  int64_t record_offset; // record in `buffer`: being assembled, or last read; -1: none
   uint32_t filled;       // bytes of it that have been written; 0 when it was read
   bool unsynced;         // something was written since the last sync
 };
@@ -151,20 +151,20 @@ struct kept_header;
 struct recovered;
 
 struct wal_state {
-  struct kept_header *kept; // headers of frames written in the transaction under way, or NULL
-  size_t kept_first;        // the first slot of them that is in use
+  struct kept_header *kept; // headers of frames written in the current transaction, or NULL
+  size_t kept_first;        // the first slot in use
   size_t kept_end;          // behind the last; equal to kept_first if none is
-  struct recovered *recovered; // the last frames that recovery has read, or NULL
-  size_t plain_bytes;   // in front of the sealed header; learned anew for each operation
+  struct recovered *recovered; // the last frames read by recovery, or NULL
+  size_t plain_bytes;   // in front of the sealed header; determined anew for each operation
   size_t salt_bytes;    // behind it; likewise
-  uint64_t assembling;  // frame that is being put together in `buffer`; 0: none
+  uint64_t assembling;  // frame being assembled in `buffer`; 0: none
   uint32_t filled;      // its bytes so far
   uint64_t held;        // frame whose plaintext is in `spare`, read whole; 0: none
-  uint64_t highest_own; // highest frame that this handle has written since the WAL's header was read or written
-  uint8_t salts[WAL_SALTS_BYTES]; // of the generation that this handle knows, if it does
+  uint64_t highest_own; // highest frame this handle has written since the WAL's header was read or written
+  uint8_t salts[WAL_SALTS_BYTES]; // of the generation this handle knows, if any
   bool salts_known;
-  bool is_uncommitted; // this handle has begun it, in the transaction under way
-  uint8_t needing_salts[WAL_SALTS_BYTES]; // the generation that the next one is about
+  bool is_uncommitted; // this handle has begun it, in the current transaction
+  uint8_t needing_salts[WAL_SALTS_BYTES]; // the generation that `needed_pages` is about
   uint32_t needed_pages;    // of the main file, or fewer
 };
 
@@ -176,13 +176,13 @@ struct temporary_state {
   uint64_t written_bits;
 };
 
-// A file as SQLite holds it. The base VFS's own file follows it in memory.
+// A file as SQLite sees it. The base VFS's own file follows it in memory.
 struct sealed_file {
   sqlite3_file sqlite;      // must be first: SQLite's view
   sqlite3_file *real;       // the base VFS's file
   sqlite3_vfs *base;
   struct sealed_file *main; // the main file of a journal or WAL, and of a main file itself
-  struct sealed_file *next; // main only: in the list of those that are open
+  struct sealed_file *next; // main only: in the list of open ones
   struct sealed_file *journal, *log; // main only: this connection's, while they are open; else NULL
   const char *path;         // of the main file; SQLite keeps it as long as the file is open. NULL for temporary files
   sealed_vfs_file sort;
@@ -190,12 +190,12 @@ struct sealed_file {
   bool is_settled;                // main only: the identity is final, and the entry's secrets are not needed
   struct file_keys *keys;         // main and temporary only
   enum identity identity;         // main only
-  bool is_creating;               // main only: pages are there, of the page size below, and page 1 may not be yet
+  bool is_creating;               // main only: there are pages of the size below, perhaps not page 1 yet
   uint32_t page_size;             // main only; 0: not known
   int lock;                       // main only: SQLITE_LOCK_...
   int granted;                    // main only: the lock that SQLite takes for granted (`nolock`, `immutable`)
   const volatile void *wal_index; // main only: the start of the shared WAL index while it is mapped, or NULL
-  volatile uint32_t *index_guard; // main only: the start of the file that the index is in, if it begins elsewhere
+  volatile uint32_t *index_guard; // main only: the start of the index's file, if the index begins elsewhere in it
   int index_region;               // main only: where it begins
   uint8_t *buffer;                // room for one part on its way to or from disk
   size_t buffer_bytes;
@@ -207,11 +207,11 @@ struct sealed_file {
   } state;
 };
 
-// File controls that ask whether a main file is sealed, and that wipe what was decrypted, through whatever VFS is on
-// top. Numbers of our own: SQLite has those below 100.
+// File controls that ask whether a main file is sealed, and that wipe plaintext, through any VFS on top. The numbers
+// are our own: SQLite uses those below 100.
 enum { CONTROL_IS_SEALED = 0x5ea1ed, CONTROL_WIPE = 0x5ea1ee };
 
-// For a main file that is being closed: from now on no journal or WAL finds it.
+// For a main file being closed: from now on no journal or WAL finds it.
 void main_unlist(struct sealed_file *file);
 // Grows `buffer` (and `spare` of a WAL) to hold `bytes`. SQLITE_OK or SQLITE_NOMEM.
 int file_reserve(struct sealed_file *file, size_t bytes);
@@ -220,36 +220,36 @@ void file_wipe(struct sealed_file *file);
 
 // main_file.c
 extern const sqlite3_io_methods main_methods;
-// Makes sure that the identity is known before a part of the file is written; creates one for an empty file.
+// Ensures that the identity is known before a part of the file is written; creates one for an empty file.
 int main_identity_for_writing(struct sealed_file *main);
-// Makes sure of the identity by which a part of a journal or WAL is read: page 1's, or if that cannot be read, the
-// part's own. `is_committed`: the part shows that the database's creation was committed, as a WAL does.
+// Determines the identity for reading a part of a journal or WAL: page 1's, or the part's own if page 1 cannot be read.
+// `is_committed`: the part shows that the database's creation was committed, as a WAL does.
 sealed_vfs_kind main_identity_for_part(struct sealed_file *main, const struct part_label *label, bool is_committed);
-// Learns the page size from the plain header. It stays 0 if the file is empty.
+// Reads the page size from the plain header. It stays 0 if the file is empty.
 int main_learn_page_size(struct sealed_file *main);
-// To be called when a log has authenticated under this identity, though page 1 could not be read: from now on no part
-// of another file is taken for one of this.
+// Call when a log has authenticated under this identity although page 1 could not be read: from now on no part of
+// another file is taken for one of this.
 void main_confirm_identity(struct sealed_file *main);
-// SQLITE_... for a finding.
+// The SQLITE_... code for a finding.
 int code_for(sealed_vfs_kind kind);
 
 // wal_file.c, journal_file.c, temporary_file.c
 extern const sqlite3_io_methods wal_methods;
-// Answers whether a page must be in the main file, whatever of the log has been written back. Of the others, those that
-// are in use are in the log.
+// Whether a page must be in the main file, however much of the log has been written back. Other pages in use are in the
+// log.
 int wal_needs_page(struct sealed_file *log, uint64_t number, bool *result);
-// To be called when the connection gives up SQLite's lock for writing to the log.
+// Call when the connection gives up SQLite's lock for writing to the log.
 void wal_end_write(struct sealed_file *log);
-// Wipes all plaintext: the buffers, and what is kept beside them. To be called between two of SQLite's operations.
+// Wipes all plaintext: the buffers, and what is kept outside them. Call between two SQLite operations.
 void wal_wipe(struct sealed_file *log);
-// Wipes and frees what is kept beside the buffers. For a log that is being closed.
+// Wipes and frees what is kept outside the buffers. For a log being closed.
 void wal_free(struct sealed_file *log);
-// Whether a page was in the main file when the journal was begun.
+// Whether a page was in the main file when the journal began.
 bool journal_needs_page(const struct sealed_file *journal, uint64_t number);
 extern const sqlite3_io_methods journal_methods;
 extern const sqlite3_io_methods temporary_methods;
 
-// ---- Operations that are passed to the base VFS (forward.c) ----
+// ---- Operations passed to the base VFS (forward.c) ----
 
 int forward_close(sqlite3_file *file);
 int forward_truncate(sqlite3_file *file, sqlite3_int64 size);

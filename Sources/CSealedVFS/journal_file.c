@@ -1,20 +1,17 @@
-// The rollback journal. SQLite's layout is kept byte for byte in its places, so that sizes and offsets mean what they
-// did:
+// The rollback journal. SQLite's layout stays in place byte for byte, so sizes and offsets keep their meaning:
 //
 // - Headers: journal_header.c.
 // - Each record: number, page and checksum (over plaintext) are sealed as one. On disk: number, content, checksum, then
-//   the trailer, which takes the room of the page's reserved bytes.
-// - The name of a super-journal at the end stays plain: it is no content, and other connections look for it. SQLite
-//   deletes that file when it has rolled back; so only a name of the form that SQLite gives passes for one
-//   (`read_plain`).
-//
-// A header is written within one sector, so it is there or it is not. Records are durable before a header counts them
-// (`journal_put_count`), so that of counted records none can be torn: if one does not authenticate, the database is
-// refused instead of being half rolled back.
+//   the trailer, in the room of the page's reserved bytes.
+// - The name of a super-journal at the end stays plain: it is not content, and other connections look for it. SQLite
+//   deletes that file after rolling back, so only a name in SQLite's own form is accepted (`read_plain`).
+// A header is written within one sector, so it is either there or not. Records are durable before a header counts them
+// (`journal_put_count`), so no counted record can be torn: if one does not authenticate, the database is refused
+// instead of being half rolled back.
 #include "journal_file.h"
 
 enum {
-  COUNT_BYTES = 12, // what SQLite writes over a header when the records are complete
+  COUNT_BYTES = 12, // what SQLite writes over a header once the records are complete
   SECTOR = 512,     // headers begin at multiples of this, whatever the device's sector is
   CHECKSUM_BYTES = 4,
 };
@@ -35,14 +32,14 @@ int journal_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t pag
   return code_for(kind);
 }
 
-// Of a database that is just being created the journal's header knows the page size before the main file does.
+// While a database is being created, the journal's header has the page size before the main file does.
 static uint32_t page_bytes(const struct sealed_file *file) {
   const struct journal_state *journal = &file->state.journal;
   return journal->header_offset >= 0 ? get_u32(journal->header + JOURNAL_PAGE_SIZE) : file->main->page_size;
 }
 
-// The page that SQLite puts no records for, as it holds the lock bytes: as a record's number it announces a
-// super-journal's name.
+// The page with the lock bytes, for which SQLite writes no records: as a record's number it announces a super-journal's
+// name.
 bool journal_is_super_number(const struct sealed_file *file, const uint8_t *number) {
   uint32_t page = page_bytes(file);
   return page != 0 && get_u32(number) == lock_byte_page(page);
@@ -59,7 +56,7 @@ bool journal_needs_page(const struct sealed_file *file, uint64_t number) {
 
 // ---- Records ----
 
-// On disk the checksum comes before the trailer, so that what is encrypted is in one piece.
+// On disk the checksum comes before the trailer, so that the encrypted bytes are contiguous.
 static void swap_checksum(const struct sealed_file *file, uint8_t *record, bool to_disk) {
   uint8_t *in_memory = record + JOURNAL_NUMBER_BYTES + page_bytes(file);
   uint8_t *on_disk = in_memory - TRAILER_BYTES;
@@ -75,7 +72,7 @@ static struct seal_place record_place(int64_t offset) {
   return (struct seal_place){.sort = SORT_JOURNAL_RECORD, .number = (uint64_t)offset};
 }
 
-// A record arrives in three pieces. It is sealed and written when the last is there.
+// A record arrives in three pieces. It is sealed and written when the last one arrives.
 static int write_record(struct sealed_file *file, const uint8_t *bytes, size_t amount, int64_t offset) {
   struct journal_state *journal = &file->state.journal;
   bool continues = journal->filled > 0 && offset == journal->record_offset + journal->filled;
@@ -114,7 +111,7 @@ static int load_record(struct sealed_file *file, int64_t offset) {
   code = journal_real_read(file, record, record_bytes(file), offset);
   if (code != SQLITE_OK) { return code; }
   size_t length = record_bytes(file) - TRAILER_BYTES;
-  // A header was read before it: where a trailer has no salt, that had one.
+  // A header was read before it: where a trailer has no salt, the header had one.
   struct part_label label = seal_part_label(record + length, NULL);
   sealed_vfs_kind kind = main_identity_for_part(file->main, &label, false);
   if (kind == SEALED_VFS_NOTHING &&
@@ -136,21 +133,21 @@ static int load_record(struct sealed_file *file, int64_t offset) {
 
 // ---- Operations ----
 
-// How SQLite ends the name of a super-journal: "-mj" and eight or nine hexadecimal digits.
+// How the name of a super-journal ends: "-mj" and eight or nine hexadecimal digits.
 static bool is_super_name(const uint8_t *name, size_t length) {
   size_t digits = 0;
   while (digits < length && memchr("0123456789ABCDEF", name[length - 1 - digits], 16) != NULL) { digits++; }
   return (digits == 8 || digits == 9) && length >= digits + 3 && memcmp(name + length - digits - 3, "-mj", 3) == 0;
 }
 
-// A read of what is not sealed: the name of a super-journal, and the numbers around it.
+// Reads what is not sealed: the name of a super-journal, and the numbers around it.
 static int read_plain(struct sealed_file *file, uint8_t *result, size_t amount, int64_t offset) {
   enum { NUMBERS_BEHIND = 16, SHORTEST_NAME = 11 };
   sqlite3_int64 size = 0;
   int code = forward_file_size(&file->sqlite, &size);
   if (code == SQLITE_OK) { code = journal_real_read(file, result, amount, offset); }
   if (code != SQLITE_OK || amount < SHORTEST_NAME || offset + (int64_t)amount != size - NUMBERS_BEHIND) { return code; }
-  // Its sum is then wrong, so that SQLite rolls back as if there were no super-journal.
+  // Its sum is then wrong, so SQLite rolls back as if there were no super-journal.
   if (!is_super_name(result, amount)) { memset(result, 0, amount); }
   return SQLITE_OK;
 }
@@ -181,7 +178,7 @@ static int journal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_i
     memcpy(bytes, file->buffer + (offset - journal->record_offset), length);
     return SQLITE_OK;
   }
-  // What is too near the end to be a record is the name of a super-journal, or what SQLite takes for one.
+  // Anything too near the end to be a record is the name of a super-journal, or taken for one by SQLite.
   sqlite3_int64 size = 0;
   int code = forward_file_size(sqlite, &size);
   if (code != SQLITE_OK) { return code; }

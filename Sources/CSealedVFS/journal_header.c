@@ -1,7 +1,7 @@
-// The rollback journal's headers: at the start of a sector, 8 plain bytes, the 28 bytes of SQLite's header that count,
-// sealed, and in the sector's empty rest the trailer, and the salt if the trailer has none. The first of the plain
-// bytes is zero: SQLite without this VFS takes the journal for one that is not in use (`hasHotJournal`), and neither
-// deletes it nor rolls it back.
+// The rollback journal's headers: at the start of a sector, 8 plain bytes, then the 28 significant bytes of SQLite's
+// header, sealed, and in the empty rest of the sector the trailer, and the salt if the trailer has none. The first
+// plain byte is zero: SQLite without this VFS considers the journal not in use (`hasHotJournal`), and neither deletes
+// it nor rolls it back.
 #include "journal_file.h"
 
 enum {
@@ -13,14 +13,14 @@ enum {
 
 static const uint8_t plain_bytes[PLAIN_BYTES] = {0, 's', 'e', 'a', 'l', 'e', 'd', '2'};
 
-// Bytes in front of a sealed header, in a file of this version.
+// Number of bytes in front of a sealed header in a file of this version.
 static size_t plain_bytes_of(uint8_t version) { return version == 1 ? 0 : PLAIN_BYTES; }
 
 static size_t own_plain_bytes(const struct sealed_file *file) {
   return plain_bytes_of(seal_mark_version(file->main->keys->label));
 }
 
-// Of a header on disk, in all.
+// Total size of a header on disk.
 static size_t own_header_bytes(const struct sealed_file *file) {
   return own_plain_bytes(file) + SEALED_HEADER + seal_salt_beside(file->main->keys->label);
 }
@@ -110,7 +110,7 @@ static int write_zeros(struct sealed_file *file, size_t amount, int64_t offset) 
 
 int journal_write_header(struct sealed_file *file, const uint8_t *bytes, size_t amount, int64_t offset) {
   struct journal_state *journal = &file->state.journal;
-  // Where pages are smaller than sectors SQLite repeats the header through the sector. Only the first counts.
+  // Where pages are smaller than sectors, SQLite repeats the header throughout the sector. Only the first counts.
   uint32_t sector = get_u32(bytes + JOURNAL_SECTOR);
   if (sector > 0 && offset % sector != 0) { return write_zeros(file, amount, offset); }
   int code = main_identity_for_writing(file->main);
@@ -119,14 +119,14 @@ int journal_write_header(struct sealed_file *file, const uint8_t *bytes, size_t 
   journal->header_offset = journal->last_header = offset;
   journal->record_offset = journal->super_offset = -1;
   journal->filled = 0;
-  // The rest of the sector is empty; it is written so that the file gets its length.
+  // The rest of the sector is empty; it is written to give the file its length.
   size_t length = own_header_bytes(file);
   code = write_zeros(file, amount - length, offset + (int64_t)length);
   return code == SQLITE_OK ? put_header(file, offset) : code;
 }
 
-// With synchronous=NORMAL SQLite would sync records and header together, and a loss of power could leave a header that
-// counts records that are not there.
+// With synchronous=NORMAL SQLite would sync records and header together, and a power loss could leave a header that
+// counts missing records.
 int journal_put_count(struct sealed_file *file, const uint8_t *bytes, int64_t offset) {
   struct journal_state *journal = &file->state.journal;
   if (journal->unsynced) {

@@ -1,4 +1,4 @@
-// The registry: which database is opened with which key. Key material lives in guarded, wiped memory only.
+// The registry of databases and their keys. Key material is only in guarded memory that is wiped.
 #include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ struct secrets {
 
 struct key_entry {
   struct key_entry *next;
-  struct secrets *secrets;  // NULL once no connection can need them any more
-  pthread_mutex_t deriving; // held while a key is made of them
+  struct secrets *secrets;  // NULL once no connection can need them
+  pthread_mutex_t deriving; // held while a key is derived from them
   int users;                // open main files
-  int needing;              // those of them that may still ask for a key
+  int needing;              // users that may still ask for a key
   bool listed;              // may be found by path
   bool keep;
   char path[];
@@ -32,7 +32,7 @@ static struct key_entry *registry;
 // Keys may be registered before the VFS is.
 static bool is_ready(void) { return sodium_init() >= 0; }
 
-// Wipes what no connection has a use for, and gives the entry back with its last one. With the registry locked.
+// Wipes what no connection needs, and frees the entry with its last one. Called with the registry locked.
 static void tidy(struct key_entry *entry) {
   if (entry->listed) { return; }
   if (entry->needing == 0) {
@@ -60,8 +60,8 @@ static struct key_entry *find(const char *path) {
   return NULL;
 }
 
-// The path as SQLite will hand it to the VFS: absolute, links resolved. NULL if there is no such path or no memory;
-// sqlite3_free it.
+// The path as SQLite will pass it to the VFS: absolute, links resolved. NULL if there is no such path or no memory;
+// free it with sqlite3_free.
 static char *full_path(const char *path) {
   sqlite3_vfs *base = sqlite3_vfs_find(NULL);
   if (path == NULL || base == NULL) { return NULL; }
@@ -115,7 +115,7 @@ int sealed_vfs_set_key(const char *path, const uint8_t key[KEY_BYTES], unsigned 
 
 int sealed_vfs_set_passphrase(const char *path, const char *passphrase, size_t length, unsigned flags) {
   if (path == NULL || passphrase == NULL || length > 4096 || !is_ready()) { return SQLITE_MISUSE; }
-  // Rounded up, so that what is in guarded memory stays aligned: sodium_malloc puts the end at the guard page.
+  // Rounded up to keep the contents aligned: sodium_malloc puts the end at the guard page.
   size_t bytes = (sizeof(struct secrets) + length + 15) / 16 * 16;
   struct secrets *secrets = guarded_allocate(bytes);
   if (secrets == NULL) { return SQLITE_NOMEM; }
@@ -144,7 +144,7 @@ int sealed_vfs_derive_key(const char *passphrase, size_t length, const uint8_t s
   int failed =
       crypto_pwhash_argon2id(key, KEY_BYTES, passphrase, length, salt, crypto_pwhash_argon2id_OPSLIMIT_INTERACTIVE,
                              crypto_pwhash_argon2id_MEMLIMIT_INTERACTIVE, crypto_pwhash_argon2id_ALG_ARGON2ID13);
-  // It leaves the key where its frames were.
+  // It leaves the key in its old stack frames.
   sodium_stackzero(16384);
   return failed != 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -179,8 +179,8 @@ void keys_release(struct key_entry *entry, bool is_settled) {
   pthread_mutex_unlock(&registry_lock);
 }
 
-// With the entry locked: another thread that opens the same file waits, instead of deriving the same key again. A
-// thread that opens another file does not.
+// Called with the entry locked: another thread that opens the same file waits instead of deriving the same key again. A
+// thread that opens another file does not wait.
 static sealed_vfs_kind master_for_salt(struct secrets *secrets, const uint8_t salt[SALT_BYTES]) {
   if (!secrets->is_passphrase || (secrets->has_master && memcmp(secrets->salt, salt, SALT_BYTES) == 0)) {
     return SEALED_VFS_NOTHING;
@@ -199,7 +199,7 @@ sealed_vfs_kind keys_for_file(struct key_entry *entry, const uint8_t *label, str
   struct secrets *secrets = entry->secrets;
   uint8_t new_label[LABEL_BYTES];
   if (label == NULL) {
-    // Always a new salt: a file that is deleted and created again must not accept pages of the former.
+    // Always a new salt: a file that is deleted and recreated must not accept pages of the old one.
     uint8_t salt[SALT_BYTES];
     randombytes_buf(salt, SALT_BYTES);
     seal_new_label(new_label, seal_chosen_cipher(), salt, secrets->is_passphrase);
@@ -218,8 +218,8 @@ struct file_keys *keys_allocate(void) { return guarded_allocate(sizeof(struct fi
 
 void keys_wipe(struct file_keys *keys) { guarded_free(keys); }
 
-// Reads the start of a file, and the label of its first page, which tells what it is. Through SQLite's own VFS: to
-// close a file by other means takes all of the process's locks on it away from open connections (POSIX).
+// Reads the start of a file, and the label of its first page, which identifies it. Uses SQLite's own VFS: closing a
+// file by other means would drop all of the process's locks on it, those of open connections included (POSIX).
 static int read_first_label(sqlite3_file *file, uint8_t label[LABEL_BYTES]) {
   uint8_t header[CLEAR_BYTES];
   sqlite3_int64 size = 0;
@@ -288,6 +288,6 @@ sealed_vfs_kind sealed_vfs_inspect(sqlite3 *database) {
   if (code != SQLITE_OK || file == NULL || file->pMethods == NULL) { return SEALED_VFS_NOT_A_DATABASE; }
   code = read_first_label(file, label);
   if (code == SQLITE_OK) { return seal_mark_kind(label); }
-  // It stays zero if it was not read, and in a plain database that only reserves the room.
+  // It stays zero if it was not read, and is zero in a plain database that only reserves the room.
   return code == SQLITE_NOTADB && !is_all_zero(label, sizeof label) ? seal_mark_kind(label) : SEALED_VFS_NOT_SEALED;
 }

@@ -1,7 +1,7 @@
 // The main file: page n is sealed in its place. Its last 64 bytes, which SQLite leaves alone, hold the trailer; page
-// 1's first 24 bytes stay plain, and are covered by page 1's tag. In a file that is sealed with AEGIS-256 the salt
-// follows them, which no trailer has room for: it takes the room of bytes 72..87, that SQLite's format has reserved
-// ("must be zero"), and what is before those lies 16 bytes further on disk.
+// 1's first 24 bytes stay plain, and are covered by page 1's tag. In a file sealed with AEGIS-256 they are followed by
+// the salt, for which no trailer has room: it takes the room of bytes 72..87, reserved by SQLite's format ("must be
+// zero"), and the bytes before those lie 16 bytes further on disk.
 #include <sodium.h>
 
 #include "main_file.h"
@@ -16,7 +16,7 @@ static int real_read(struct sealed_file *file, void *bytes, int amount, int64_t 
 
 int main_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t page, int64_t offset) {
   report(file, kind, page, 0, offset);
-  // What is wrong with page 1 is wrong with the file: it is not a database that we can open.
+  // Damage to page 1 is damage to the file: it is not a database that we can open.
   if (page == 1 && kind == SEALED_VFS_DAMAGED) { return SQLITE_NOTADB; }
   return code_for(kind);
 }
@@ -40,18 +40,18 @@ int main_learn_page_size(struct sealed_file *file) {
 
 int main_lock(const struct sealed_file *file) { return file->lock > file->granted ? file->lock : file->granted; }
 
-// A database that is larger than the cache is read while it is made. Its first page, which would tell what it is, is
-// written last: until then it is what this connection makes of it.
+// A database larger than the cache is read while it is being created. Its first page, which identifies it, is written
+// last: until then it is what this connection makes of it.
 static bool is_being_made(const struct sealed_file *file) {
   return file->is_creating && file->identity == IDENTITY_PROVISIONAL && main_lock(file) >= SQLITE_LOCK_RESERVED;
 }
 
-// A part that is not of this file.
+// The finding for a part that does not belong to this file.
 static sealed_vfs_kind foreign_or_damaged(const struct part_label *label) {
   return seal_mark_kind(label->bytes) == SEALED_VFS_NOTHING ? SEALED_VFS_FOREIGN : SEALED_VFS_DAMAGED;
 }
 
-// Makes the file's keys fit this label, if the identity is still open to change.
+// Makes the file's keys match this label, if the identity may still change.
 static sealed_vfs_kind adopt(struct sealed_file *file, const struct part_label *label) {
   if (file->identity != IDENTITY_NONE && seal_is_of_file(file->keys, label)) { return SEALED_VFS_NOTHING; }
   if (file->identity == IDENTITY_FIRM) { return foreign_or_damaged(label); }
@@ -64,9 +64,9 @@ static sealed_vfs_kind adopt(struct sealed_file *file, const struct part_label *
   return kind;
 }
 
-// The database has been created for certain, under this identity: its key material is no longer needed. To be called
-// when page 1 has authenticated as it was committed. Until then its creation may be rolled back, and a new one would
-// have another identity.
+// The database has certainly been created under this identity, so its key material is no longer needed. Call when page
+// 1 has authenticated as committed. Until then its creation may be rolled back, and a new one would have another
+// identity.
 static void settle(struct sealed_file *file) {
   file->identity = IDENTITY_FIRM;
   if (file->is_settled) { return; }
@@ -78,7 +78,7 @@ void main_confirm_identity(struct sealed_file *file) {
   if (file->identity == IDENTITY_PROVISIONAL && main_lock(file) >= SQLITE_LOCK_SHARED) { settle(file); }
 }
 
-// How many bytes a page begins with on disk that are not encrypted.
+// Number of unencrypted bytes at the start of a page on disk.
 static size_t clear_bytes(const struct sealed_file *file, uint64_t number) {
   return number == 1 ? CLEAR_BYTES + seal_salt_beside(file->keys->label) : 0;
 }
@@ -87,11 +87,11 @@ static struct seal_place page_place(uint64_t number, const uint8_t *page) {
   return (struct seal_place){.sort = SORT_PAGE, .number = number, .clear = number == 1 ? page : NULL};
 }
 
-// Decrypts a page that was read into `page`, in place. `number` is from 1.
+// Decrypts a page read into `page`, in place. `number` counts from 1.
 static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   uint8_t *trailer = page + file->page_size - TRAILER_BYTES;
   struct part_label label = seal_part_label(trailer, number == 1 ? page + CLEAR_BYTES : NULL);
-  // A page of another database is not what this one is made of.
+  // A page of another database is not part of this one.
   if (is_being_made(file) && !seal_is_of_file(file->keys, &label)) { return foreign_or_damaged(&label); }
   sealed_vfs_kind kind = adopt(file, &label);
   if (kind != SEALED_VFS_NOTHING) { return kind; }
@@ -104,7 +104,7 @@ static sealed_vfs_kind open_page(struct sealed_file *file, uint64_t number, uint
     memmove(page + CLEAR_BYTES, page + clear, EMPTY_START - CLEAR_BYTES);
     memset(page + EMPTY_START, 0, SALT_BYTES);
   }
-  // SQLite sees zeros there, and has to write zeros: so it is noticed if anything else makes use of this room.
+  // SQLite sees zeros there, and must write zeros: this reveals any other use of the room.
   memset(trailer, 0, TRAILER_BYTES);
   return SEALED_VFS_NOTHING;
 }
@@ -120,8 +120,8 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
     return main_finding(file, kind, number, offset);
   }
   if (number == 1 && main_lock(file) >= SQLITE_LOCK_SHARED) { file->identity = IDENTITY_FIRM; }
-  // With a higher lock it may be what this connection is about to commit. With this one SQLite has rolled back what a
-  // crash left. It reads page 1, or a part of it, at the beginning of each transaction without a WAL.
+  // With a higher lock this may be what the connection is about to commit. With this lock SQLite has already rolled
+  // back what a crash left. It reads page 1, or a part of it, at the beginning of each transaction without a WAL.
   if (number == 1 && main_lock(file) == SQLITE_LOCK_SHARED) {
     code = main_check_size(file, page);
     if (code == SQLITE_OK) { settle(file); }
@@ -129,8 +129,8 @@ static int read_page(struct sealed_file *file, uint64_t number, uint8_t *page) {
   return code;
 }
 
-// A plain database that reserves as many bytes as a seal takes, as one does that was sealed once. Its log would be
-// taken for a damaged one and deleted. With a journal beside it, it is the first page of a creation that a crash tore.
+// A plain database that reserves as many bytes as a seal takes, such as one that was sealed before. Its log would be
+// considered damaged and deleted. With a journal next to it, it is the first page of a creation interrupted by a crash.
 static bool is_plain_with_room(struct sealed_file *file, const uint8_t *page) {
   if (!is_all_zero(page + file->page_size - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
   int exists = 0;
@@ -139,9 +139,9 @@ static bool is_plain_with_room(struct sealed_file *file, const uint8_t *page) {
 }
 
 // SQLite looks at the first 100 bytes before it takes a lock: another process may be in the middle of writing page 1,
-// or a crash may have left it to be rolled back. So here only what is certain is an error: that this is no sealed
-// database, or that the key is wrong. The plain 24 bytes are all that SQLite needs at this point; it reads page 1
-// again, under a lock.
+// or a crash may have left it to be rolled back. So only what is certain is an error here: that this is not a sealed
+// database, or that the key is wrong. SQLite needs only the 24 plain bytes at this point; it reads page 1 again under a
+// lock.
 static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int amount) {
   memset(result, 0, (size_t)amount);
   int code = file_reserve(file, file->page_size);
@@ -157,8 +157,8 @@ static int read_header_unlocked(struct sealed_file *file, uint8_t *result, int a
   return main_finding(file, kind, 1, 0);
 }
 
-// Reads what is not a page: the 16 bytes that tell whether the file has changed, or a first page of the size that this
-// connection expected before another process made the database.
+// Reads what is not a page: the 16 bytes that show whether the file has changed, or a first page of the size that this
+// connection expected before another process created the database.
 static int read_parts(struct sealed_file *file, uint8_t *result, int amount, int64_t offset) {
   const uint32_t page_size = file->page_size;
   int code = file_reserve(file, page_size);
@@ -184,11 +184,11 @@ static int read_parts(struct sealed_file *file, uint8_t *result, int amount, int
   return code == SQLITE_OK && is_beyond ? SQLITE_IOERR_SHORT_READ : code;
 }
 
-// Learns the page size before anything is read. SQLITE_IOERR_SHORT_READ if the file holds nothing yet.
+// Determines the page size before anything is read. SQLITE_IOERR_SHORT_READ if the file is still empty.
 static int prepare_read(struct sealed_file *file, bool is_first_look) {
   if (file->identity == IDENTITY_FIRM || is_being_made(file)) { return SQLITE_OK; }
   if (is_first_look) {
-    // A file that a crash left before its first page arrived: SQLite rolls it back once it holds a lock.
+    // A crash left the file before its first page was written: SQLite rolls it back once it holds a lock.
     uint8_t start[CLEAR_BYTES];
     int code = real_read(file, start, sizeof start, 0);
     if (code == SQLITE_OK && is_all_zero(start, sizeof start)) { return SQLITE_IOERR_SHORT_READ; }
@@ -229,8 +229,8 @@ int main_identity_for_writing(struct sealed_file *file) {
   return SQLITE_OK;
 }
 
-// Whether page 1 is there and authenticates. If not, an identity that was known stays, whatever page 1 says now: parts
-// that have no salt are to be read by it.
+// Whether page 1 is there and authenticates. If not, a known identity stays, whatever page 1 says now: parts without a
+// salt are read with it.
 static bool page_1_authenticates(struct sealed_file *file) {
   if (file->page_size == 0 || file_reserve(file, file->page_size) != SQLITE_OK ||
       real_read(file, file->buffer, (int)file->page_size, 0) != SQLITE_OK ||
@@ -249,7 +249,7 @@ static bool page_1_authenticates(struct sealed_file *file) {
 }
 
 sealed_vfs_kind main_identity_for_part(struct sealed_file *file, const struct part_label *label, bool is_committed) {
-  // Page 1 is asked first, so that a log or journal left over from another database is not taken for one of this.
+  // Page 1 is checked first, so that a log or journal left over from another database is not taken for this one's.
   if (file->identity != IDENTITY_FIRM && page_1_authenticates(file)) {
     if (!seal_is_of_file(file->keys, label) && seal_mark_kind(label->bytes) == SEALED_VFS_NOTHING) {
       return SEALED_VFS_FOREIGN;
@@ -275,8 +275,9 @@ int main_write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *
   return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
 }
 
-// A new image of another page size: VACUUM and the backup API write it over the old one in pieces of the old size,
-// which are no pages of the new. It is refused, and SQLite rolls back. VACUUM INTO makes a file of another size.
+// A new image with another page size: VACUUM and the backup API write it over the old one in pieces of the old size,
+// which are not pages of the new one. It is refused, and SQLite rolls back. VACUUM INTO can create a file with another
+// size.
 static bool fits_format(struct sealed_file *file, const uint8_t *page, int amount, int64_t offset) {
   if (amount != (int)file->page_size || offset % amount != 0) { return false; }
   if (!is_all_zero(page + amount - TRAILER_BYTES, TRAILER_BYTES)) { return false; }
@@ -291,7 +292,7 @@ static int main_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlit
   const uint8_t *page = bytes;
   int code = main_identity_for_writing(file);
   if (code != SQLITE_OK) { return code; }
-  // Until the first page is there, or while a crashed creation is rolled back, the size is what SQLite writes.
+  // Until the first page exists, or while a crashed creation is rolled back, the size is whatever SQLite writes.
   if (file->identity != IDENTITY_FIRM && is_page_size(amount)) {
     file->page_size = (uint32_t)amount;
     file->is_creating = true;
@@ -327,7 +328,7 @@ static int main_file_control(sqlite3_file *sqlite, int operation, void *argument
     // Both make the file longer than its pages, with zeros that are not sealed.
     return SQLITE_OK;
   case SQLITE_FCNTL_MMAP_SIZE:
-    // Pages cannot be read from the file as they are.
+    // Pages cannot be read from the file directly.
     *(sqlite3_int64 *)argument = 0;
     return SQLITE_OK;
   case SQLITE_FCNTL_VFSNAME: {

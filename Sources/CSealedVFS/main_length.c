@@ -1,11 +1,11 @@
-// The length of the main file: which pages must be there, which may be missing, and what is written where SQLite leaves
-// holes.
+// The length of the main file: pages that must be there, pages that may be missing, and filling the holes SQLite
+// leaves.
 #include "main_file.h"
 
-// Whether the page may be one that the transaction under way has added. Without a WAL that takes a lock, and SQLite has
-// compared the size of the file with what page 1 says of it. With a WAL the committed size is in the shared index: the
-// word at offset 20, see https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own
-// size is in force). A connection that has the WAL for itself keeps that index from us.
+// Whether the current transaction may have added the page. Without a WAL that takes a lock, and SQLite has compared the
+// file's size with page 1. With a WAL the committed size is in the shared index: the word at offset 20, see
+// https://sqlite.org/walformat.html#the_wal_index_header (0: the WAL is empty, so the file's own size is in force). A
+// connection that has the WAL to itself keeps that index from us.
 static int may_be_new(struct sealed_file *file, uint64_t number, bool *result) {
   int code = SQLITE_OK;
   if (file->wal_index != NULL) {
@@ -24,7 +24,7 @@ int main_read_behind_end(struct sealed_file *file, uint64_t number, uint8_t *pag
   if (code != SQLITE_OK) { return code; }
   int64_t offset = (int64_t)(number - 1) * file->page_size;
   bool is_empty = size == 0 && number == 1 && file->identity != IDENTITY_FIRM;
-  // A writer may come back to a page that it has just added, and that was never written.
+  // A writer may return to a page that it has just added and that was never written.
   bool is_new = false;
   if (size > 0 && size <= offset) { code = may_be_new(file, number, &is_new); }
   if (code != SQLITE_OK) { return code; }
@@ -52,8 +52,8 @@ int main_check_size(struct sealed_file *file, const uint8_t *page) {
   return main_finding(file, SEALED_VFS_TRUNCATED, missing, (int64_t)(missing - 1) * file->page_size);
 }
 
-// The file is about to be made longer than `size`: whether the pages are there that it had before. Else it was cut off,
-// and what would be filled in for them, by us or by SQLite's rollback, would pass for what they were.
+// The file is about to grow beyond `size`: checks that the pages it had before are there. Otherwise it was cut off, and
+// whatever we or SQLite's rollback filled in for them would pass for their content.
 static int check_not_cut(struct sealed_file *file, int64_t size) {
   uint64_t missing = (uint64_t)(size / file->page_size) + 1;
   bool is_needed = false;
@@ -61,7 +61,7 @@ static int check_not_cut(struct sealed_file *file, int64_t size) {
   if (file->log != NULL) {
     code = wal_needs_page(file->log, missing, &is_needed);
   } else if (file->journal != NULL) {
-    // SQLite counted what there was of a page as one.
+    // SQLite counted a partial page as one.
     if (size % file->page_size != 0) { missing++; }
     is_needed = journal_needs_page(file->journal, missing);
   }
@@ -73,13 +73,13 @@ int main_fill_gap(struct sealed_file *file, int64_t start, int64_t end) {
   const uint64_t lock_page = lock_byte_page(file->page_size); // never written
   sqlite3_int64 size = 0;
   int code = forward_file_size(&file->sqlite, &size);
-  // What comes out of a log is what is missing, if nothing is left out.
+  // Pages from a log are the missing ones, if none is skipped.
   if (code == SQLITE_OK && size < (file->log != NULL ? start : end)) { code = check_not_cut(file, size); }
   if (code != SQLITE_OK || size >= start) { return code; }
   uint8_t *zeros = sqlite3_malloc((int)file->page_size);
   if (zeros == NULL) { return SQLITE_NOMEM; }
   memset(zeros, 0, file->page_size);
-  // From the last whole page on: what a failed write left of one is written anew.
+  // From the last whole page on: a page left partial by a failed write is rewritten.
   for (int64_t at = size / file->page_size * file->page_size; code == SQLITE_OK && at < start; at += file->page_size) {
     uint64_t number = (uint64_t)(at / file->page_size) + 1;
     if (number != lock_page) { code = main_write_sealed(file, number, zeros); }

@@ -1,4 +1,4 @@
-// Findings: kept for the thread that made them, and passed to the observer.
+// Findings: kept for the thread that made them and passed to the observer.
 #include <pthread.h>
 #include <stdio.h>
 
@@ -10,13 +10,13 @@ static pthread_mutex_t observer_lock = PTHREAD_MUTEX_INITIALIZER;
 static sealed_vfs_observer current_observer;
 static void *current_context;
 
-// Whether this thread is in a call of the observer, and so holds the lock.
+// Whether this thread is calling the observer, and so holds the lock.
 static _Thread_local bool is_observing;
 
 static void publish(const sealed_vfs_report *finding) {
   last = *finding;
   if (is_observing) { return; }
-  // Held during the call, so that an observer that `sealed_vfs_observe` took away is not called any more.
+  // Held during the call, so that an observer removed by `sealed_vfs_observe` is no longer called.
   pthread_mutex_lock(&observer_lock);
   is_observing = true;
   if (current_observer != NULL) { current_observer(current_context, finding); }

@@ -1,6 +1,6 @@
-// Sealing: one part of a file at a time, in place. What the file is sealed with (cipher.c) is in its label.
+// Sealing: one part of a file at a time, in place. The file's cipher (cipher.c) is in its label.
 //
-// Nonces are 24 random bytes (20 of a WAL's header): no counter has to survive a crash, a restored backup or a copied
+// Nonces are 24 random bytes (20 of a WAL's header): no counter must survive a crash, a restored backup or a copied
 // file, and two processes need not agree.
 #include <sodium.h>
 
@@ -36,8 +36,7 @@ void seal_new_label(uint8_t label[LABEL_BYTES], sealed_vfs_cipher cipher, const 
 }
 
 void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], const uint8_t label[LABEL_BYTES]) {
-  // A key of its own for each file and cipher, so that a page of another file cannot pass, nor can nonces of two files
-  // meet.
+  // Each file and cipher has its own key, so pages of another file cannot pass, and nonces of two files cannot collide.
   static const char xchacha_purpose[] = "nightporter sealed file 1";
   static const char aegis_purpose[] = "nightporter sealed file 2, AEGIS-256";
   bool is_aegis = seal_mark_cipher(label) == SEALED_VFS_AEGIS_256;
@@ -77,7 +76,7 @@ size_t seal_salt_beside(const uint8_t mark[MARK_BYTES]) {
   return seal_mark_cipher(mark) == SEALED_VFS_AEGIS_256 ? SALT_BYTES : 0;
 }
 
-// Where the nonce is in a trailer, and the tag behind it.
+// The offsets of the nonce in a trailer, and of the tag behind it.
 static size_t nonce_offset(const uint8_t mark[MARK_BYTES]) { return LABEL_BYTES - seal_salt_beside(mark); }
 
 struct part_label seal_part_label(const uint8_t *trailer, const uint8_t *beside) {
@@ -101,8 +100,8 @@ uint32_t header_page_size(const uint8_t *header) {
 bool is_page_size(int64_t size) { return size >= MIN_PAGE && size <= MAX_PAGE && (size & (size - 1)) == 0; }
 
 uint64_t lock_byte_page(uint32_t page_size) {
-  // Where these bytes are is a part of the file format, unless one of SQLite's own tests has moved them. A SQLite that
-  // was built without its test interface answers 0.
+  // The position of these bytes is part of the file format, unless one of SQLite's own tests has moved them. A SQLite
+  // built without its test interface answers 0.
   int offset = sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 0u);
   return (uint64_t)(offset > 0 ? offset : 0x40000000) / page_size + 1;
 }
@@ -113,7 +112,7 @@ sealed_vfs_kind header_kind(const uint8_t header[CLEAR_BYTES]) {
   return is_page_size(header_page_size(header)) ? SEALED_VFS_NOTHING : SEALED_VFS_DAMAGED;
 }
 
-// What the tag covers beside the text: sort, number, label, and the plain header of page 1.
+// What the tag covers in addition to the text: sort, number, label, and the plain header of page 1.
 struct additional {
   uint8_t bytes[1 + 8 + LABEL_BYTES + CLEAR_BYTES];
   size_t length;

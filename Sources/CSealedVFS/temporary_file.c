@@ -1,6 +1,6 @@
 // Temporary files: spilled sorts, transient tables, statement journals. No other handle reads them, so they need no
 // reserved bytes: the file is cut into blocks of 4096 bytes, each followed by its trailer on disk. One block is held in
-// memory and written when another is wanted.
+// memory, and written when another is needed.
 #include "internal.h"
 
 enum { BLOCK_BYTES = 4096, BLOCK_ON_DISK = BLOCK_BYTES + TRAILER_BYTES };
@@ -13,7 +13,7 @@ static bool was_written(const struct temporary_state *state, uint64_t block) {
   return block <= state->written_bits && (state->written[(block - 1) / 8] >> ((block - 1) % 8) & 1) != 0;
 }
 
-// Remembers which blocks are on disk: one that is not reads as zeros, and zeros on disk are not taken for one.
+// Records which blocks are on disk: others read as zeros, and zeros on disk are not taken for a block.
 static int note_written(struct temporary_state *state, uint64_t block) {
   if (block > state->written_bits) {
     uint64_t bits = (block + 1023) / 1024 * 1024 * 2;
@@ -27,8 +27,8 @@ static int note_written(struct temporary_state *state, uint64_t block) {
   return SQLITE_OK;
 }
 
-// Writes the held block if it was changed. This wipes its plaintext. A write that fails is made up for by the
-// next: SQLite may get the error at a read of another block, which says nothing about this one.
+// Writes the held block if it was changed, which wipes its plaintext. A failed write is made up for by the next: SQLite
+// may get the error on reading another block, which says nothing about this one.
 static int put_block(struct sealed_file *file) {
   struct temporary_state *state = &file->state.temporary;
   if (!state->dirty) { return SQLITE_OK; }
@@ -47,7 +47,7 @@ static int put_block(struct sealed_file *file) {
   return SQLITE_OK;
 }
 
-// Makes `block` the held one. `is_replaced`: all of it is about to be written.
+// Makes `block` the held one. `is_replaced`: the whole block is about to be written.
 static int get_block(struct sealed_file *file, uint64_t block, bool is_replaced) {
   struct temporary_state *state = &file->state.temporary;
   if (state->block == block) { return SQLITE_OK; }
@@ -133,7 +133,7 @@ static int temporary_truncate(sqlite3_file *sqlite, sqlite3_int64 size) {
   struct sealed_file *file = self(sqlite);
   struct temporary_state *state = &file->state.temporary;
   if (size < state->size) {
-    // What is cut off must read as zeros if the file grows again.
+    // The cut-off part must read as zeros if the file grows again.
     struct piece piece = first_piece(size, BLOCK_BYTES);
     uint64_t first_gone = piece.start == 0 ? piece.block : piece.block + 1;
     if (piece.start > 0) {

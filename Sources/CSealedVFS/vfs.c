@@ -1,4 +1,4 @@
-// The VFS itself: registration, and opening each sort of file.
+// The VFS itself: registration, and opening of each sort of file.
 #include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ static sqlite3_vfs *base_of(sqlite3_vfs *vfs) { return ((struct sealed_vfs *)(vo
 
 static size_t own_bytes(void) { return (sizeof(struct sealed_file) + 15) / 16 * 16; }
 
-// The main files that are open. A journal or WAL finds its own by the name that SQLite passes, which leads to the path
-// in the same memory. SQLite itself knows only the file object of the topmost VFS.
+// The open main files. A journal or WAL finds its own by the name that SQLite passes, which leads to the path in the
+// same memory. SQLite itself knows only the topmost VFS's file object.
 static pthread_mutex_t mains_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sealed_file *mains;
 
@@ -48,7 +48,7 @@ static int open_main(struct sealed_file *file, const char *name) {
   file->sort = SEALED_VFS_FILE_MAIN;
   file->main = file;
   file->path = name;
-  // SQLite then locks nothing, so it is not seen that it has a lock when it reads pages.
+  // SQLite then locks nothing, so its reads of pages show no lock.
   file->granted = sqlite3_uri_boolean(name, "nolock", 0) != 0 ? SQLITE_LOCK_EXCLUSIVE : SQLITE_LOCK_NONE;
   if (sqlite3_uri_boolean(name, "immutable", 0) != 0) { file->granted = SQLITE_LOCK_SHARED; }
   file->entry = keys_retain(name);
@@ -95,7 +95,7 @@ static int open_temporary(struct sealed_file *file) {
 
 static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *result, int flags, int *out_flags) {
   sqlite3_vfs *base = base_of(vfs);
-  // A super-journal holds names of journals, no content, and is read by connections that do not come through here.
+  // A super-journal holds names of journals, not content, and is read by connections outside this VFS.
   if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0) { return base->xOpen(base, name, result, flags, out_flags); }
 
   struct sealed_file *file = (struct sealed_file *)(void *)result;
@@ -123,7 +123,7 @@ static int sealed_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *re
   if (file->sort == SEALED_VFS_FILE_MAIN) { list_main(file); }
   if (file->sort == SEALED_VFS_FILE_WAL) { file->main->log = file; }
   if (file->sort == SEALED_VFS_FILE_JOURNAL) { file->main->journal = file; }
-  // A medium that is declared immutable.
+  // A medium declared immutable.
   if (file->sort == SEALED_VFS_FILE_MAIN &&
       (file->real->pMethods->xDeviceCharacteristics(file->real) & SQLITE_IOCAP_IMMUTABLE) != 0) {
     file->granted = SQLITE_LOCK_SHARED;
@@ -191,7 +191,7 @@ static int on_new_connection(sqlite3 *database, char **message, const struct sql
   bool is_sealed = false;
   int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
   if (code == SQLITE_OK && vfs->xOpen == sealed_open) { is_sealed = true; }
-  // With another VFS on top the file itself is asked.
+  // With another VFS on top, ask the file itself.
   if (!is_sealed) { sqlite3_file_control(database, "main", CONTROL_IS_SEALED, &is_sealed); }
   return is_sealed ? sealed_vfs_prepare(database, "main") : SQLITE_OK;
 }
@@ -238,7 +238,7 @@ int sealed_vfs_register(const char *name, const char *base_name) {
   } else if (known != NULL && known->xOpen != sealed_open) {
     code = SQLITE_MISUSE;
   } else {
-    // Also if it is known: `sqlite3_reset_auto_extension` may have been called. Before it can be found, so that a
+    // Even if it is registered: `sqlite3_reset_auto_extension` may have been called. Before it can be found, so that a
     // failure leaves nothing registered.
     code = sqlite3_auto_extension((void (*)(void))on_new_connection);
   }

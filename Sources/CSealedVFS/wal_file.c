@@ -1,11 +1,11 @@
 // The frames of the write-ahead log. On disk:
 //
 // - The header (wal_header.c), which is 96 or 112 bytes longer than SQLite's (64 in a file of version 1). So all frames
-//   lie that much further than SQLite thinks.
+//   lie that much further than SQLite assumes.
 // - Each frame: 24 bytes of frame header and the page, sealed as one. The trailer is in the page's reserved bytes.
 //
 // SQLite's checksums in the headers are over plaintext, so they must be encrypted as well. Sealing a frame as one costs
-// one operation and one write where SQLite makes two; for that, its header is kept here until its page arrives.
+// one operation and one write where SQLite makes two; for this, its header is kept here until its page arrives.
 #include <sodium.h>
 
 #include "wal_file.h"
@@ -39,7 +39,7 @@ int wal_finding(struct sealed_file *file, sealed_vfs_kind kind, uint64_t frame) 
   return code_for(kind);
 }
 
-// Frames can be told apart only when the page size is known; a log is never made before its database.
+// Frame boundaries are known only with the page size; a log is never created before its database.
 static int make_ready(struct sealed_file *file) {
   if (file->main->page_size == 0) {
     int code = main_learn_page_size(file->main);
@@ -54,12 +54,12 @@ static sealed_vfs_kind identify_frame(struct sealed_file *file, const uint8_t *t
   struct part_label label = seal_part_label(trailer, NULL);
   sealed_vfs_kind kind = main_identity_for_part(file->main, &label, true);
   if (kind != SEALED_VFS_FOREIGN || label.has_salt || file->main->identity == IDENTITY_FIRM) { return kind; }
-  // Page 1 cannot be read and the frame has no salt: the log's header has.
+  // Page 1 cannot be read and the frame has no salt, but the log's header has.
   struct wal_header header;
   return wal_read_header(file, &header) == SQLITE_OK ? main_identity_for_part(file->main, &label, true) : kind;
 }
 
-// Reads a frame into `spare` and decrypts it. The answer tells what is wrong with it; `code` what the base VFS said.
+// Reads a frame into `spare` and decrypts it. Returns what is wrong with it; `code` receives the base VFS's result.
 static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int *code) {
   file->state.wal.held = 0;
   *code = wal_real_read(file, file->spare, frame_bytes(file), wal_frame_offset(file, frame));
@@ -73,8 +73,8 @@ static sealed_vfs_kind load_frame(struct sealed_file *file, uint64_t frame, int 
   return SEALED_VFS_NOTHING;
 }
 
-// The fewest pages that the main file may have had since this generation of the log began: as many as then, or as a
-// transaction left that made it shorter. Only such a one makes it necessary to look at all frames.
+// The fewest pages that the main file may have had since this generation of the log began: as many as then, or fewer if
+// a transaction shortened it. Only such a transaction makes it necessary to look at all frames.
 static int count_needed_pages(struct sealed_file *file) {
   struct wal_state *wal = &file->state.wal;
   int code = SQLITE_OK;
@@ -93,7 +93,7 @@ int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
   struct wal_header header;
   int code = make_ready(file);
   if (code == SQLITE_OK) { code = wal_read_header(file, &header); }
-  // An empty log.
+  // The log is empty.
   if (code == SQLITE_IOERR_SHORT_READ) { return SQLITE_OK; }
   if (code != SQLITE_OK || is_all_zero(header.bytes, WAL_HEADER_BYTES)) { return code; }
   if (memcmp(wal->needing_salts, wal->salts, WAL_SALTS_BYTES) != 0) {
@@ -105,9 +105,8 @@ int wal_needs_page(struct sealed_file *file, uint64_t number, bool *result) {
   return code;
 }
 
-// Whole frames are read by recovery, which takes what does not verify for the end of the log. A write that a loss of
-// power has torn must look like that, too: its trailer may be half there. It is reported as a cut, unless nothing was
-// ever written there.
+// Recovery reads whole frames, and treats one that does not verify as the end of the log. A write torn by a power loss
+// must look the same: half its trailer may be there. It is reported as a cut, unless nothing was ever written there.
 static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_kind kind) {
   bool may_be_torn = kind == SEALED_VFS_DAMAGED || kind == SEALED_VFS_FOREIGN || kind == SEALED_VFS_NEWER_FORMAT ||
                      kind == SEALED_VFS_CIPHER_UNAVAILABLE;
@@ -115,26 +114,25 @@ static int recover_frame(struct sealed_file *file, uint64_t frame, sealed_vfs_ki
   return is_all_zero(file->spare, frame_bytes(file)) ? SQLITE_OK : wal_finding(file, SEALED_VFS_CUT, frame);
 }
 
-// A read that SQLite makes no use of. Some versions (3.40) forget, when they roll back to a savepoint, that the frame
-// is gone from which checksums are to be renewed, and read the checksum of the one before it. This connection has
-// written that frame under a header that it has replaced since: for the first generation of a log SQLite then draws new
-// salts.
+// A read whose result SQLite does not use. On rolling back to a savepoint, some versions (3.40) forget that the frame
+// from which checksums must be renewed is gone, and read the checksum of the one before it. This connection wrote that
+// frame under a header that it has since replaced: for the first generation of a log SQLite then draws new salts.
 static bool is_left_behind(const struct wal_state *wal, uint64_t frame, size_t start, size_t amount) {
   bool is_checksum = start == FRAME_CHECKSUM && start + amount == FRAME_HEADER_BYTES;
   return is_checksum && wal->is_uncommitted && frame > wal->highest_own;
 }
 
-// What `result` holds after an error is for the caller to wipe.
+// After an error the caller must wipe `result`.
 static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, uint8_t *result) {
   bool is_page = start == FRAME_HEADER_BYTES && start + amount == frame_bytes(file);
   if (is_page && wal_take_recovered(file, frame, result, amount)) { return SQLITE_OK; }
   int code = SQLITE_OK;
   sealed_vfs_kind kind = load_frame(file, frame, &code);
   bool is_whole = amount == frame_bytes(file);
-  // What this connection wrote in its transaction is not recovered, and cannot be torn.
+  // Frames written by this connection in its transaction are not recovered, and cannot be torn.
   bool is_recovery = is_whole && frame > file->state.wal.highest_own;
   if (code != SQLITE_OK) {
-    // Recovery reads only as far as the file goes. A page that is in the index, and not in the log, was cut off.
+    // Recovery reads only as far as the file goes. A page in the index but not in the log was cut off.
     return code == SQLITE_IOERR_SHORT_READ && !is_whole ? wal_finding(file, SEALED_VFS_TRUNCATED, frame) : code;
   }
   if (kind != SEALED_VFS_NOTHING) {
@@ -142,8 +140,8 @@ static int read_frame(struct sealed_file *file, uint64_t frame, size_t start, si
     return is_recovery ? recover_frame(file, frame, kind) : wal_finding(file, kind, frame);
   }
   // In recovery SQLite compares the salts itself, and ends where an older generation begins. A frame of a later one
-  // means that its header is lost. Elsewhere SQLite trusts the index: a frame of an earlier generation that was put
-  // back would authenticate.
+  // means that its header is lost. Elsewhere SQLite trusts the index: a frame put back from an earlier generation would
+  // authenticate.
   memset(frame_trailer(file, file->spare), 0, TRAILER_BYTES); // to SQLite, as in any page
   if (is_recovery) {
     code = wal_keep_recovered(file, frame, file->spare, frame_bytes(file));
@@ -185,11 +183,11 @@ static int wal_read(sqlite3_file *sqlite, void *bytes, int amount, sqlite3_int64
   return code;
 }
 
-// ---- Headers of the transaction under way ----
+// ---- Headers of the current transaction ----
 
-// SQLite writes a page that was spilled before over the first one, in its frame. The frame's header stays, and would
-// have to be read and decrypted for that: so the headers are kept until the transaction ends. A frame has one slot.
-// Only the slots from kept_first to kept_end are made use of, and wiped: a push writes ten frames.
+// SQLite writes a page that was spilled before over its first copy, in the same frame. The frame's header stays, and
+// would have to be read and decrypted for this, so headers are kept until the transaction ends. A frame has one slot.
+// Only the slots from kept_first to kept_end are used, and wiped: a push writes ten frames.
 struct kept_header {
   uint64_t frame; // 0: empty
   uint8_t bytes[FRAME_HEADER_BYTES];
@@ -223,7 +221,7 @@ static const uint8_t *kept_header(const struct sealed_file *file, uint64_t frame
 void wal_forget_headers(struct sealed_file *file) {
   struct wal_state *wal = &file->state.wal;
   size_t count = wal->kept_end - wal->kept_first;
-  // They hold checksums over plaintext.
+  // They contain checksums over plaintext.
   if (count > 0) { sodium_memzero(wal->kept + wal->kept_first, count * sizeof *wal->kept); }
   wal->kept_first = wal->kept_end = 0;
 }
@@ -244,7 +242,7 @@ void wal_free(struct sealed_file *file) {
 
 // ---- Writing ----
 
-// Seals the frame whose plaintext is at `text`, which is lost, and writes it.
+// Seals the frame whose plaintext is at `text`, overwriting that, and writes it.
 static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) {
   struct wal_state *wal = &file->state.wal;
   uint8_t *trailer = frame_trailer(file, text);
@@ -259,8 +257,8 @@ static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) 
   return code;
 }
 
-// Changes a part of a frame that is there: SQLite writes a page that was spilled twice over the first one, and the
-// headers after that again with new checksums.
+// Changes a part of an existing frame: SQLite writes a page spilled twice over its first copy, and rewrites the headers
+// after it with new checksums.
 static int patch_frame(struct sealed_file *file, uint64_t frame, size_t start, size_t amount, const uint8_t *bytes) {
   int code = SQLITE_OK;
   const uint8_t *header = kept_header(file, frame);
@@ -284,7 +282,7 @@ static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite
   struct wal_state *wal = &file->state.wal;
   size_t length = (size_t)amount;
   if (offset == 0 && length == WAL_HEADER_BYTES) { return wal_write_header(file, bytes); }
-  // The first may find that the pages are of another size than before.
+  // The first may find that the page size has changed.
   int code = main_identity_for_writing(file->main);
   if (code == SQLITE_OK) { code = make_ready(file); }
   if (code != SQLITE_OK) { return code; }
@@ -295,9 +293,9 @@ static int wal_write(sqlite3_file *sqlite, const void *bytes, int amount, sqlite
 
   bool continues = wal->assembling == frame && wal->filled == start;
   if (!continues) {
-    // One that was begun and not continued failed to be written; its header alone would be no frame either.
+    // A frame that was begun and not continued was a failed write; its header alone would not be a frame either.
     wal->assembling = 0;
-    // A header right after its whole frame was read is one whose checksum is renewed; any other begins a frame.
+    // A header right after a read of its whole frame has its checksum renewed; any other begins a frame.
     if (start != 0 || wal->held == frame) { return patch_frame(file, frame, start, length, bytes); }
     wal->assembling = frame;
     wal->filled = 0;

@@ -1,5 +1,5 @@
-// The log's header, and the generation that it begins. SQLite starts the log over when all of it has been written back:
-// a new header with other salts, and frames from the start of the file, over those of the generation before.
+// The log's header, and the generation it begins. SQLite starts the log over once all of it has been written back: a
+// new header with other salts, and frames from the start of the file, over those of the previous generation.
 //
 // On disk: 32 plain bytes, 32 bytes of SQLite's header, sealed, 64 bytes of trailer, and the salt if the trailer has
 // none.
@@ -11,9 +11,9 @@ enum { HEADER_SALTS = 16, LONGEST_HEADER = WAL_PLAIN_BYTES + WAL_SEALED_HEADER +
 // https://sqlite.org/walformat.html#the_wal_index_header
 enum { INDEX_SALTS = 32 };
 
-// A valid header of a log, but for its version (bytes 4..7): SQLite without this VFS answers SQLITE_CANTOPEN and leaves
-// the file alone. It would take anything else for a log that holds nothing, and delete it. Magic number for checksums
-// in little-endian words, version, page size 512, no checkpoint, salts, checksum.
+// A valid header of a log, except for its version (bytes 4..7): SQLite without this VFS answers SQLITE_CANTOPEN and
+// leaves the file alone. It would take anything else for an empty log, and delete it. Magic number for checksums in
+// little-endian words, version, page size 512, no checkpoint, salts, checksum.
 static const uint8_t plain_header[WAL_PLAIN_BYTES] = {
     0x37, 0x7f, 0x06, 0x82, 'S', 'E', 'L', 'D', 0, 0, 2, 0, 0, 0, 0, 0,
     's',  'e',  'a',  'l',  'e', 'd', ' ', '2', 0xc3, 0x6a, 0xb1, 0x7f, 0x04, 0x39, 0x1e, 0x2f,
@@ -51,7 +51,7 @@ static size_t header_bytes(const struct wal_state *wal) {
 
 size_t wal_added_bytes(const struct sealed_file *file) { return header_bytes(&file->state.wal) - WAL_HEADER_BYTES; }
 
-// Opens a header that was read from disk. `kind` tells what is wrong with it.
+// Opens a header read from disk. `kind` receives what is wrong with it.
 static void open_header(struct sealed_file *file, uint8_t *disk, sealed_vfs_kind *kind) {
   size_t plain_bytes = file->state.wal.plain_bytes;
   uint8_t *text = disk + plain_bytes, *trailer = text + WAL_HEADER_BYTES;
@@ -78,7 +78,7 @@ int wal_read_header(struct sealed_file *file, struct wal_header *header) {
   if (code != SQLITE_OK || is_all_zero(disk, length)) { return code; }
   sealed_vfs_kind kind;
   open_header(file, disk, &kind);
-  // Not taken for an empty log: a header in one sector is never torn, and the whole log would be dropped silently.
+  // Not treated as an empty log: a header in one sector is never torn, and the whole log would be dropped silently.
   if (kind != SEALED_VFS_NOTHING) { return wal_finding(file, kind, 0); }
   memcpy(header->bytes, disk + wal->plain_bytes, WAL_HEADER_BYTES);
   header->main_pages = seal_noted(disk + wal->plain_bytes + WAL_HEADER_BYTES);
@@ -119,7 +119,7 @@ static bool is_current(struct sealed_file *file) {
   struct wal_state *wal = &file->state.wal;
   const volatile uint8_t *index = file->main->wal_index;
   if (!wal->salts_known) { return false; }
-  // A connection that has the log for itself keeps its index in private memory, and no other begins a generation.
+  // A connection that has the log to itself keeps its index in private memory, and no other begins a generation.
   if (index == NULL) { return true; }
   uint8_t salts[WAL_SALTS_BYTES];
   for (int i = 0; i < WAL_SALTS_BYTES; i++) { salts[i] = index[INDEX_SALTS + i]; }
@@ -129,8 +129,8 @@ static bool is_current(struct sealed_file *file) {
   return is_in_force || wal->is_uncommitted;
 }
 
-// Learns the salts of the generation in force from the header on disk, once a generation: so it is also noticed when
-// the header is missing or an earlier one.
+// Reads the salts of the generation in force from the header on disk, once per generation. This also detects a missing
+// or earlier header.
 static int learn_generation(struct sealed_file *file) {
   if (is_current(file)) { return SQLITE_OK; }
   file->state.wal.salts_known = false;
@@ -145,8 +145,8 @@ static int learn_generation(struct sealed_file *file) {
 int wal_check_generation(struct sealed_file *file, uint64_t frame, const uint8_t salts[WAL_SALTS_BYTES]) {
   int code = learn_generation(file);
   if (code != SQLITE_OK) { return code; }
-  // SQLite leaves out salts and checksums until the commit once it has written over a spilled page. After ROLLBACK TO
-  // some versions (3.40) forget to fill them in, so readers see such frames, too.
+  // Once SQLite has written over a spilled page, it leaves out salts and checksums until the commit. After ROLLBACK TO
+  // some versions (3.40) forget to fill them in, so readers see such frames too.
   if (is_all_zero(salts, WAL_SALTS_BYTES)) { return SQLITE_OK; }
   bool is_current_frame = memcmp(salts, file->state.wal.salts, WAL_SALTS_BYTES) == 0;
   return is_current_frame ? SQLITE_OK : wal_finding(file, SEALED_VFS_DAMAGED, frame);
@@ -160,7 +160,7 @@ bool wal_is_later_generation(const struct sealed_file *file, const uint8_t salts
   const struct wal_state *wal = &file->state.wal;
   if (!wal->salts_known || is_all_zero(salts, WAL_SALTS_BYTES)) { return false; }
   if (memcmp(salts, wal->salts, WAL_SALTS_BYTES) == 0) { return false; }
-  // SQLite counts the first salt up for each generation, as long as the log is not made anew.
+  // SQLite increments the first salt for each generation, as long as the log is not recreated.
   return (int32_t)(get_u32(salts) - get_u32(wal->salts)) >= 0;
 }
 

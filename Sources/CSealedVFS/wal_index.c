@@ -1,8 +1,8 @@
-// The shared index of the log, which SQLite reads and writes in memory. It is passed on, but moved: what SQLite takes
-// for the index's first region is the second one of the `-shm` file. In the first, where a SQLite without this VFS
-// looks, is the header of an index of an unknown version: that SQLite answers SQLITE_CANTOPEN. Otherwise it would share
-// the live index; and if it was the last to close, it would write what it finds in the log at the places of its frames
-// into the main file, or delete a log that it has seen empty.
+// The shared index of the log, which SQLite reads and writes in memory. It is passed on, but moved: the index's first
+// region, as SQLite sees it, is the second one of the `-shm` file. The first, where a SQLite without this VFS looks,
+// has the header of an index of an unknown version: that SQLite answers SQLITE_CANTOPEN. Otherwise it would share the
+// live index; and if it was the last to close, it would write what it finds in the log at the places of its frames into
+// the main file, or delete a log that it considers empty.
 #include "wal_file.h"
 
 enum {
@@ -17,8 +17,8 @@ enum {
 static struct sealed_file *self(sqlite3_file *file) { return (struct sealed_file *)(void *)file; }
 static sqlite3_file *real(sqlite3_file *file) { return self(file)->real; }
 
-// Writes the header that keeps a plain SQLite away, unless it is there. All sealed connections write the same, so they
-// need no lock among themselves.
+// Writes the header that keeps a plain SQLite away, unless it is there. All sealed connections write the same bytes, so
+// they need no lock between them.
 static void put_guard(struct sealed_file *file) {
   if (file->index_guard == NULL) { return; }
   uint32_t header[HEADER_WORDS] = {[WORD_VERSION] = UNKNOWN_VERSION};
@@ -35,8 +35,8 @@ static void put_guard(struct sealed_file *file) {
   }
 }
 
-// All processes must agree on the place of the index. For files of version 1 it is the first region: a process with the
-// old code may share it.
+// All processes must agree on the place of the index. For files of version 1 it is the first region, since a process
+// with the old code may share it.
 static int learn_place(struct sealed_file *file) {
   if (file->log == NULL) { return SQLITE_IOERR_SHMMAP; }
   int code = wal_learn_layout(file->log);
@@ -77,7 +77,7 @@ int wal_index_unmap(sqlite3_file *sqlite, int delete_flag) {
   struct sealed_file *file = self(sqlite);
   file->wal_index = NULL;
   file->index_guard = NULL;
-  // Which of its frames are committed was in the index.
+  // The index recorded which of its frames are committed.
   if (file->log != NULL) { wal_forget_recovered(file->log); }
   return file->real->pMethods->xShmUnmap(file->real, delete_flag);
 }

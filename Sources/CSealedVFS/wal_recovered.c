@@ -1,9 +1,8 @@
-// Frames that recovery has decrypted. The first process that opens a log reads all of it, to make the index anew, and
-// then reads most of the last frames again by that index: a push into a new process, four fifths of them. So the last
-// ones are kept until they are read for the first time.
-//
-// A frame that belongs to a committed transaction stays as it is until the next generation of the log begins. Which
-// frames those are is in the index, as recovery leaves it; until then, and for others, nothing is answered from here.
+// Frames that recovery has decrypted. The first process that opens a log reads all of it to rebuild the index, and then
+// reads most of the last frames again through that index: a push into a new process, four fifths of them. So the last
+// ones are kept until they are first read.
+// A frame of a committed transaction stays unchanged until the next generation of the log begins. The index, as
+// recovery leaves it, says which frames those are; until then, and for other frames, nothing is returned from here.
 #include <sodium.h>
 
 #include "wal_file.h"
@@ -14,7 +13,7 @@ enum {
 };
 
 struct recovered {
-  uint64_t committed; // the last frame that is; 0: recovery is under way
+  uint64_t committed; // the last committed frame; 0: recovery is in progress
   size_t frame_bytes;
   uint64_t frames[RECOVERED]; // 0: empty
   uint8_t bytes[];            // frame_bytes for each, written only if the slot is not empty

@@ -26,7 +26,7 @@ public func chat_migrate_init_key(
 }
 
 extension Role {
-  /// Of `np_role`. Every other number is an extension, as in SimpleX's interface.
+  /// Takes a value of `np_role`. Any other number is an extension, as in SimpleX's interface.
   fileprivate init(number: Int32) {
     switch number {
     case Int32(NP_ROLE_APP.rawValue): self = .app
@@ -50,7 +50,7 @@ private enum Opening {
       return .invalidConfirmation
     }
     let held: HeldKey
-    // A key is never ignored: opening a plain store in place of a sealed one would betray the caller who gave the key.
+    // A key is never ignored: opening a plain store instead of a sealed one would betray the caller that gave the key.
     do throws(KeyRefusal) { held = HeldKey(try KeyText.read(key, role: role), isRetained: keeps) } catch {
       return .nightporter(file: file, error.error)
     }
@@ -157,7 +157,7 @@ private func receivePush(
   guard (1...30_000).contains(deadline) else {
     return CString.error(.commandSyntax(position: 0, expected: "a deadline of 1 to 30000 ms"))
   }
-  // Text that is not UTF-8 is a push that cannot be read, and gets the answer of such a push.
+  // Text that is not UTF-8 is answered like an unreadable push.
   let payload = CStringArgument(payload).text ?? ""
   return CString.make(
     controller.receivePush(payload, identifier: identifier, deadline: .milliseconds(Int64(deadline))))

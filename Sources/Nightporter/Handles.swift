@@ -14,7 +14,7 @@ import Synchronization
 
 /// Handles of controllers. A handle is a number that looks like a pointer: from the low end up 24 bits of slot, a
 /// generation, and the era of its process. So a handle that was freed, was never issued, or belongs to the process this
-/// one was forked from is recognised as invalid without touching any memory.
+/// one was forked from is detected as invalid without touching any memory.
 enum Handles {
   private static let slotBits = 24
   /// This many forks in a row pass before an era is reused.
@@ -23,7 +23,7 @@ enum Handles {
 
   private static func mask(_ bits: Int) -> UInt { (1 << UInt(bits)) - 1 }
 
-  /// A class, as an array of objects is of a type that every process has already.
+  /// A class, since an array of objects is of a type that every process already has.
   private final class Slot {
     var generation: UInt = 0
     var controller: Controller?
@@ -41,11 +41,11 @@ enum Handles {
     }
   }
 
-  /// The table of the process that last asked; 0 at first. It is never released.
+  /// The table of the process that last used it; 0 at first. Never released.
   private static let current = Atomic<UInt>(0)
 
-  /// After fork() the child has a copy of its parent's table, whose lock may be held by a thread that the child has no
-  /// copy of. It begins a table of its own, in which none of its parent's handles is valid.
+  /// After fork() the child has a copy of its parent's table, whose lock may be held by a thread that does not exist in
+  /// the child. It begins its own table, in which none of its parent's handles is valid.
   private static var table: Table {
     let process = getpid()
     while true {

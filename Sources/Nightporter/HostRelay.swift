@@ -14,10 +14,10 @@ import Synchronization
   import Android
 #endif
 
-/// A host's own transport as a relay port, with a way for each call that is made at the same time.
+/// A host's own transport as a relay port, with a way for each concurrent call.
 private final class HostRelay: RelayPort {
   private let transport: HostTransport
-  /// Made when they are needed first. They outlive a suspension.
+  /// Created on first use. They outlive a suspension.
   private let ways = Mutex<[Int: HostRelayWay]>([:])
 
   init?(_ relay: np_relay) {
@@ -51,13 +51,12 @@ private final class HostRelay: RelayPort {
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] { try wayOfHost(0).exchange(request) }
 }
 
-/// What a host gave.
-///
-/// `@unchecked Sendable`: the host promises that its context can be used on several of the library's threads at the same time.
+/// The structure a host passed in. /// `@unchecked Sendable`: the host promises that its context can be used on several
+/// library threads at the same time.
 private final class HostTransport: @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange
-  /// False until the engine has taken the transport over: a refused one stays the host's.
+  /// False until the engine has accepted the transport: a refused one stays the host's.
   private let isAccepted = Monitor(false)
 
   init?(_ relay: np_relay) {
@@ -86,9 +85,9 @@ private final class HostTransport: @unchecked Sendable {
 /// Makes one call at a time.
 private final class HostRelayWay: RelayPort {
   private let transport: HostTransport
-  /// An exchange that hangs outlives the suspension that abandoned it. The next one waits for it, as the host was
-  /// promised, but not indefinitely: each activation has threads of its own, and these would pile up behind a transport
-  /// that never returns.
+  /// A hanging exchange outlives the suspension that abandoned it. The next one waits for it, as promised to the host,
+  /// but not indefinitely: each activation has its own threads, which would pile up behind a transport that never
+  /// returns.
   private let isBusy = Monitor(false)
   /// For one exchange; where it matters, the engine's own deadlines are shorter.
   private static let timeoutMilliseconds: Int32 = 15_000
@@ -128,7 +127,7 @@ private final class HostRelayWay: RelayPort {
   }
 }
 
-/// A host's structure may be shorter, or longer than this version's: what it lacks is nil.
+/// A host's structure may be shorter or longer than this version's: members that it lacks are nil.
 private func knownMembers(of relay: UnsafePointer<np_relay>) -> np_relay? {
   // `size` is the first member of each version.
   let size = UnsafeRawPointer(relay).load(as: Int.self)

@@ -21,8 +21,8 @@ struct KeyRefusal: Error {
   init(_ error: NightporterError) { self.error = error }
 }
 
-/// Keys on their way in and out. Nothing here makes a Swift string of a key, since it could not be wiped; the text of
-/// the command `/_db encryption` is an exception.
+/// Keys passed in and out. Nothing here makes a Swift string of a key, since it could not be wiped; the text of the
+/// command `/_db encryption` is an exception.
 enum KeyText {
   static func read(_ pointer: UnsafePointer<CChar>?, role: Role) throws(KeyRefusal) -> StoreKey {
     guard let pointer else { throw KeyRefusal(.storeKeyInvalid) }
@@ -123,7 +123,7 @@ public func np_change_key(
   _ ctrl: chat_ctrl!, _ current_key: UnsafePointer<CChar>!, _ new_key: UnsafePointer<CChar>!
 ) -> UnsafeMutablePointer<CChar>! {
   guard let controller = Handles.find(ctrl) else { return CString.error(.controllerInvalid) }
-  // The engine decides who may use a passphrase; it refuses an extension here as it does for the command.
+  // The engine decides which roles may use a passphrase; it refuses an extension here as it does for the command.
   do throws(KeyRefusal) {
     let current = try KeyText.read(current_key, role: .app)
     let new = try KeyText.read(new_key, role: .app)

@@ -101,7 +101,7 @@ public func chat_json_length(_ text: UnsafePointer<CChar>!) -> Int32 {
 
 // MARK: Log
 
-/// The log sink for controllers that are created from now on.
+/// The log sink for controllers created from now on.
 enum HostLog {
   private static let chosen = Mutex(Log.silent)
 

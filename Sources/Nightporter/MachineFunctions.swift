@@ -11,7 +11,7 @@ import PorterMachines
   import Android
 #endif
 
-/// The names of all machines as C strings, made at the first use and kept as long as the library.
+/// The names of all machines as C strings, made on first use and kept as long as the library.
 ///
 /// `@unchecked Sendable`: the pointers are written before they are published, and only read afterwards.
 private struct MachineNames: @unchecked Sendable {

@@ -11,9 +11,9 @@ import PorterSchema
   import Android
 #endif
 
-/// Strings across the C interface: malloc'd and NUL-terminated on their way out, checked on their way in.
+/// Strings across the C interface: malloc'd and NUL-terminated on the way out, checked on the way in.
 enum CString {
-  /// For the caller to free. A NUL inside would end the string early in C; our texts have none, since JSON escapes it.
+  /// The caller frees it. An embedded NUL would end the string early in C; our texts have none, since JSON escapes it.
   static func make(_ text: String) -> UnsafeMutablePointer<CChar>? {
     text.withCString { strdup($0) }
   }

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Authentication under a key that both sides share: BLAKE2b with a key (RFC 7693), libsodium's `crypto_generichash`.
+/// Authentication under a key that both sides share: keyed BLAKE2b (RFC 7693), libsodium's `crypto_generichash`.
 package struct AuthenticationKey: Sendable, Redacted {
   package static let count = 32
   private let bytes: SecretBytes
@@ -23,7 +23,7 @@ package struct AuthenticationKey: Sendable, Redacted {
     return tag
   }
 
-  /// Takes a time that does not depend on the tag.
+  /// Takes time that does not depend on the tag.
   package func verifies(_ tag: some Collection<UInt8>, of message: some Collection<UInt8>) -> Bool {
     ConstantTime.equal(Array(tag), self.tag(message))
   }

@@ -3,7 +3,7 @@ import PorterPlatform
 
 /// X25519 and XSalsa20-Poly1305, combined as in NaCl's `crypto_box`.
 package enum Box {
-  /// Bytes by which a sealed text is longer than its plaintext.
+  /// Bytes that sealing adds to a plaintext.
   package static let overhead = 16
 }
 
@@ -26,7 +26,7 @@ package struct BoxNonce: Hashable, Sendable {
   }
 }
 
-/// An X25519 public key. Any 32 bytes are accepted; those of low order are refused when a secret is agreed on.
+/// An X25519 public key. Any 32 bytes are accepted; keys of low order are refused when a secret is agreed on.
 package struct BoxPublicKey: Hashable, Sendable {
   package static let count = 32
   package let bytes: [UInt8]
@@ -65,7 +65,7 @@ package struct BoxSecretKey: Sendable, Equatable, Redacted {
   /// A copy that is not wiped. Only for a store that seals it.
   package func exposeForStorage() -> [UInt8] { scalar.exposeForStorage() }
 
-  /// Computed at each call; keep a `BoxKeyPair` where it is needed often.
+  /// Computed on each call; keep a `BoxKeyPair` where it is needed often.
   package var publicKey: BoxPublicKey { BoxPublicKey(of: scalar) }
 
   /// The key that both sides derive, each from its own secret and the other's public key.

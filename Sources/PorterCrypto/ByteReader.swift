@@ -1,4 +1,4 @@
-/// Takes fields off the front of untrusted bytes; nil where they end too early.
+/// Takes fields off the front of untrusted bytes; nil if they end too early.
 struct ByteReader {
   private(set) var remaining: ArraySlice<UInt8>
 

@@ -1,6 +1,6 @@
-/// What failed. Cases carry names and lengths only, so that an error can be logged as it is.
+/// Why an operation failed. Cases carry only names and lengths, so that an error can be logged as it is.
 package enum CryptoError: Error, Hashable, Sendable {
-  /// What the rejected value was meant to be.
+  /// The intended kind of the rejected value.
   package enum Part: String, Hashable, Sendable {
     case derivedKey, invitationKeys, joinerKeys, message, padding, plaintext, publicKey, ratchetState, skippedKeys
   }
@@ -23,7 +23,7 @@ package enum CryptoError: Error, Hashable, Sendable {
   case tooManySkipped
   /// The inviting side cannot send before the first message of the joining side.
   case notEstablished
-  /// 2³² − 1 messages were sent without one answer.
+  /// 2³² − 1 messages were sent without a single answer.
   case chainExhausted
 }
 

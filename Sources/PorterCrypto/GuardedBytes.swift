@@ -1,9 +1,9 @@
 import CSodium
 
-/// Secret bytes in guarded memory: between inaccessible pages, kept out of swap and core dumps where the system allows
-/// it, read-only once written, wiped when the last reference goes. Immutable, hence safe on any thread.
+/// Secret bytes in guarded memory: between inaccessible pages, kept out of swap and core dumps where the system allows,
+/// read-only once written, wiped when the last reference goes. Immutable, hence safe on any thread.
 ///
-/// It costs pages of memory and system calls, so it is for the few long-lived keys; all others are `SecretBytes`.
+/// Costs pages of memory and system calls, so it is for the few long-lived keys; all others are `SecretBytes`.
 package final class GuardedBytes: Sendable, Redacted {
   package let count: Int
   /// Written before `init` returns, then only read.
@@ -19,7 +19,7 @@ package final class GuardedBytes: Sendable, Redacted {
     sodium_mprotect_readonly(memory)
   }
 
-  /// Copies the bytes; the caller's own copy is left as it is.
+  /// Copies the bytes; the caller's own copy is left unchanged.
   package convenience init?(_ bytes: UnsafeRawBufferPointer) {
     self.init(count: bytes.count) { memory in
       memory.copyMemory(from: bytes)

@@ -1,9 +1,9 @@
 import PorterPlatform
 
-/// What the inviting side keeps until another joins: the secret halves of the two keys in its invitation.
+/// The inviting side's secret until the other side joins: the secret halves of the two keys in its invitation.
 package struct InvitationSecret: Sendable, Redacted {
   package static let storedCount = 2 * BoxSecretKey.count
-  /// The inviter's identity; takes part in the agreement only.
+  /// The inviter's identity; used only in the agreement.
   let identity: BoxKeyPair
   /// The inviter's first ratchet key.
   let ratchet: BoxKeyPair
@@ -45,14 +45,14 @@ package enum KeyAgreement {
   package struct Joined: Sendable {
     /// Can send immediately.
     package let ratchet: Ratchet
-    /// Sent in the clear beside the first message: 64 bytes.
+    /// Sent in the clear with the first message: 64 bytes.
     package let publicKeys: [UInt8]
     /// Authenticated with each message in both directions: 128 bytes.
     package let associatedData: [UInt8]
   }
 
   package struct Accepted: Sendable {
-    /// Can send after it has received.
+    /// Can send once it has received.
     package let ratchet: Ratchet
     package let associatedData: [UInt8]
   }
@@ -87,7 +87,7 @@ package enum KeyAgreement {
       associatedData: invitation.publicKeys + joinerKeys)
   }
 
-  /// False for keys with which every agreement would be refused: they are of small order, so that its secret would be known.
+  /// False for keys with which every agreement would be refused: they are of small order, so the secret would be known.
   package static func isUsable(_ publicKeys: [UInt8]) -> Bool {
     guard let (first, second) = split(publicKeys),
       let any = BoxSecretKey(stored: [UInt8](repeating: 8, count: BoxSecretKey.count))

@@ -4,7 +4,7 @@ import CSodium
 package enum KeyDerivation {
   private static let hashCount = 32
 
-  /// HKDF with SHA-256 (RFC 5869). Implemented here because libsodium only has it since 1.0.19, and Debian 12 ships
+  /// HKDF with SHA-256 (RFC 5869). Implemented here because libsodium has it only since 1.0.19, and Debian 12 ships
   /// 1.0.18. At most 255 × 32 bytes can be derived; an empty salt stands for 32 zeros.
   package static func hkdfSHA256(
     inputKeyMaterial: SecretBytes, salt: [UInt8], info: [UInt8], count: Int
@@ -35,7 +35,7 @@ package enum KeyDerivation {
     }
   }
 
-  /// Each block is the code over the block before it, `info`, and the block's number from 1.
+  /// Each block is the code over the previous block, `info`, and the block's number starting from 1.
   private static func expand(_ key: SecretBytes, info: [UInt8], count: Int) -> SecretBytes? {
     let blockCount = (count + hashCount - 1) / hashCount
     let blocks = SecretBytes.filled(count: blockCount * hashCount) { result in
@@ -67,7 +67,7 @@ package enum KeyDerivation {
   }
 }
 
-/// Hashes without a key.
+/// Unkeyed hashes.
 package enum Digest {
   /// 32 bytes.
   package static func sha256(_ message: [UInt8]) -> [UInt8] {
@@ -84,7 +84,7 @@ package enum Digest {
   }
 
   /// The result of `chat_password_hash` before base64url: SHA-512 of the password followed by the salt, 64 bytes. It
-  /// only checks the password of a hidden profile; a key for data has to be derived with Argon2id.
+  /// only checks the password of a hidden profile; a key for data must be derived with Argon2id.
   package static func password(_ password: [UInt8], salt: [UInt8]) -> [UInt8] {
     var message = password + salt
     defer { Sodium.wipe(&message) }

@@ -1,16 +1,17 @@
 import CSodium
 
-/// From a token's push key: with which both sides name a token's mailboxes in tags.
+/// Derived from a token's push key: both sides use it to name the token's mailboxes in tags.
 ///
-/// A push carries a tag of each mailbox that it is about in the clear. A process that cannot read the store, and so has no
-/// key, recognises by its handle a mailbox of which nothing may be shown. A handle opens nothing, and leads back neither to the
-/// key nor to the mailbox. Each push has a nonce of its own, so that tags are random to everyone who has no handle.
+/// A push carries, in the clear, a tag for each mailbox it is about. A process that cannot read the store, and so has
+/// no key, uses a mailbox's handle to recognise that nothing may be shown for it. A handle opens nothing, and leads
+/// back neither to the key nor to the mailbox. Each push has its own nonce, so that tags are random to anyone
+/// without the handle.
 package struct MailboxTagKey: Sendable, Redacted {
   private static let label = Array("Nightporter mailbox tags v1".utf8)
   private let key: SecretBytes
 
   package init(of shared: BoxSharedKey) {
-    // Keyed with all 32 bytes, for as many: it fails for other sizes only.
+    // Keyed with all 32 bytes, for a 32-byte result: it fails only for other sizes.
     key =
       SecretBytes.filled(count: BoxSharedKey.count) { result in
         shared.key.withPointer {
@@ -20,13 +21,14 @@ package struct MailboxTagKey: Sendable, Redacted {
       } ?? SecretBytes([])
   }
 
-  /// Of the mailbox with this notifier id, which is 24 bytes long; a label of `handle` has another length.
+  /// The handle of the mailbox with this notifier id, which is 24 bytes long; a label of `handle` has another length.
   package func handle(of notifier: [UInt8]) -> MailboxHandle { handle(notifier) }
 
-  /// Whose tags fill the places of a push that is about fewer mailboxes.
+  /// Its tags fill the places of a push that is about fewer mailboxes.
   package var pad: MailboxHandle { handle(Array("pad".utf8)) }
 
-  /// Of no mailbox, one for each index: so a list of handles does not say how many mailboxes it names.
+  /// The handle of no mailbox, one for each index, so that a list of handles does not reveal how many mailboxes it
+  /// names.
   package func filler(_ index: Int) -> MailboxHandle {
     handle(Array("filler".utf8) + withUnsafeBytes(of: UInt32(clamping: index).bigEndian, Array.init))
   }
@@ -39,7 +41,7 @@ package struct MailboxTagKey: Sendable, Redacted {
 /// Stands for a mailbox under one token's key.
 package struct MailboxHandle: Hashable, Comparable, Sendable {
   package static let count = 16
-  /// Of no mailbox and no token.
+  /// The handle of no mailbox and no token.
   package static let none = MailboxHandle((0, 0))
   private let high, low: UInt64
 
@@ -59,15 +61,15 @@ package struct MailboxHandle: Hashable, Comparable, Sendable {
 
   package static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
 
-  /// In the push with this nonce.
+  /// The tag in the push with this nonce.
   package func tag(_ nonce: BoxNonce) -> MailboxTag { tag(nonce.bytes) }
 
-  /// The same at one of the push's places, for what fills several of them.
+  /// The tag at one of the push's places, for a handle that fills several of them.
   package func tag(_ nonce: BoxNonce, place: Int) -> MailboxTag { tag(nonce.bytes + [UInt8(clamping: place)]) }
 
   private func tag(_ message: [UInt8]) -> MailboxTag {
     withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { key in
-      // Eight bytes of what is the shortest that `crypto_generichash` makes.
+      // Eight bytes of the shortest result of `crypto_generichash`.
       MailboxTag(value: UInt64(bigEndian: blake2b(message, key: key.baseAddress, count: key.count).0))
     }
   }
@@ -89,13 +91,13 @@ package struct MailboxTag: Hashable, Sendable {
   package var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
 }
 
-/// BLAKE2b with a key (RFC 7693) over `message`: 16 bytes, as they lie in memory.
+/// Keyed BLAKE2b (RFC 7693) over `message`: 16 bytes, as they lie in memory.
 private func blake2b(_ message: [UInt8], key: UnsafeRawPointer?, count: Int) -> (UInt64, UInt64) {
   Sodium.initializeIfPossible()
   var halves: (UInt64, UInt64) = (0, 0)
   withUnsafeMutableBytes(of: &halves) { result in
     guard let start = result.baseAddress else { return }
-    // Keys are of 16 or 32 bytes: it fails for other sizes only.
+    // Keys have 16 or 32 bytes: it fails only for other sizes.
     _ = crypto_generichash(
       start.assumingMemoryBound(to: UInt8.self), result.count, message, UInt64(message.count),
       key?.assumingMemoryBound(to: UInt8.self), count)

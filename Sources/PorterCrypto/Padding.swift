@@ -1,7 +1,7 @@
-/// Fixed-size padding, so that a sealed text does not reveal its length: 2-byte big-endian length, data, then `#` to
+/// Fixed-size padding, so that a sealed text does not reveal its length: 2-byte big-endian length, data, then `#` up to
 /// the size.
 package enum Padding {
-  /// Bytes that the length takes.
+  /// Bytes taken by the length.
   package static let overhead = 2
   private static let filler = UInt8(ascii: "#")
 
@@ -17,7 +17,7 @@ package enum Padding {
     return padded
   }
 
-  /// Throws `.malformed(.padding)` for a length beyond the end, and for any padding but `#`: nothing may be smuggled
+  /// Throws `.malformed(.padding)` for a length beyond the end, and for any padding but `#`: nothing may be smuggled in
   /// there.
   package static func unpad(_ padded: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard padded.count >= overhead else { throw .malformed(.padding) }
@@ -26,7 +26,7 @@ package enum Padding {
     return Array(padded[overhead..<end])
   }
 
-  /// Reads all of it, whatever it finds: without a way out the loop takes many bytes a step.
+  /// Reads all of it, whatever it finds: without an early exit the loop takes many bytes per step.
   private static func isFilled(_ rest: ArraySlice<UInt8>) -> Bool {
     var difference: UInt8 = 0
     for byte in rest { difference |= byte ^ filler }

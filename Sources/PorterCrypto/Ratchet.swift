@@ -9,9 +9,9 @@ package struct Ratchet: Sendable, Redacted {
   /// The most message keys that one message may make the receiver derive and keep, in each of the (at most two) chains
   /// that it advances.
   package static let maximumSkippedPerStep: UInt32 = 1_000
-  /// A message key is discarded when this many later ones were kept, so that no more than these are kept in total.
+  /// A message key is discarded once this many later ones have been kept, so that no more than this are kept in total.
   package static let maximumSkippedInAll = 2_000
-  /// Bytes by which a message is longer than its plaintext: header and tag.
+  /// Bytes that encryption adds to a plaintext: header and tag.
   package static let overhead = RatchetHeader.count + MessageCipher.overhead
 
   /// A symmetric chain: the key of its next step and that step's number.
@@ -90,8 +90,8 @@ package struct Ratchet: Sendable, Redacted {
   }
 
   /// Returns the plaintext. Throws `.duplicate` for a message whose key is used up, `.tooManySkipped` for a gap beyond
-  /// the bounds, and `.authenticationFailed` for anything that was changed; when it throws, the state is unchanged.
-  /// `randomness` provides the next own ratchet key when the message brings a new one of the other side.
+  /// the bounds, and `.authenticationFailed` for any change; when it throws, the state is unchanged. `randomness`
+  /// provides our next ratchet key when the message brings a new one from the other side.
   package mutating func decrypt(
     _ message: ArraySlice<UInt8>, associatedData: [UInt8], randomness: some Randomness
   ) throws(CryptoError) -> [UInt8] {
@@ -105,7 +105,7 @@ package struct Ratchet: Sendable, Redacted {
     return plaintext
   }
 
-  /// The same for a whole array.
+  /// Like `decrypt` of a slice, but for a whole array.
   package mutating func decrypt(
     _ message: [UInt8], associatedData: [UInt8], randomness: some Randomness
   ) throws(CryptoError) -> [UInt8] {
@@ -128,7 +128,7 @@ package struct Ratchet: Sendable, Redacted {
     return key
   }
 
-  /// The Diffie-Hellman step, if the message is the first to be seen under a new ratchet key of the other side.
+  /// The Diffie-Hellman step, if the message is the first seen under a new ratchet key from the other side.
   private mutating func turn(to header: RatchetHeader, randomness: some Randomness) throws(CryptoError) {
     var sentCount: UInt32 = 0
     switch conversation {
@@ -141,8 +141,8 @@ package struct Ratchet: Sendable, Redacted {
     case .established(let remote, let sending, var receiving):
       guard remote != header.ratchetKey else { return }
       sentCount = sending.next
-      // A gap beyond the bound is abandoned, not refused: each later message of the other side repeats the same count,
-      // so refusing it would end the conversation.
+      // A gap beyond the bound is abandoned, not refused: each later message from the other side repeats the same
+      // count, so refusing it would end the conversation.
       if header.previousCount > receiving.next,
         header.previousCount - receiving.next <= Self.maximumSkippedPerStep
       {
@@ -161,7 +161,7 @@ package struct Ratchet: Sendable, Redacted {
       remote: header.ratchetKey, sending: Chain(key: sendingKey, next: 0), receiving: Chain(key: receivingKey, next: 0))
   }
 
-  /// KDF_RK of the specification.
+  /// KDF_RK in the specification.
   private static func rootStep(
     rootKey: SecretBytes, agreement: SecretBytes
   ) throws(CryptoError) -> (rootKey: SecretBytes, chainKey: SecretBytes) {
@@ -172,7 +172,7 @@ package struct Ratchet: Sendable, Redacted {
 }
 
 extension Ratchet.Chain {
-  /// KDF_CK of the specification: returns this step's message key and advances to the next.
+  /// KDF_CK in the specification: returns this step's message key and advances to the next.
   mutating func step() throws(CryptoError) -> SecretBytes {
     let (following, overflow) = next.addingReportingOverflow(1)
     guard !overflow else { throw .chainExhausted }

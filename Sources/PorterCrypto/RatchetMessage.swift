@@ -1,7 +1,7 @@
 import CSodium
 
-/// The clear part of a message: version, the sender's ratchet key, the length of its previous chain, the number in this
-/// one.
+/// The cleartext part of a message: version, the sender's ratchet key, the length of its previous chain, and the number
+/// in this one.
 struct RatchetHeader: Equatable {
   static let version: UInt8 = 1
   static let count = 1 + BoxPublicKey.count + 4 + 4

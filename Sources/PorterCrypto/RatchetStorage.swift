@@ -1,7 +1,7 @@
-/// How a ratchet is stored: its core state as one value of at most 239 bytes, each skipped key as a row of its own, so
+/// The stored form of a ratchet: its core state as one value of at most 239 bytes, each skipped key as its own row, so
 /// that a commit writes only what changed.
 extension Ratchet {
-  /// The changes a transaction has to write. After it has committed, call `markStored`; if it fails, discard the
+  /// The changes that a transaction must write. After it has committed, call `markStored`; if it fails, discard the
   /// ratchet and load it again.
   package struct Changes: Sendable, Redacted {
     /// Replaces the stored core state.
@@ -9,7 +9,7 @@ extension Ratchet {
     package let added: [SkippedKey]
     /// Sequences of stored keys to delete.
     package let removed: [Int64]
-    /// With `added`: stored keys of lower sequences are to be deleted.
+    /// With `added`: delete stored keys of lower sequences.
     package let firstKept: Int64
   }
 
@@ -68,13 +68,13 @@ extension Ratchet {
     try self.init(serialized: serialized, skipped: try SkippedKeys(stored: skippedKeys))
   }
 
-  /// To open one message: from `serialized()`, the message's own skipped key if one is stored (`SkippedKey.name`), and the
-  /// newest sequence that is stored. `changes` then names keys to delete by `firstKept` as well.
+  /// For opening one message: from `serialized()`, the message's own skipped key if one is stored (`SkippedKey.name`),
+  /// and the newest stored sequence. `changes` then also names keys to delete by `firstKept`.
   package init(serialized: [UInt8], found: SkippedKey?, newest: Int64?) throws(CryptoError) {
     try self.init(serialized: serialized, skipped: try SkippedKeys(found: found, newest: newest))
   }
 
-  /// To send only: opening a message with it is a programmer's mistake.
+  /// For sending only: opening a message with it is a programming error.
   package init(toSend serialized: [UInt8]) throws(CryptoError) {
     try self.init(serialized: serialized, skipped: .notLookedUp)
   }

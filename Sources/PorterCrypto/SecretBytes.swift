@@ -34,10 +34,10 @@ package final class SecretBytes: Sendable, Redacted {
     storage.deallocate()
   }
 
-  /// Copies the bytes; the caller's own copy is left as it is.
+  /// Copies the bytes; the caller's own copy is left unchanged.
   package convenience init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-  // Of these types only: any collection's own would look up types by name, some 140,000 instructions of a push.
+  // For these types only: a generic collection would look up types by name, some 140,000 instructions of a push.
   package convenience init(_ bytes: ArraySlice<UInt8>) {
     self.init(zeros: bytes.count)
     bytes.withUnsafeBufferPointer { bytes in
@@ -85,13 +85,13 @@ extension SecretBytes: Equatable {
   }
 }
 
-/// Overwrites memory that belongs to others.
+/// Overwrites memory owned by others.
 package enum Secrets {
-  /// Is not removed by an optimizer, even if the memory is never read again.
+  /// Not removed by an optimizer, even if the memory is never read again.
   package static func wipe(_ memory: UnsafeMutableRawBufferPointer) { sodium_memzero(memory.baseAddress, memory.count) }
 }
 
-/// Comparison in a time that depends on the lengths only.
+/// Comparison in time that depends only on the lengths.
 package enum ConstantTime {
   package static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && sodium_memcmp(left, right, left.count) == 0

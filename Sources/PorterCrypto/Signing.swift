@@ -73,7 +73,7 @@ package struct SigningKeyPair: Sendable, Redacted {
   /// The seed, in a copy that is not wiped: for handing the key over inside a box.
   package func exposeSeed() -> [UInt8] { secret.slice(0..<Self.seedCount).exposeForStorage() }
 
-  /// 32 bytes that follow from the key and tell nothing of it, others for each purpose: BLAKE2b under the seed.
+  /// 32 bytes derived from the key that reveal nothing about it, different for each purpose: BLAKE2b under the seed.
   package func derive(for purpose: [UInt8]) -> [UInt8] {
     var derived = [UInt8](repeating: 0, count: AuthenticationKey.tagCount)
     _ = secret.withPointer {
@@ -82,10 +82,10 @@ package struct SigningKeyPair: Sendable, Redacted {
     return derived
   }
 
-  /// 64 bytes; the same for the same message (RFC 8032).
+  /// 64 bytes; always the same for the same message (RFC 8032).
   package func sign(_ message: [UInt8]) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: SigningPublicKey.signatureCount)
-    // Signing cannot fail: key and signature have the lengths that their types fix.
+    // Signing cannot fail: the types fix the lengths of key and signature.
     _ = secret.withPointer { crypto_sign_detached(&signature, nil, message, UInt64(message.count), $0) }
     return signature
   }

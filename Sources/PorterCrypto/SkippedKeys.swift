@@ -1,7 +1,7 @@
-/// The key of a message that was skipped and may still arrive. Stored apart from the ratchet, one row each.
+/// The key of a message that was skipped and may still arrive. Stored separately from the ratchet, one row each.
 package struct SkippedKey: Sendable, Equatable, Redacted {
   package static let storedCount = BoxPublicKey.count + 4 + 32
-  /// Grows with each key that a ratchet keeps, which identifies the oldest; names the key within its ratchet.
+  /// Grows with each key that a ratchet keeps, so it identifies the oldest; names the key within its ratchet.
   package let sequence: Int64
   let ratchetKey: BoxPublicKey
   let number: UInt32
@@ -14,7 +14,7 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
     self.messageKey = messageKey
   }
 
-  /// From what was stored; nil unless `sequence` is one that a ratchet assigns and `stored` is 68 bytes.
+  /// From its stored form; nil unless `sequence` is one that a ratchet assigns and `stored` is 68 bytes.
   package init?(sequence: Int64, stored: [UInt8]) {
     guard stored.count == Self.storedCount, (0..<Int64.max).contains(sequence) else { return nil }
     var reader = ByteReader(stored[...])
@@ -24,10 +24,10 @@ package struct SkippedKey: Sendable, Equatable, Redacted {
     self.init(sequence: sequence, ratchetKey: ratchetKey, number: number, messageKey: messageKey)
   }
 
-  /// By what a store finds the key: the first 36 of its stored bytes.
+  /// The size of the name by which a store finds the key: the first 36 of its stored bytes.
   package static let nameCount = BoxPublicKey.count + 4
 
-  /// The name of the key that would open `message`, if the message was skipped; nil for what is not a message.
+  /// The name of the key that would open `message`, if the message was skipped; nil if it is not a message.
   package static func name(opening message: ArraySlice<UInt8>) -> [UInt8]? {
     guard let header = try? RatchetHeader(message) else { return nil }
     var name = header.ratchetKey.bytes
@@ -51,14 +51,14 @@ struct SkippedKeys: Sendable, Equatable {
   /// Sequences of keys that are stored but no longer kept.
   private(set) var removed: [Int64] = []
   private var nextSequence: Int64 = 0
-  /// Keys from here on are not stored yet.
+  /// Keys from this one on are not stored yet.
   private var firstUnstored: Int64 = 0
   /// False for a ratchet that only sends, for which nothing was looked up.
   private(set) var isLookedUp = true
 
   init() {}
 
-  /// What one message needs: its own key, if it was skipped, and the newest sequence that is stored.
+  /// The input for one message: its own key, if it was skipped, and the newest stored sequence.
   init(found: SkippedKey?, newest: Int64?) throws(CryptoError) {
     let newest = newest ?? -1
     guard (-1..<Int64.max).contains(newest), found?.sequence ?? -1 <= newest else { throw .malformed(.skippedKeys) }
@@ -82,7 +82,7 @@ struct SkippedKeys: Sendable, Equatable {
     evict()
   }
 
-  /// Older ones are not kept.
+  /// Keys before this one are not kept.
   var firstKept: Int64 { max(0, nextSequence - Int64(Ratchet.maximumSkippedInAll)) }
 
   var added: [SkippedKey] { Array(keys[(keys.firstIndex { $0.sequence >= firstUnstored } ?? keys.endIndex)...]) }
@@ -92,7 +92,7 @@ struct SkippedKeys: Sendable, Equatable {
     firstUnstored = nextSequence
   }
 
-  /// Returns a key, once.
+  /// Returns a key, only once.
   mutating func take(ratchetKey: BoxPublicKey, number: UInt32) -> SecretBytes? {
     guard let index = keys.firstIndex(where: { $0.number == number && $0.ratchetKey == ratchetKey }) else { return nil }
     let key = keys.remove(at: index)
@@ -100,7 +100,7 @@ struct SkippedKeys: Sendable, Equatable {
     return key.messageKey
   }
 
-  /// Moves `chain` up to `number` and keeps the message keys on the way.
+  /// Advances `chain` to `number` and keeps the message keys on the way.
   mutating func keep(_ chain: inout Ratchet.Chain, of ratchetKey: BoxPublicKey, upTo number: UInt32) throws(CryptoError)
   {
     while chain.next < number {
@@ -127,8 +127,8 @@ struct SkippedKeys: Sendable, Equatable {
   }
 }
 
-/// Fingerprints of the ratchet keys that the other side used most recently before the current one, so that a late
-/// repeat of a message from one of those chains is distinguished from a forgery. The keys themselves would take four times the
+/// Fingerprints of the ratchet keys that the other side used most recently before the current one, which distinguish a
+/// late repeat of a message from one of those chains from a forgery. The keys themselves would take four times the
 /// space in each stored state.
 struct RetiredKeys: Sendable, Equatable {
   static let maximum = 8

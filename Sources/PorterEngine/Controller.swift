@@ -5,8 +5,8 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// One engine with the calls that a host makes; what a `chat_ctrl` refers to. Every method may be called
-/// from any thread.
+/// One engine with the calls available to a host; the target of a `chat_ctrl`. Every method may be called from any
+/// thread.
 package final class Controller: Sendable {
   package let events: EventQueue
   let turns: any Turns
@@ -25,20 +25,20 @@ package final class Controller: Sendable {
     self.statusBoard = statusBoard
   }
 
-  /// Opens the store and starts the engine's turns. A controller comes with `.ok` only.
+  /// Opens the store and starts the engine's turns. Returns a controller only with `.ok`.
   package static func open(
     _ configuration: Configuration, key: HeldKey = HeldKey(.none, isRetained: true)
   ) -> (MigrationResult, Controller?) {
     let file = configuration.location.file
     let location: StoreLocation
-    // Resolved once: a link that is changed later redirects neither the store nor the files beside it.
+    // Resolved once: changing a link later redirects neither the store nor the files next to it.
     do throws(StoreError) { location = try configuration.location.resolved(configuration.ports.files) } catch {
       return (MigrationResult(error, file: file), nil)
     }
     return open(configuration.at(location), key: key, named: file)
   }
 
-  /// `file` is the store's name in what is answered, as the host wrote it.
+  /// `file` is the store's name in answers, as the host wrote it.
   private static func open(
     _ configuration: Configuration, key: HeldKey, named file: String
   ) -> (MigrationResult, Controller?) {
@@ -50,20 +50,20 @@ package final class Controller: Sendable {
     else { return (.agentError(.internal("the system has no thread or descriptor to give")), nil) }
     let controller = Controller(
       events: events, turns: turns, configuration: configuration, signal: signal, statusBoard: statusBoard)
-    // The key comes with a job, which is over when the store is open. What the thread was begun with it keeps until its
-    // end.
+    // The key is passed in a job, which is over when the store is open. The thread's own closure would keep it until
+    // the thread ends.
     let error = controller.call { engine -> StoreError? in
       engine.lifecycle.heldKey = key
       return engine.lifecycle.open()
     }
     guard let outcome = error, let failure = outcome else { return (.ok, controller) }
     turns.stop()
-    // The caller gets a notice to show.
+    // Leaves a notice for the caller to show.
     if configuration.role == .extension { NoticeMark(configuration).set() }
     return (MigrationResult(failure, file: file), nil)
   }
 
-  /// Ends the engine: closes its store, wakes all waiting callers.
+  /// Ends the engine: closes its store and wakes all waiting callers.
   package func stop() {
     let unanswered = expireAllPushes()
     signal.raise()
@@ -86,7 +86,7 @@ package final class Controller: Sendable {
     case none
     /// Waiting and long work are interrupted until the job has had its turn.
     case now
-    /// Like `now`, from this moment on.
+    /// Like `now`, but from this moment on.
     case by(Moment)
   }
 
@@ -124,7 +124,7 @@ package final class Controller: Sendable {
     let asked = clock.now()
     let accepted = enqueue(preemption) { engine in
       let reply = { (answer: Answer) -> Void in _ = result.fulfil(answer.json.text) }
-      // The delay began when it was asked for.
+      // The delay counts from the request.
       switch command {
       case .suspendChat(let delay) where delay > .zero:
         engine.handle(.suspendChat(max(.microseconds(1), asked + delay - clock.now())), retry: retry, reply: reply)
@@ -138,7 +138,7 @@ package final class Controller: Sendable {
     return answer
   }
 
-  /// Gives the store another key, its first, or none: `/_db encryption`, without a text that lingers.
+  /// Sets, changes or removes the store's key: `/_db encryption` without a lingering command text.
   package func changeKey(from current: StoreKey, to new: StoreKey) -> String {
     let answer = call { engine in
       Answer(catching: { () throws(ChatError) in try engine.changeKey(from: current, to: new) })
@@ -162,38 +162,38 @@ package final class Controller: Sendable {
     }
   }
 
-  /// For the next opening of the store. Does not wait.
+  /// Sets the key for the next opening of the store. Does not wait.
   package func setKey(_ key: HeldKey) { turns.enqueue { $0.lifecycle.heldKey = key } }
 
   package var role: Role { configuration.role }
-  /// As of the engine's last turn.
+  /// State as of the engine's last turn.
   var isOnScreen: Bool { statusBoard.isOnScreen }
-  /// As the engine has read them.
+  /// The strings as last read by the engine.
   var strings: KnownStrings { statusBoard.strings }
 
   package func closeStore() -> String { call(.now) { $0.lifecycle.closeForHost() } ?? "the controller was freed" }
   package func reopenStore() -> String { call { $0.lifecycle.reopenForHost() } ?? "the controller was freed" }
 
-  /// False when the machines refuse.
+  /// Returns false when the machines refuse.
   package func setPhase(_ phase: HostPhase?) -> Bool {
     let (preemption, asked) = (phase.map { self.preemption(of: $0) } ?? Preemption.none, configuration.clock.now())
     let answer = call(preemption) { engine in
       Answer(catching: { () throws(ChatError) in
         guard let phase else { return try engine.beginBackgroundRefresh() }
-        // The time began when it was asked for.
+        // The time counts from the request.
         if phase == .background { return engine.leaveScreen(by: asked + Durations.backgroundSuspension) }
         return try engine.setPhase(phase)
       })
     }
     if case .result? = answer { return true }
-    // The result has no room for it.
+    // The result cannot carry the answer.
     if let answer {
       configuration.log(.warning, "the phase was not reached", ["answer": answer.json.text])
     }
     return false
   }
 
-  /// The answer comes from the engine, or, once it has been busy for longer than this, from what it published last.
+  /// The answer comes from the engine or, once it has been busy for longer than this, from its last published state.
   private static let statePatience = Span.seconds(1)
 
   package func state() -> String {
@@ -215,7 +215,7 @@ package final class Controller: Sendable {
 
   // MARK: Responses to notifications
 
-  /// What the user did with a notification, as JSON; answers as a command does.
+  /// Handles the user's response to a notification, as JSON; answers as a command does.
   package func notificationResponse(_ text: String) -> String {
     let response: UserResponse
     do throws(ChatError) { response = try UserResponse(parsing: text) } catch { return Answer.error(error).json.text }
@@ -227,8 +227,8 @@ package final class Controller: Sendable {
 
   // MARK: Events
 
-  /// The next event; nil when the time ended without one. When this returns, the event is stored as delivered, so that it
-  /// does not come again after a kill, unless the engine is busy.
+  /// Takes the next event; nil when the time ran out without one. On return, the event is stored as delivered, so that
+  /// it does not come again after a kill, unless the engine is busy.
   package func takeEvent(atMost span: Span?) -> EventQueue.Taken? {
     let (taken, isNoted) = events.takeNoting(atMost: span)
     guard isNoted else { return taken }
@@ -241,7 +241,7 @@ package final class Controller: Sendable {
 
   // MARK: The relay
 
-  /// False after the chat has started.
+  /// Returns false after the chat has started.
   package func setRelay(_ port: any RelayPort) -> Bool {
     call { engine in
       guard engine.lifecycle.isAtRest else { return false }
@@ -252,7 +252,7 @@ package final class Controller: Sendable {
 
   package func relayIsReady() { turns.enqueue { $0.relayHasNews() } }
 
-  /// A round in the background: what a wake push does.
+  /// Does a background round, as for a wake push.
   package func refresh(deadline: Span) -> String {
     receivePush(#"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#, deadline: deadline)
   }

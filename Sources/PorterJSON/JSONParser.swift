@@ -1,4 +1,4 @@
-/// Why a text is not JSON, and at which byte. Never quotes the text: it may hold a secret.
+/// The reason a text is not JSON, and the byte position. Never quotes the text: it may contain a secret.
 package struct JSONError: Error, Hashable, Sendable {
   package enum Reason: String, Sendable {
     case unexpectedEnd, unexpectedCharacter, invalidNumber, invalidEscape, invalidUTF8, controlCharacter, tooDeep,
@@ -9,7 +9,7 @@ package struct JSONError: Error, Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// RFC 8259, strictly. Nesting deeper than 64 is refused, so that no input can exhaust the stack.
+  /// Parses strict RFC 8259. Nesting deeper than 64 is rejected, so that no input can exhaust the stack.
   package init(parsing text: some StringProtocol) throws(JSONError) {
     try self.init(parsing: Array(text.utf8))
   }
@@ -20,14 +20,14 @@ extension JSONValue {
   }
 }
 
-/// What is parsed: a protocol, so that a test can count how often a byte is read. Not a collection, which gives its elements out
-/// through coroutines: each one allocates where the compiler has not specialized it.
+/// The parser's input: a protocol, so that a test can count how often a byte is read. Not a collection, which yields
+/// its elements through coroutines: each one allocates where the compiler has not specialized it.
 protocol JSONText {
   var count: Int { get }
   /// Counted from 0.
   func byte(at position: Int) -> UInt8
   func bytes(_ range: Range<Int>) -> ArraySlice<UInt8>
-  /// Where a text that begins at `start` has its first quotation mark, backslash or control character, or the end.
+  /// The position of the first quotation mark, backslash or control character at or after `start`, or the end.
   func endOfPlainText(from start: Int) -> Int
 }
 
@@ -35,7 +35,7 @@ extension [UInt8]: JSONText {
   func byte(at position: Int) -> UInt8 { self[position] }
   func bytes(_ range: Range<Int>) -> ArraySlice<UInt8> { self[range] }
 
-  /// Most of a payload is looked through here, eight bytes at a time.
+  /// Most of a payload is scanned here, eight bytes at a time.
   func endOfPlainText(from start: Int) -> Int {
     withUnsafeBytes { text in
       var end = start
@@ -49,8 +49,8 @@ extension [UInt8]: JSONText {
     }
   }
 
-  /// Whether one of the eight bytes is a quotation mark, a backslash or a control character: one that is smaller than a bound
-  /// borrows from its highest bit, which it does not have itself.
+  /// Whether one of the eight bytes is a quotation mark, a backslash or a control character: a byte smaller than a
+  /// bound borrows from its highest bit, which the byte itself does not have set.
   private static func hasEnd(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotation = word ^ ones &* UInt64(UInt8(ascii: "\""))
@@ -231,7 +231,7 @@ struct JSONParser<Text: JSONText> {
     throw failure(.unexpectedEnd)
   }
 
-  /// Most texts are ASCII, which needs no look at each byte.
+  /// Most texts are ASCII, and need no check of each byte.
   private func decoded(_ slice: ArraySlice<UInt8>) throws(JSONError) -> String {
     if slice.isASCII {
       return String(unsafeUninitializedCapacity: slice.count) { $0.initialize(fromContentsOf: slice) }
@@ -258,7 +258,7 @@ struct JSONParser<Text: JSONText> {
     }
   }
 
-  /// A lone surrogate has no UTF-8 form and is refused.
+  /// A lone surrogate has no UTF-8 form and is rejected.
   private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
     let first = try fourHexDigits()
     if let scalar = Unicode.Scalar(first) { return scalar }

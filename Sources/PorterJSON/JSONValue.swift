@@ -1,7 +1,7 @@
 /// A JSON document as a value.
 ///
 /// Our own rather than Foundation's: JSON through FoundationEssentials adds about 4 MB of peak memory and 0.6 ms to the
-/// start of an extension, which has 12 MB and a few milliseconds in all (`make bench`, the row "JSON through
+/// start of an extension, which has 12 MB and a few milliseconds in total (`make bench`, the row "JSON through
 /// FoundationEssentials").
 package enum JSONValue: Hashable, Sendable {
   case null
@@ -18,8 +18,8 @@ package struct JSONObject: Hashable, Sendable {
   package private(set) var members: [(name: String, value: JSONValue)] = []
 
   package init() {}
-  /// Not of any sequence: the compiler has to know the types, since the generic form costs each push some 10,000 instructions
-  /// an object.
+  /// Not generic over sequences: the compiler must know the types, because the generic form costs each push some 10,000
+  /// instructions per object.
   package init(_ members: [(String, JSONValue)]) {
     for (name, value) in members { self[name] = value }
   }
@@ -82,7 +82,7 @@ extension JSONValue {
     return value
   }
 
-  /// Whether all members, of objects in it as well, are also there in `known`. One that is null is none.
+  /// Whether all members, including those of nested objects, are also in `known`. Null members count as absent.
   package func hasNoMembers(but known: JSONValue) -> Bool {
     guard case .object(let object) = self else { return true }
     return object.members.allSatisfy { name, value in

@@ -19,7 +19,7 @@ private struct JSONWriter {
     case .bool(let value): append(value ? "true" : "false")
     case .integer(let value): append(String(value))
     case .number(let value):
-      // JSON has no infinities; our values never are, and other writers use null.
+      // JSON has no infinities; our values are always finite, and other writers use null.
       append(value.isFinite ? "\(value)" : "null")
     case .string(let value): write(value)
     case .array(let elements):
@@ -50,7 +50,7 @@ private struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// What needs no escape is copied in one piece.
+  /// Runs that need no escape are copied in one piece.
   private mutating func write(escaping text: UnsafeBufferPointer<UInt8>) {
     var written = 0
     for index in text.indices {

@@ -1,10 +1,10 @@
-/// Members in the order in which their names first came; a repeated name keeps its last value. Finds a name by its hash
-/// where there are many, so that such an object does not take quadratic time to parse; comparing a few costs less.
+/// Members in the order in which their names first appeared; a repeated name keeps its last value. Objects with many
+/// members are looked up by hash, so that parsing them does not take quadratic time; for a few, comparing costs less.
 struct UniqueMembers<Name: Hashable, Value> {
   private(set) var elements: [(name: Name, value: Value)] = []
   private var places = [Name: Int]()
 
-  /// So many names are compared with each new one.
+  /// Up to this many names are compared with each new one.
   static var few: Int { 16 }
 
   mutating func set(_ name: Name, to value: Value) {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Compares what running machines did with the machines' files.
+/// Compares recorded runs of machines with the machines' files.
 ///
-/// A record is a file that debug builds write (`PORTER_TRACE_TO`), with a line for each step:
-/// `PROCESS RUNNER MACHINE EVENT FROM TO ANSWER`. The table of exceptions has a line for each name that tests do not reach,
-/// and for each refusal that only a mistake of the engine can cause:
+/// A record is a file written by debug builds (`PORTER_TRACE_TO`), with a line for each step:
+/// `PROCESS RUNNER MACHINE EVENT FROM TO ANSWER`. The table of exceptions has a line for each name that tests do not
+/// reach, and for each refusal that only a mistake in the engine can cause:
 ///
 ///     never MACHINE state|event|effect NAME: REASON
 ///     never MACHINE: REASON                  (no step of it is recorded)
 ///     mistake MACHINE REFUSAL: REASON
 ///     every MACHINE: REASON                  (each name of it must occur, unless it is excused)
 package struct Conformance {
-  /// What is wrong, one line each; empty when the record conforms.
+  /// The problems found, one line each; empty if the record conforms.
   package private(set) var problems: [String] = []
-  /// Names that never occurred and are not excused. Some are met by chance only, when two processes act in the same
+  /// Names that never occurred and are not excused. Some occur only by chance, when two processes act in the same
   /// millisecond, so a single run without them is not a fault.
   package private(set) var unmet: [String] = []
-  /// What never occurred, by machine, for people.
+  /// The names that never occurred, by machine, for people.
   package private(set) var report: [String] = []
 
   private struct Exceptions {
@@ -42,7 +42,7 @@ package struct Conformance {
     let exceptions = read(exceptions, machines)
     var counts = Dictionary(uniqueKeysWithValues: machines.map { ($0.name, Counts($0)) })
     let index = Dictionary(uniqueKeysWithValues: machines.map { ($0.name, Index($0)) })
-    /// Where each running machine is, by process and runner.
+    /// The current state of each running machine, by process and runner.
     var states: [String: String] = [:]
     for line in record where !line.isEmpty {
       let words = line.split(separator: " ").map(String.init)

@@ -53,7 +53,7 @@ struct MachineChecker {
     }
   }
 
-  /// Follows how often a `once` effect can have occurred on arrival in each state: never, once, or more.
+  /// Tracks how often a `once` effect can have occurred on arrival in each state: never, once, or more.
   private mutating func checkOnce() {
     for (effect, declaration) in machine.effects.enumerated() where declaration.occursOnce {
       if !machine.states.contains(where: \.isFinal) {
@@ -78,7 +78,7 @@ struct MachineChecker {
     }
   }
 
-  /// Recorded effects happen in the step's transaction, and all others after its commit, so that only this order can be
+  /// Recorded effects happen in the step's transaction, and all others after its commit, so only this order can be
   /// kept.
   private mutating func checkRecorded() {
     var reported: Set<Int> = []

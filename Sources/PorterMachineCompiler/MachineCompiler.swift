@@ -1,8 +1,8 @@
 import Foundation
 
-/// From the files of `spec/machines` to everything generated from them.
+/// Compiles the files of `spec/machines` to everything generated from them.
 package enum MachineCompiler {
-  /// One machine from its text. `file` is the name that problems are reported under; its last part must be the
+  /// Compiles one machine from its text. `file` is the name used in problem reports; its last part must be the
   /// machine's name.
   package static func compile(_ source: String, file: String) throws(MachineError) -> MachineDefinition {
     let draft = try SCXMLReader.read(source, file: file)
@@ -54,7 +54,7 @@ package enum MachineCompiler {
     return outputs
   }
 
-  /// Paths that differ from what the machines generate: changed, missing, or left over from a machine that was removed.
+  /// Paths that differ from the machines' output: changed, missing, or left over from a removed machine.
   package static func stale(root: String) throws(MachineError) -> [String] {
     let outputs = outputs(try compileAll(root: root))
     var stale = outputs.filter { path, text in

@@ -1,4 +1,4 @@
-/// A machine that has been checked: total, every state reachable, every name declared and used.
+/// A checked machine: total, every state reachable, every name declared and used.
 package struct MachineDefinition: Equatable, Sendable {
   package struct Name: Equatable, Sendable {
     package let name: String
@@ -19,7 +19,7 @@ package struct MachineDefinition: Equatable, Sendable {
     package let name: String
     package let documentation: String
     package let line: Int
-    /// It happens exactly once on every path to a final state.
+    /// Whether it happens exactly once on every path to a final state.
     package let occursOnce: Bool
     package let kind: EffectKind
     package let timer: Timer?
@@ -38,7 +38,7 @@ package struct MachineDefinition: Equatable, Sendable {
     case tell
   }
 
-  /// What a timer effect does: raise `event` after `milliseconds`, or cancel that.
+  /// The action of a timer effect: raise `event` after `milliseconds`, or cancel that.
   package struct Timer: Equatable, Sendable {
     package enum Action: Equatable, Sendable { case start, cancel }
     package let action: Action
@@ -65,7 +65,7 @@ package struct MachineDefinition: Equatable, Sendable {
   }
 
   package let name: String
-  /// Path of the file, as reported in problems.
+  /// The path of the file, as reported in problems.
   package let file: String
   package let documentation: String
   package let states: [State]

@@ -6,7 +6,7 @@ struct MachineDraft {
     var line: Int
     var parent: Int?
     var isFinal: Bool
-    /// Of a compound state.
+    /// For a compound state.
     var initial: String?
     var children: [Int] = []
     var onEntry: [Action] = []

@@ -3,7 +3,7 @@
 package struct MachineError: Error, Equatable, Sendable, CustomStringConvertible {
   package struct Problem: Equatable, Sendable, CustomStringConvertible {
     package let file: String
-    /// Counted from 1; 0 if the problem is about the whole file.
+    /// Counted from 1; 0 if the problem concerns the whole file.
     package let line: Int
     package let message: String
 

@@ -1,10 +1,10 @@
-/// Works out each state's answer to each event, as SCXML's algorithm does: the first matching transition in document
-/// order, first in the state itself and then in the states around it.
+/// Works out each state's answer to each event by SCXML's algorithm: the first matching transition in document order,
+/// first in the state itself and then in the states around it.
 struct MachineResolver {
   private let draft: MachineDraft
   private var problems: ProblemList
   private var stateIndex: [String: Int] = [:]
-  /// Draft index of each leaf.
+  /// The draft index of each leaf.
   private var leaves: [Int] = []
   private var leafOf: [Int: Int] = [:]
   private var effects: [MachineDefinition.Effect] = []
@@ -153,7 +153,7 @@ struct MachineResolver {
     }
   }
 
-  /// A wildcard may answer what makes no sense in a state, but an event that makes sense nowhere is a mistake.
+  /// A wildcard may answer events that make no sense in a state, but an event that makes sense nowhere is a mistake.
   private mutating func refuseUnansweredEvents() {
     let named = draft.states.flatMap(\.transitions).flatMap(\.descriptors).filter { $0 != "*" }
     for event in draft.events where !named.contains(where: { Self.matches($0, event.name) }) {
@@ -210,7 +210,7 @@ struct MachineResolver {
     if targetState == holder {
       problems.add(transition.line, "'\(target)' targets itself: leave the target out to stay")
     }
-    // SCXML 3.13: everything below the least common compound ancestor is left and entered.
+    // SCXML 3.13: everything below the least common compound ancestor is exited and entered.
     let around = Set(ancestors(holder)).intersection(ancestors(targetState))
     let left = ([leaf] + ancestors(leaf)).filter { !around.contains($0) }
     let entered = entered(targetState, from: around)
@@ -269,7 +269,7 @@ struct MachineResolver {
     return result
   }
 
-  /// The states that are entered by going to `target` from within the states `around`, outermost first.
+  /// The states entered on the way to `target` from within the states `around`, outermost first.
   private func entered(_ target: Int, from around: Set<Int>) -> [Int] {
     var result = Array(([target] + ancestors(target)).filter { !around.contains($0) }.reversed())
     // Bounded, since a broken file may name a state as its own initial one.

@@ -1,4 +1,4 @@
-/// The page of one machine: its purpose, its diagram, its words, and the answer of every state to every event.
+/// The page for one machine: its purpose, its diagram, its words, and the answer of every state to every event.
 struct MarkdownOutput {
   let machine: MachineDefinition
   private var text = ""

@@ -1,4 +1,4 @@
-/// How the names in a machine's file are spelled in each output.
+/// The spelling of a machine file's names in each output.
 enum Names {
   /// `[a-z][A-Za-z0-9]*`
   static func isWord(_ text: some StringProtocol) -> Bool {

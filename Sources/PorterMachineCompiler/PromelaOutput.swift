@@ -1,5 +1,5 @@
-/// A machine for the model checker Spin: an inline `NAME_step` to be used in models of the world, and a small world
-/// that raises every event in every state, in which each pair must be answered.
+/// A machine for the model checker Spin: an inline `NAME_step` for use in models of the world, and a small world that
+/// raises every event in every state and requires an answer to each.
 struct PromelaOutput {
   let machine: MachineDefinition
   private var out = SourceWriter()

@@ -1,4 +1,4 @@
-/// Lines of text with an indentation.
+/// Indented lines of text.
 struct SourceWriter {
   private(set) var text = ""
   private var depth = 0

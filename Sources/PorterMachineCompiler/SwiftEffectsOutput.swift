@@ -1,5 +1,5 @@
-/// Generates the carrying out of a machine's effects: a protocol with one method for each, so that an unhandled effect
-/// does not compile, and the switch that calls them. Timers are left to the machine's driver.
+/// Generates the dispatch of a machine's effects: a protocol with one method for each, so that an unhandled effect does
+/// not compile, and the switch that calls them. Timers are left to the machine's driver.
 enum SwiftEffectsOutput {
   static func write(_ out: inout SourceWriter, _ machine: MachineDefinition, _ type: String) {
     let effects = machine.effects.filter { $0.timer == nil }

@@ -1,4 +1,4 @@
-/// The Swift of one machine.
+/// The Swift code of one machine.
 struct SwiftOutput {
   let machine: MachineDefinition
   private var out = SourceWriter()
@@ -172,7 +172,7 @@ struct SwiftOutput {
     }
   }
 
-  /// In one line if it fits, else as the formatter breaks it.
+  /// On one line if it fits, otherwise wrapped the way the formatter does it.
   private static func call(_ out: inout SourceWriter, _ name: String, _ arguments: [String]) {
     let oneLine = "\(name)(\(arguments.joined(separator: ", ")))"
     if oneLine.count <= 112 { return out.line(oneLine) }

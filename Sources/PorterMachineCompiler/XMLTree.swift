@@ -4,7 +4,7 @@ import Foundation
   import FoundationXML
 #endif
 
-/// One element of a document, with the line it stands on and the comment written before it.
+/// One element of a document, with its line and the comment before it.
 final class XMLNode {
   let name: String
   let namespace: String
@@ -36,7 +36,7 @@ func readXML(_ source: String, file: String) throws(MachineError) -> XMLNode {
     let line = source[..<range.lowerBound].count { $0.isNewline } + 1
     problems.add(line, "a document type is not part of the subset")
   } else {
-    // On Linux the parser reports what it could recover from, and then returns true.
+    // On Linux the parser reports recoverable errors, and then returns true.
     let parsed = parser.parse()
     if !parsed || builder.failure != nil {
       problems.add(max(1, builder.failureLine), "not well-formed XML: \(builder.failure ?? "no reason given")")
@@ -49,7 +49,7 @@ func readXML(_ source: String, file: String) throws(MachineError) -> XMLNode {
   return root
 }
 
-/// One comment's or declaration's words on one line.
+/// The words of a comment or declaration on one line.
 func collapsed(_ text: String) -> String {
   text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
@@ -95,7 +95,7 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
     }
   }
 
-  /// On Linux errors come without a description.
+  /// On Linux errors have no description.
   private static func explanation(_ code: Int) -> String {
     switch code {
     case 4, 5: "the document ends too early, or is empty"

@@ -8,7 +8,7 @@ extension NotificationEvent.Burst {
     /// The chat's setting now, which may have changed since its messages were shown.
     package var filter: NotificationFilter
     package var count: Int
-    /// How many of them mention the user.
+    /// The number of them that mention the user.
     package var mentions: Int
 
     package init(chat: NotificationEvent.Chat?, filter: NotificationFilter = .all, count: Int, mentions: Int = 0) {
@@ -22,14 +22,14 @@ extension NotificationEvent.Burst {
       NotificationPolicy.showsMessage(to: owner, filter, mentionsUser: mentionsUser)
     }
 
-    /// How many of them may be shown now.
+    /// The number of them that may be shown now.
     func visible(to owner: NotificationEvent.Owner) -> Int {
       if shown(to: owner, mentionsUser: false) { return count }
       return shown(to: owner, mentionsUser: true) ? mentions : 0
     }
   }
 
-  /// What may be shown of these parts now, the latest first. Nil if nothing may.
+  /// The content of these parts that may be shown now, latest first. Nil if there is none.
   package init?(of parts: [Part], to owner: NotificationEvent.Owner, hidesChats: Bool) {
     var (count, chats): (Int, [NotificationEvent.Chat?]) = (0, [])
     for part in parts {

@@ -1,11 +1,11 @@
-/// Which notifications one answer shows: for each message one of its own, or for many of them a summary. A value: every rule
+/// The notifications that one answer shows: one for each message, or a summary for many of them. A value: every rule
 /// about bursts is decided here.
 package struct BurstPlan: Hashable, Sendable {
-  /// Something that may be shown, in the order in which it came.
+  /// Something that may be shown, in order of arrival.
   package struct Item: Hashable, Sendable {
     package var id: Int64
     package var user: Int64
-    /// Nil for what is no message: it has a notification of its own always.
+    /// Nil for anything but a message, which always has its own notification.
     package var chat: Int64?
 
     package init(id: Int64, user: Int64, chat: Int64?) {
@@ -28,20 +28,20 @@ package struct BurstPlan: Hashable, Sendable {
     }
   }
 
-  /// From so many messages of one chat on, a summary stands for them.
+  /// From this many messages of one chat on, a summary replaces them.
   package static let chatBound = 8
-  /// From so many messages in one answer on, a summary of each profile stands for those that no other one does, or a summary of the
-  /// chat if they are all of one.
+  /// From this many messages in one answer on, a summary of each profile replaces those not in another summary, or a
+  /// summary of the chat if they are all of one.
   package static let answerBound = 20
 
-  /// Whether a summary of messages of so many chats is about the chat itself, and a tap on it leads there. Where chats are hidden
-  /// none is: it would say that so many messages have the same sender.
+  /// Whether a summary of messages of this many chats is about the chat itself, and a tap on it leads there. Where
+  /// chats are hidden none is: it would reveal that so many messages have the same sender.
   package static func isAboutChat(among chats: Int, hidesChats: Bool) -> Bool { chats == 1 && !hidesChats }
 
-  /// Each item is in exactly one of them. A summary stands where its last message came.
+  /// Each item is in exactly one of them. A summary is at the place of its last message.
   package private(set) var notifications: [Notification] = []
 
-  /// Where chats are hidden, a summary of the profile stands in place of those of its chats.
+  /// Where chats are hidden, a summary of the profile replaces those of its chats.
   package init(_ items: [Item], hidesChats: Bool) {
     // Too few for any summary.
     guard items.count >= min(Self.chatBound, Self.answerBound) else {
@@ -53,11 +53,11 @@ package struct BurstPlan: Hashable, Sendable {
     let full = Set(counts.filter { $0.value >= Self.chatBound }.keys)
     let isFull = counts.values.reduce(0, +) >= Self.answerBound
     let crowded = Set(items.filter { $0.chat.map(full.contains) ?? false }.map(\.user))
-    // Of each profile, the chats without a summary of their own.
+    // For each profile, the chats without their own summary.
     var others = [Int64: Set<Int64>]()
     for item in items { if let chat = item.chat, !full.contains(chat) { others[item.user, default: []].insert(chat) } }
 
-    /// The summary that an item belongs to, if there are others for it.
+    /// The summary that an item belongs to, if it has others.
     func scope(_ item: Item) -> Scope? {
       guard let chat = item.chat else { return nil }
       guard isFull || full.contains(chat) || hidesChats && crowded.contains(item.user) else { return nil }

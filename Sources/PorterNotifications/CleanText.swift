@@ -1,8 +1,8 @@
-/// Text from other people, taken over character by character, with what would disturb its surroundings left out.
+/// Text from other people, copied character by character without anything that would disturb its surroundings.
 struct CleanText {
   /// U+2069 in UTF-8.
   static let closingBytes = 3
-  /// Accents over one letter. Scripts need a handful; hundreds cover the lines above and below.
+  /// Limit of accents on one letter. Scripts need a handful; hundreds cover the lines above and below.
   private static let maximumMarks = 8
   private static let maximumIsolates = 16
 
@@ -14,7 +14,7 @@ struct CleanText {
 
   init(limit: Int) { self.limit = limit }
 
-  /// More would only be cut off.
+  /// Anything more would only be cut off.
   var isFull: Bool { bytes > limit }
 
   var text: String { String(scalars) }
@@ -36,13 +36,13 @@ struct CleanText {
     bytes += UTF8.width(scalar)
   }
 
-  /// One between words.
+  /// Appends one space between words.
   mutating func appendSpace() {
     guard let last = scalars.last, last != " " else { return }
     append(" ")
   }
 
-  /// Whether an invisible character gives the one before it its shape: joiners in scripts and in emoji, variants, and the
+  /// Whether an invisible character shapes the one before it: joiners in scripts and in emoji, variants, and the
   /// letters of a flag.
   func shapes(_ scalar: Unicode.Scalar) -> Bool {
     guard let last = scalars.last, last != " " else { return false }
@@ -62,7 +62,7 @@ struct CleanText {
     append(scalar)
   }
 
-  /// What closes nothing in this text would close something around it.
+  /// A mark that closes nothing in this text would close something around it.
   mutating func closeIsolate() {
     guard openIsolates > 0 else { return }
     openIsolates -= 1

@@ -2,7 +2,7 @@ import PorterSchema
 
 /// The texts of notifications.
 package enum ContentBuilder {
-  /// The notification for an event, or why there is none.
+  /// Returns the notification for an event, or why there is none.
   package static func content(
     for event: NotificationEvent, _ policy: NotificationPolicy
   ) -> Result<NotificationContent, Suppressed> {
@@ -70,7 +70,7 @@ package enum ContentBuilder {
     }
   }
 
-  /// Two names at most are followed by a number of others; three fit.
+  /// At most two names are followed by the number of others; three names fit.
   private static func senders(_ chats: [NotificationEvent.Chat], _ mode: PreviewMode) -> ShownText {
     if mode == .hidden { return .phrase(.fromChats, [.count(chats.count)]) }
     let names = chats.prefix(3).map(chatName)
@@ -112,7 +112,7 @@ package enum ContentBuilder {
   }
 
   private static func person(_ name: String, _ mode: PreviewMode, _ hidden: Phrase) -> ShownText.Argument {
-    // Of a name of invisible characters nothing would be left but the phrase around it.
+    // Of a name of invisible characters only the phrase around it would remain.
     mode == .hidden ? .phrase(hidden) : MessageText.name(name).map(ShownText.Argument.text) ?? .phrase(hidden)
   }
 

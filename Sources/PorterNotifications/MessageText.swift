@@ -1,20 +1,20 @@
 import PorterSchema
 
-/// Makes text from other people fit to be shown.
+/// Makes text from other people fit to show.
 enum MessageText {
-  /// Of a text, and of a name. The other limit keeps a text of few but long characters from costing much.
+  /// Limits of a text, and of a name. The limit in bytes keeps a text of few but long characters from costing much.
   private struct Limit {
     var characters: Int
     var bytes: Int
 
-    /// A push's whole payload is 4096 bytes at most, so no platform shows more than that; half of it fills a phone's
-    /// screen, and leaves room for the title. A message of 16 KB would only cost memory, of which an extension has little.
+    /// A push's whole payload is at most 4096 bytes, so no platform shows more; half of it fills a phone's screen, and
+    /// leaves room for the title. A message of 16 KB would only cost memory, of which an extension has little.
     static let body = Limit(characters: .max, bytes: 2_048)
     /// Ours are at most 50 characters; a contact's program may allow more.
     static let name = Limit(characters: 64, bytes: 512)
   }
 
-  /// The text of a message, with `...` for what its author marked as secret: anyone holding the phone can read a
+  /// The text of a message, with `...` for the parts its author marked as secret: anyone holding the phone can read a
   /// notification.
   static func body(_ content: MessageContent, fileName: String?) -> ShownText {
     let text = withoutSecrets(content.text)
@@ -34,7 +34,7 @@ enum MessageText {
     return runs.map { $0.format == .secret ? "..." : $0.text }.joined()
   }
 
-  /// One line, containing nothing that could pass for more than a name. Nil if nothing of it can be seen.
+  /// One line, containing nothing that could pass for more than a name. Nil if none of it is visible.
   static func name(_ name: String) -> String? {
     var cleaned = CleanText(limit: Limit.name.bytes)
     for scalar in name.unicodeScalars where !cleaned.isFull {
@@ -55,7 +55,8 @@ enum MessageText {
     return "\(twoDigits(seconds / 60)):\(twoDigits(seconds % 60))"
   }
 
-  /// Without control characters but tabs and the ends of lines. Marks of direction end with the line that they are in, and close nothing outside it.
+  /// Removes control characters except tabs and line ends. Marks of direction end with their line, and close nothing
+  /// outside it.
   private static func cleanBody(_ text: String) -> String {
     var cleaned = CleanText(limit: Limit.body.bytes)
     for scalar in text.unicodeScalars where !cleaned.isFull {
@@ -74,7 +75,7 @@ enum MessageText {
     return shortened(cleaned.text, .body)
   }
 
-  /// What is shown in place of a character that ends a line or, as a tab does, a run of text. Nil for any other one.
+  /// The replacement for a character that ends a line or, like a tab, a run of text. Nil for any other character.
   private static func lineBreak(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
     switch scalar.value {
     case 0x09, 0x0a, 0x0d, 0x2028, 0x2029: scalar
@@ -95,7 +96,7 @@ enum MessageText {
     text.unicodeScalars.allSatisfy { $0.properties.isWhitespace || DisplayName.isInvisible($0) }
   }
 
-  /// Cut between characters, with an ellipsis. Isolates that the cut leaves open are closed behind it.
+  /// Cuts between characters, with an ellipsis. Isolates left open by the cut are closed after it.
   private static func shortened(_ text: String, _ limit: Limit) -> String {
     guard text.utf8.count > limit.bytes || text.count > limit.characters else { return text }
     let ellipsis = "…"

@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterSchema
 
-/// The categories with their actions, which a host registers with its platform.
+/// The categories and their actions, which a host registers with its platform.
 package enum NotificationCategories {
   package static func json(in strings: StringTable) -> JSONValue {
     ["categories": .array(NotificationCategory.allCases.map { $0.json(in: strings) })]
@@ -18,7 +18,7 @@ extension NotificationCategory {
     }
   }
 
-  /// What the platform shows in place of a body where its own settings hide previews.
+  /// Shown by the platform instead of a body where its own settings hide previews.
   var placeholder: Phrase {
     switch self {
     case .contactRequest: .newContactRequest
@@ -52,7 +52,7 @@ extension NotificationAction {
     }
   }
 
-  /// What it does cannot be taken back, or shows to others: the device is to be unlocked first.
+  /// The action cannot be undone, or is visible to others: the device must be unlocked first.
   private var needsUnlockedDevice: Bool {
     switch self {
     case .acceptContact, .acceptContactIncognito, .rejectContact, .markRead, .reply: true

@@ -1,15 +1,15 @@
 import PorterJSON
 
-/// One notification, as a host hands it to the platform.
+/// One notification, as a host passes it to the platform.
 package struct NotificationContent: Hashable, Sendable {
-  /// Where a tap leads.
+  /// The destination of a tap.
   package struct Destination: Hashable, Sendable {
     package var userID: Int64?
     package var chatID: String?
     package var contactRequestID: Int64?
-    /// The agent's name of the connection, or of the invitation that a request carries, base64url. Unlike the numbers it is
-    /// never used again, so that a tap on a notification from before a restore leads nowhere else. A summary of several chats has
-    /// that of the latest.
+    /// The agent's name of the connection, or of the invitation that a request carries, base64url. Unlike the numbers
+    /// it is never reused, so a tap on a notification from before a restore leads nowhere else. A summary of several
+    /// chats has the latest one's.
     package var connection: String?
 
     package init(
@@ -31,8 +31,8 @@ package struct NotificationContent: Hashable, Sendable {
     }
   }
 
-  /// The same for the same subject, whichever process reports it and however often, so that a later notification
-  /// replaces an earlier one (INC-34, INC-47).
+  /// The same for the same subject, whichever process reports it and however often, so a later notification replaces an
+  /// earlier one (INC-34, INC-47).
   package var identifier: String
   package var title: ShownText
   package var body: ShownText
@@ -42,8 +42,8 @@ package struct NotificationContent: Hashable, Sendable {
   /// the same contact.
   package var threadIdentifier: String?
   package var userInfo: Destination
-  /// The number on the app's icon afterwards; set only when it has been counted. Never a default of 0, which would
-  /// clear it (INC-61).
+  /// The resulting number on the app's icon; set only if it has been counted. Never a default of 0, which would clear
+  /// it (INC-61).
   package var badge: Int64?
   /// Whether it makes a sound.
   package var isHeard = true

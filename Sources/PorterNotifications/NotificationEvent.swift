@@ -5,7 +5,7 @@ package struct NotificationEvent: Hashable, Sendable {
   /// The profile it happened to.
   package struct Owner: Hashable, Sendable {
     package var id: Int64
-    /// A profile that exists only for a user who knows its password.
+    /// A profile visible only to a user who knows its password.
     package var isHidden: Bool
     package var showsNotifications: Bool
 
@@ -21,7 +21,7 @@ package struct NotificationEvent: Hashable, Sendable {
     }
   }
 
-  /// Where it happened.
+  /// The chat it happened in.
   package enum Chat: Hashable, Sendable {
     case contact(id: Int64, name: String)
     case group(id: Int64, name: String, member: String)
@@ -66,10 +66,10 @@ package struct NotificationEvent: Hashable, Sendable {
     case sent, received
   }
 
-  /// What a push says happened on a connection, before or without its message.
+  /// An event on a connection reported by a push, before or without its message.
   package enum ConnectionEvent: Hashable, Sendable {
     case chat(Chat)
-    /// A connection that has no contact yet.
+    /// A connection without a contact yet.
     case newContact
     case address
     case file(FileDirection)
@@ -84,11 +84,11 @@ package struct NotificationEvent: Hashable, Sendable {
     case many(Burst)
   }
 
-  /// Messages that one notification stands for. Each of them may be shown: the policy has judged them one by one.
+  /// Messages represented by one notification. Each of them may be shown: the policy has checked them one by one.
   package struct Burst: Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
       case chat(Chat)
-      /// Each chat once, the latest first.
+      /// Each chat once, latest first.
       case chats([Chat])
     }
 
@@ -117,22 +117,23 @@ package struct NotificationEvent: Hashable, Sendable {
   }
 }
 
-/// Identifies a notification. Made of what is known both with the push alone and with the message. So the text of a
-/// message replaces the "message received" that was shown while its key was missing (INC-47), and the second of two
-/// pushes for one message changes nothing (INC-34).
+/// Identifies a notification, by what is known both from the push alone and from the message. So the text of a message
+/// replaces the "message received" shown while its key was missing (INC-47), and the second of two pushes for one
+/// message changes nothing (INC-34).
 package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible {
-  /// `connection` is the agent's name of the connection, `message` the source's of the message; both base64url.
+  /// `connection` is the agent's name of the connection, `message` the source's name of the message; both base64url.
   case message(connection: String, message: String)
   /// An event of a connection whose message is unknown.
   case connection(String)
   case contactRequest(user: Int64, id: Int64)
   case contactConnected(user: Int64, contact: Int64)
-  /// `message` is the relay's name of the invitation, base64url: of two calls of a contact each has its own notification.
+  /// `message` is the relay's name of the invitation, base64url: each of two calls of a contact has its own
+  /// notification.
   case call(user: Int64, chat: String, message: String)
-  /// Of many messages: of one chat, or of a profile.
+  /// Many messages, of one chat or of a profile.
   case many(user: Int64, chat: String?)
 
-  /// The relay's name of the message that an identifier is about, base64url; nil if it is about none.
+  /// The relay's name of the message that an identifier is about, base64url; nil if it is not about one.
   package static func message(in text: String) -> String? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     switch parts.count {

@@ -1,20 +1,20 @@
-/// What keeps messages from being shown, for a user who would otherwise hear nothing. It names no profile and no contact: where
-/// the store cannot be read, it is not known whom the message is for.
+/// The reason why messages cannot be shown, for a user who would otherwise get no notification. It names no profile and
+/// no contact: if the store cannot be read, the message's recipient is unknown.
 package enum NotificationNotice: Hashable, Sendable, CaseIterable {
-  /// Something came, and there was no time to look into it.
+  /// Something arrived, and there was no time to examine it.
   case event
-  /// The device has not been unlocked since it was started.
+  /// The device has not been unlocked since it started.
   case locked
   /// The user stopped the chat.
   case appStopped
-  /// The store has no key, or another one.
+  /// The store's key is missing, or a different one.
   case noPassphrase
   /// The store is older or newer than the program.
   case migration
   /// The store is damaged, or fails.
   case database
 
-  /// One for all notices, so that a later one replaces an earlier one.
+  /// The same for all notices, so a later one replaces an earlier one.
   package static let identifier = "np:notice"
 
   package var content: NotificationContent {

@@ -12,7 +12,7 @@ package enum PreviewMode: String, Hashable, Sendable, CaseIterable {
 /// Decides what may be shown, in one place for app and extension (INC-45).
 package struct NotificationPolicy: Hashable, Sendable {
   package var previewMode: PreviewMode
-  /// The app requires a code or a fingerprint before it shows anything, so nothing is shown outside it either.
+  /// The app requires a code or a fingerprint before showing anything, so nothing is shown outside it either.
   package var hasAppLock: Bool
 
   package init(previewMode: PreviewMode = .message, hasAppLock: Bool = false) {
@@ -23,7 +23,7 @@ package struct NotificationPolicy: Hashable, Sendable {
   package var hidesNames: Bool { hasAppLock || previewMode == .hidden }
 
   package enum Silence: String, Hashable, Sendable, CaseIterable {
-    /// Not even the existence of a hidden profile may show.
+    /// Not even the existence of a hidden profile may be revealed.
     case hiddenProfile
     case mutedProfile
     case mutedChat
@@ -44,7 +44,7 @@ package struct NotificationPolicy: Hashable, Sendable {
     return .show(hasAppLock ? .hidden : previewMode)
   }
 
-  /// Whether a call of a contact with this filter is shown, and so has to be shown in time.
+  /// Whether a call of a contact with this filter is shown, and so must be shown in time.
   package static func showsCalls(to owner: NotificationEvent.Owner, _ filter: NotificationFilter) -> Bool {
     silence(of: owner) == nil && silence(filter, isForUser: true) == nil
   }
@@ -56,7 +56,7 @@ package struct NotificationPolicy: Hashable, Sendable {
     silence(of: owner) == nil && silence(filter, isForUser: mentionsUser) == nil
   }
 
-  /// Whether what is no chat's, such as a request for contact, is shown.
+  /// Whether events outside any chat, such as a contact request, are shown.
   package static func showsRequests(to owner: NotificationEvent.Owner) -> Bool { silence(of: owner) == nil }
 
   private static func silence(of owner: NotificationEvent.Owner) -> Silence? {
@@ -72,7 +72,7 @@ package struct NotificationPolicy: Hashable, Sendable {
       return Self.silence(filter, isForUser: message.mentionsUser)
     // Whether an event mentions the user is known only with its message.
     case .connection: return Self.silence(filter, isForUser: false)
-    // A call is for the user as much as a mention is.
+    // A call is addressed to the user as much as a mention is.
     case .call: return Self.silence(filter, isForUser: true)
     case .contactRequest, .contactConnected, .many: return nil
     }

@@ -1,5 +1,6 @@
-/// Every text of ours that a user may see in a notification. The English text is the key under which a string table has its
-/// wording, and a host its own translation. Each `%@` stands for a text, `%d` for a count; `Wording.swift` has the rules.
+/// Every text of ours that a user may see in a notification. The English text is the key to its wording in a string
+/// table, and to a host's own translation. Each `%@` stands for a text, `%d` for a count; `Wording.swift` has the
+/// rules.
 package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case wantsToConnect = "%@ wants to connect!"
   case somebody = "Somebody"
@@ -63,7 +64,7 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case encryptedDatabase = "Encrypted message: database error"
   case openToRepair = "Open the app to see what is wrong."
 
-  /// What goes into the phrase, in order.
+  /// The phrase's parameters, in order.
   package var parameters: [Parameter] {
     switch self {
     case .wantsToConnect, .acceptRequest, .isConnected, .canChat, .fromContact, .voiceMessage, .report,
@@ -86,7 +87,7 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
 
   package enum Parameter: Hashable, Sendable {
     case text
-    /// At most one in a phrase. It chooses the plural form.
+    /// At most one in a phrase. It selects the plural form.
     case count
   }
 
@@ -94,7 +95,7 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   package var isPlural: Bool { parameters.contains(.count) }
 }
 
-/// A text to show: a phrase with its arguments, which a string table words, or a literal such as a message's text.
+/// A text to show: a phrase with its arguments, worded by a string table, or a literal such as a message's text.
 package enum ShownText: Hashable, Sendable {
   package enum Argument: Hashable, Sendable {
     case text(String)

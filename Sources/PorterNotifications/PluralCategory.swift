@@ -3,15 +3,16 @@ package enum PluralCategory: String, Hashable, Sendable, CaseIterable {
   case zero, one, two, few, many, other
 }
 
-/// Which form a language uses for a count: CLDR's cardinal rules for whole numbers, with languages of equal rules together.
+/// The form a language uses for a count: CLDR's cardinal rules for whole numbers, with languages of equal rules
+/// grouped.
 package enum PluralRule: Hashable, Sendable, CaseIterable {
   case none
   case oneIsOne, zeroIsZero, zeroAndOne, oneOfTens, oneAndMillions, zeroOneAndMillions
   case arabic, breton, cornish, czech, filipino, gaelic, hebrew, irish, latvian, lithuanian, maltese, manx, polish,
     romanian, russian, serbian, slovenian, tachelhit, tamazight, welsh
 
-  /// `tag` is a BCP 47 tag, such as `ar` or `pt-BR`. A language that is not listed has one form, `other`: CLDR
-  /// has no other for it, or no texts in it.
+  /// `tag` is a BCP 47 tag, such as `ar` or `pt-BR`. A language not listed has one form, `other`: CLDR has no other
+  /// form for it, or no texts in it.
   package init(language tag: String) {
     let tag = tag.lowercased()
     switch tag.prefix(while: { $0 != "-" && $0 != "_" }) {
@@ -95,7 +96,7 @@ package enum PluralRule: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the category stands for one number only, so that its form may leave the number out.
+  /// Whether the category stands for a single number, so that its form may omit the number.
   func isOneNumber(_ category: PluralCategory) -> Bool {
     (0...200).count { self.category(of: $0) == category } == 1
   }

@@ -1,12 +1,12 @@
-/// The wordings of all phrases in one language: those of a host, and below them those that ship.
+/// The wordings of all phrases in one language: a host's, and below them the shipped ones.
 package struct StringTable: Hashable, Sendable {
-  /// A language whose wordings ship.
+  /// A language with shipped wordings.
   package enum Shipped: String, Hashable, Sendable, CaseIterable {
     case english = "en"
     case arabic = "ar"
     case japanese = "ja"
 
-    /// That of the tag, or English.
+    /// The tag's language, or English.
     init(tag: String) {
       let language = tag.lowercased().prefix { $0 != "-" && $0 != "_" }
       self = Self(rawValue: String(language)) ?? .english
@@ -21,7 +21,7 @@ package struct StringTable: Hashable, Sendable {
     }
   }
 
-  /// BCP 47, as the host gave it.
+  /// BCP 47, as given by the host.
   package let language: String
   let shipped: Shipped
   private let own: [Phrase: Wording]
@@ -29,7 +29,7 @@ package struct StringTable: Hashable, Sendable {
 
   package init(_ shipped: Shipped = .english) { self.init(language: shipped.rawValue, own: [:]) }
 
-  /// What `own` leaves out is worded as in the language that ships.
+  /// Phrases missing from `own` are worded as in the shipped language.
   init(language: String, own: [Phrase: Wording]) {
     self.language = language
     self.own = own
@@ -39,7 +39,7 @@ package struct StringTable: Hashable, Sendable {
 
   package static let english = StringTable()
 
-  /// Wordings that fit no template never get into a table, and the shipped ones are tested.
+  /// Wordings that are not valid templates never get into a table, and the shipped ones are tested.
   func text(_ phrase: Phrase, _ arguments: [ShownText.Argument]) -> String {
     let (wording, rule) =
       own[phrase].map { ($0, self.rule) } ?? (shipped.wording(phrase), PluralRule(language: shipped.rawValue))
@@ -49,7 +49,7 @@ package struct StringTable: Hashable, Sendable {
     return fill(template, arguments)
   }
 
-  /// Only the template is searched for places, so that a name that reads `%@` stays a name.
+  /// Only the template is searched for places, so a name that reads `%@` stays a name.
   private func fill(_ template: Template, _ arguments: [ShownText.Argument]) -> String {
     let texts = arguments.map { argument in
       switch argument {

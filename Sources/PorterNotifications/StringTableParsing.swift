@@ -3,12 +3,12 @@ import PorterSchema
 
 /// A host's string table, as `np_set_strings` takes it: `{"language": …, "strings": {key: text or {category: text}}}`.
 extension StringTable {
-  /// Of the whole text, in bytes: a hundred phrases in six forms, several times over.
+  /// Limit of the whole text, in bytes: a hundred phrases in six forms, several times over.
   package static let maximumBytes = 65_536
-  /// Of one wording. A platform shows some 200 characters of a notification's text.
+  /// Limit of one wording. A platform shows about 200 characters of a notification's text.
   static let maximumWording = 1_024
 
-  /// Nil for `{}`: no table, so that the next in line decides. Nothing is taken from a table with a mistake.
+  /// Nil for `{}`: no table, so the next in line decides. Nothing is taken from a table with an error.
   package static func parsed(_ text: String) throws(ChatError) -> StringTable? {
     guard text.utf8.count <= maximumBytes else {
       throw .nightporter(.stringsInvalid(key: nil, "a table of at most 65536 bytes"))
@@ -35,7 +35,8 @@ extension StringTable {
     return StringTable(language: language, own: own)
   }
 
-  /// For a table that does not parse, such as one of a version with other phrases: the wordings that ship in its language.
+  /// For a table that does not parse, such as one of a version with other phrases: the shipped wordings in its
+  /// language.
   package static func shipped(insteadOf text: String) -> StringTable {
     guard case .object(let table)? = try? JSONValue(parsing: text), let tag = try? language(table["language"]) else {
       return .english
@@ -80,7 +81,7 @@ extension StringTable {
       guard let text = value.stringValue else {
         throw .nightporter(.stringsInvalid(key: phrase.rawValue, "texts as plural forms"))
       }
-      // A form for several numbers has to say which one it is.
+      // A form for several numbers must contain the number.
       try check(text, phrase, mayOmitCount: category != .other && rule.isOneNumber(category))
       texts[category] = text
     }
@@ -100,7 +101,7 @@ extension StringTable {
     }
   }
 
-  /// A key of the host's in an error, which may be anything.
+  /// Bounds a host's key for an error, since it may be anything.
   private static func bounded(_ key: String) -> String {
     String(String.UnicodeScalarView(key.unicodeScalars.prefix(80)))
   }

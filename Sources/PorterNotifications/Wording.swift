@@ -1,7 +1,7 @@
 /// A phrase in one language: one text, or one for each plural category that the language needs.
 package enum Wording: Hashable, Sendable {
   case plain(String)
-  /// Forms that are left out are worded as `other`.
+  /// Missing forms are worded as `other`.
   case plural([PluralCategory: String], other: String)
 
   static func plural(
@@ -20,7 +20,7 @@ package enum Wording: Hashable, Sendable {
   }
 }
 
-/// A wording's text, taken apart: `%@` and `%d` are the next argument, `%2$@` the second one, `%%` is a percent sign.
+/// A wording's text, parsed: `%@` and `%d` are the next argument, `%2$@` the second one, `%%` is a percent sign.
 struct Template {
   enum Part: Hashable {
     case literal(String)
@@ -33,7 +33,7 @@ struct Template {
     parts.compactMap { if case .argument(let index, let parameter) = $0 { (index, parameter) } else { nil } }
   }
 
-  /// Nil if a `%` begins nothing that is known, or places with and without numbers are mixed.
+  /// Nil if a `%` begins nothing known, or places with and without numbers are mixed.
   init?(_ text: String) {
     var literal = String.UnicodeScalarView()
     var rest = Substring(text).unicodeScalars
@@ -64,14 +64,14 @@ struct Template {
     if !literal.isEmpty { parts.append(.literal(String(literal))) }
   }
 
-  /// `2$`, as an index from 0; nothing is taken if it is something else.
+  /// Takes `2$`, as an index from 0; takes nothing else.
   private static func takeNumber(_ text: inout Substring.UnicodeScalarView) -> Int? {
     guard let digit = text.first, (0x31...0x39).contains(digit.value), text.dropFirst().first == "$" else { return nil }
     text.removeFirst(2)
     return Int(digit.value) - 0x31
   }
 
-  /// Whether each text stands at one place, and the count at one, or at none if the form `mayOmitCount`.
+  /// Whether each text has one place, and the count one, or none if the form `mayOmitCount`.
   func fits(_ parameters: [Phrase.Parameter], mayOmitCount: Bool) -> Bool {
     var used = Set<Int>()
     for place in places {

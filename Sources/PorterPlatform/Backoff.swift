@@ -1,7 +1,7 @@
 /// Pauses between attempts at one thing, each twice as long as the one before, up to a limit.
 ///
-/// One value serves one purpose. Shared between two, the failures of one would slow the other, and the successes of one
-/// would hurry the other.
+/// Use one value per purpose. If shared between two, the failures of one would slow down the other, and the successes
+/// of one would speed up the other.
 package struct Backoff: Hashable, Sendable {
   private let first: Span
   private let last: Span
@@ -18,6 +18,6 @@ package struct Backoff: Hashable, Sendable {
     return pause
   }
 
-  /// An attempt succeeded.
+  /// Call after an attempt has succeeded.
   package mutating func reset() { pause = first }
 }

@@ -10,8 +10,8 @@
 
 /// The one name by which every process finds a file: absolute, and through no symbolic link.
 ///
-/// Locks and sockets lie beside a file, under names made from its own. Two processes that reach one file by different
-/// names would use different locks.
+/// Locks and sockets are beside a file, under names derived from its own. Two processes that reach one file by
+/// different names would use different locks.
 package enum CanonicalPath {
   /// Why a path has no such name.
   package struct Failure: Error, Hashable, Sendable {
@@ -60,7 +60,7 @@ package enum CanonicalPath {
     return text
   }
 
-  /// Where a link points; nil if the path is not a link.
+  /// The target of a link; nil if the path is not a link.
   private static func target(of path: String) throws(Failure) -> String? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &target, target.count)

@@ -62,7 +62,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
   package var seconds: Int64 { milliseconds.quotientRoundedDown(by: 1_000) }
 }
 
-/// A moment and the boot that it belongs to, as it is stored: in another boot it means nothing.
+/// A moment and the boot it belongs to, as stored: in another boot it means nothing.
 package struct BootMoment: Hashable, Sendable {
   package var boot: String
   package var moment: Moment
@@ -77,8 +77,7 @@ package struct BootMoment: Hashable, Sendable {
 package protocol Clock: Sendable {
   func now() -> Moment
   func wall() -> WallTime
-  /// Lets this much time pass on the calling thread; less when a signal arrives. Callers check again what they wait
-  /// for.
+  /// Lets this much time pass on the calling thread; less when a signal arrives. Callers check their condition again.
   func pause(_ span: Span)
 }
 
@@ -107,9 +106,9 @@ package struct SystemClock: Clock {
   }
 
   #if DEBUG
-    /// For tests, in debug builds only: the wall clock of this process is off by so many milliseconds (INC-14).
+    /// For tests, in debug builds only: the number of milliseconds by which this process's wall clock is off (INC-14).
     private static let step = read("PORTER_WALL_STEP")
-    /// For scenarios, in debug builds only: the device slept for so many milliseconds before this process started.
+    /// For scenarios, in debug builds only: the number of milliseconds the device slept before this process started.
     private static let slept = read("PORTER_SLEPT") &* 1_000_000
 
     private static func read(_ variable: String) -> Int64 {

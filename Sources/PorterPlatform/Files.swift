@@ -14,13 +14,13 @@ package struct OpenFile: Hashable, Sendable {
 
 package enum FileOpening: Sendable {
   case reading
-  /// For reading; the file is created, empty, when it is missing.
+  /// For reading; the file is created, empty, if missing.
   case readingOrCreating
-  /// For reading and writing; the file is created, empty, when it is missing.
+  /// For reading and writing; the file is created, empty, if missing.
   case writingOrCreating
-  /// For writing. Fails with `EEXIST` when there is anything of this name.
+  /// For writing. Fails with `EEXIST` if the name exists.
   case creating
-  /// The same; where the system protects files until the device is unlocked, this one is readable before.
+  /// Like `creating`; where the system protects files until the device is unlocked, this one is readable before.
   case creatingForLockedDevice
 
   var creates: Bool {
@@ -43,17 +43,17 @@ package struct FileStatus: Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// Tells one file from another, whatever its name.
+  /// Identifies a file, whatever its name.
   package var device: UInt64
   package var inode: UInt64
   package var size: Int64
   /// How many names it has.
   package var links: Int
-  /// The number of the user that owns it.
+  /// The user ID of its owner.
   package var owner: UInt32
   /// The lower twelve bits of the mode.
   package var permissions: UInt32
-  /// When the contents changed last, in seconds since 1970.
+  /// When the contents last changed, in seconds since 1970.
   package var modified: Int64
 
   package init(
@@ -73,10 +73,10 @@ package struct FileStatus: Hashable, Sendable {
   package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 }
 
-/// The port through which everything is done to files past SQLite: locks beside the store, small files of our own, and
-/// directory entries. Nothing waits, except for the disk. Safe from any thread.
+/// The port for all file operations outside SQLite: locks beside the store, small files of our own, and directory
+/// entries. Nothing waits, except for the disk. Safe from any thread.
 package protocol Files: Sendable {
-  /// Opens a regular file of this very name, private to the user if it is created. Does not follow a link or wait for a
+  /// Opens a regular file of exactly this name, private to the user if created. Does not follow a link or wait for a
   /// pipe or device; these fail with `ELOOP` or `EINVAL`.
   func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile
   func close(_ file: OpenFile)
@@ -90,31 +90,29 @@ package protocol Files: Sendable {
   /// The status of a link itself, unless it is followed.
   func status(at path: String, followingLinks: Bool) throws(SystemError) -> FileStatus
 
-  /// The same path from the root, with its links unresolved.
+  /// The absolute path, with its links unresolved.
   func absolutePath(_ path: String) -> String
 
-  /// The one name of a file under which every process finds it: absolute, and through no symbolic link. The file need not
-  /// exist.
+  /// The one name by which every process finds a file: absolute, and through no symbolic link. The file need not exist.
   func canonicalPath(_ path: String) throws(SystemError) -> String
 
   /// The first bytes, up to `limit`.
   func read(_ file: OpenFile, limit: Int) throws(SystemError) -> [UInt8]
   /// Replaces the whole contents with a single write, so that a reader of short contents sees the old or the new ones.
   func write(_ bytes: [UInt8], to file: OpenFile) throws(SystemError)
-  /// Gives the file the owner, the permissions and, where there is such a thing, the data protection of the file at
-  /// `path`.
+  /// Gives the file the owner, the permissions and, where supported, the data protection of the file at `path`.
   func copyAttributes(of path: String, to file: OpenFile) throws(SystemError)
 
   /// Waits until the file or directory at `path` is on the disk.
   func synchronize(_ path: String) throws(SystemError)
-  /// Waits until the contents of the file at `path`, and its length, are on the disk; its times need not be, which can
-  /// take as long as the contents do.
+  /// Waits until the contents and the length of the file at `path` are on the disk; its times need not be, since they
+  /// can take as long as the contents.
   func synchronizeContents(of path: String) throws(SystemError)
-  /// Atomic: `destination` is the old file or the new one at any moment.
+  /// Atomic: at any moment `destination` is either the old file or the new one.
   func rename(_ path: String, to destination: String) throws(SystemError)
   func remove(_ path: String) throws(SystemError)
 
-  /// Makes a directory for this user only. Fails with `EEXIST` if the name exists.
+  /// Creates a directory for this user only. Fails with `EEXIST` if the name exists.
   func makeDirectory(_ path: String) throws(SystemError)
   /// Calls `body` with the name of each entry, in no particular order, until it returns false.
   func forEachEntry(of directory: String, _ body: (String) -> Bool)

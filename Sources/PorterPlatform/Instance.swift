@@ -8,7 +8,7 @@
   import Android
 #endif
 
-/// How the system identifies a process.
+/// The system's identification of a process.
 package struct ProcessIdentity: Hashable, Sendable {
   /// See `Instance`.
   package var boot: String
@@ -50,13 +50,13 @@ package struct ProcessIdentity: Hashable, Sendable {
       return String(decoding: bytes.prefix { $0 > 32 }, as: UTF8.self)
     }
 
-    /// Field 22 of `/proc/PID/stat`; the name in field 2 may hold spaces and parentheses, so it is skipped from its
+    /// Field 22 of `/proc/PID/stat`; the name in field 2 may contain spaces and parentheses, so it is skipped from its
     /// end.
     private static func startTime(of process: Int32) -> Int64? {
       let bytes = readWhole("/proc/\(process)/stat")
       guard let name = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
       var fields = TextFields(bytes[(name + 1)...], separator: UInt8(ascii: " "))
-      // A blank follows the name; what is before it is empty.
+      // A blank follows the name; the field before it is empty.
       for _ in 0..<20 { _ = fields.next() }
       return fields.next().flatMap { Int64($0) }
     }
@@ -74,10 +74,10 @@ package struct ProcessIdentity: Hashable, Sendable {
 
 /// One process's tenancy. Stored claims and phases name an instance, never a role or a process name (INC-06).
 package struct Instance: Hashable, Sendable, CustomStringConvertible {
-  /// Which boot of the system; a pid and a `Moment` mean nothing across two boots.
+  /// Identifies the boot of the system; a pid and a `Moment` mean nothing across two boots.
   package var boot: String
   package var process: Int32
-  /// When the process started, in the kernel's own unit; tells a recycled pid from its first holder.
+  /// When the process started, in the kernel's own unit; distinguishes a recycled pid from its first holder.
   package var started: Int64
   package var nonce: [UInt8]
 
@@ -88,7 +88,7 @@ package struct Instance: Hashable, Sendable, CustomStringConvertible {
     self.nonce = nonce
   }
 
-  /// This process, with a nonce of its own for each controller.
+  /// This process, with a separate nonce for each controller.
   package init(_ ports: Ports) {
     let identity = ports.identity ?? .current
     self.init(

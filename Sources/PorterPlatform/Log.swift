@@ -8,10 +8,10 @@
   import Android
 #endif
 
-/// The one logger. Lines go to the sink that the program sets at its start; without one, nothing is written.
+/// The only logger. Lines go to the sink that the program sets at startup; without one, nothing is written.
 ///
-/// A message is a `StaticString` with values beside it, so that no message text, name or key can slip in by
-/// interpolation: a value is a number, an identifier of ours, or the name of a state.
+/// A message is a `StaticString` with separate values, so that no message text, name or key can slip in by
+/// interpolation: a value is a number, one of our identifiers, or the name of a state.
 package struct Log: Sendable {
   package enum Level: Int32, Sendable, Comparable {
     case debug = 0
@@ -36,7 +36,7 @@ package struct Log: Sendable {
   /// Whether a line of this level is written anywhere: for callers that would produce many.
   package func writes(_ level: Level) -> Bool { sink != nil && level >= minimum }
 
-  /// The step of a machine, at the level `debug`. An empty subject: there is one machine of its kind.
+  /// Logs a machine's step, at the level `debug`. An empty subject means that there is one machine of its kind.
   package func step(
     _ machine: String, _ subject: String, event: String, from: String, to: String, answer: String
   ) {
@@ -48,8 +48,8 @@ package struct Log: Sendable {
       ])
   }
 
-  /// Writes to standard error; for programs. `timed` puts the monotonic clock's microseconds before each line, for what
-  /// is compared with the logs of other processes.
+  /// Writes to standard error; for programs. `timed` prefixes each line with the monotonic clock's microseconds, for
+  /// comparison with the logs of other processes.
   package static func standardError(minimum: Level, timed: Bool = false) -> Log {
     Log(minimum: minimum) { level, line in
       let text = (timed ? "\(monotonicMicroseconds()) " : "") + "\(level): \(line)\n"

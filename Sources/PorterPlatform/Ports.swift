@@ -1,13 +1,13 @@
-/// Every access to the outside world, as one value that is handed down from the configuration.
+/// Every access to the outside world, as one value passed down from the configuration.
 ///
-/// What is not decided by the machines, the store's contents or a host's call comes through one of these, so that a
+/// Everything not decided by the machines, the store's contents or a host's call comes through one of these, so that a
 /// test with a manual clock and seeded randomness replays a run step by step.
 package struct Ports: Sendable {
   package var clock: any Clock
   package var randomness: any Randomness
   package var files: any Files
   package var datagrams: any Datagrams
-  /// Nil for the running process, which is looked up when it is needed.
+  /// Nil for the running process, which is looked up when needed.
   package var identity: ProcessIdentity?
 
   package init(

@@ -10,7 +10,7 @@
 
 /// A mutex with a condition to wait on, which the standard library's `Mutex` does not offer.
 ///
-/// `@unchecked Sendable`: the two POSIX objects are made for sharing between threads, and `value` is only accessed
+/// `@unchecked Sendable`: the two POSIX objects are meant to be shared between threads, and `value` is accessed only
 /// under the lock.
 package final class Monitor<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -52,7 +52,7 @@ package final class Monitor<Value>: @unchecked Sendable {
   /// Like `withLock`, and wakes every waiter.
   package func signal<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
-    // Unlocked first: a waiter that wakes finds the mutex free, and does not go to sleep again.
+    // Unlocked first: a waiter that wakes finds the mutex free, and does not go back to sleep.
     defer {
       pthread_mutex_unlock(mutex)
       pthread_cond_broadcast(condition)
@@ -60,8 +60,8 @@ package final class Monitor<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Waits until `take` returns a value, for at most `span` (nil: without limit). Checks once more after the time has
-  /// ended, so that a value arriving at that very moment is not lost.
+  /// Waits until `take` returns a value, for at most `span` (nil: without limit). Checks once more after the time is
+  /// up, so that a value arriving at that very moment is not lost.
   package func wait<Result>(atMost span: Span?, _ take: (inout Value) -> Result?) -> Result? {
     // A check that does not wait needs no clock.
     if let span, span <= .zero { return withLock(take) }
@@ -96,14 +96,14 @@ package final class Monitor<Value>: @unchecked Sendable {
   }
 }
 
-/// A value that is given once and awaited on another thread. A second attempt to give it is refused, and reported as
-/// such: that is how a push that expires while it finishes still ends exactly once (INC-31).
+/// A value that is given once and awaited on another thread. A second attempt to give it is refused and reported: that
+/// is how a push that expires while it finishes still ends exactly once (INC-31).
 package final class Promise<Value: Sendable>: Sendable {
   private let monitor = Monitor<Value?>(nil)
 
   package init() {}
 
-  /// False if there was a value already; that value stays.
+  /// False if there already was a value; that value stays.
   @discardableResult
   package func fulfil(_ value: Value) -> Bool {
     monitor.signal { held in
@@ -113,7 +113,7 @@ package final class Promise<Value: Sendable>: Sendable {
     }
   }
 
-  /// Nil if the time ended first.
+  /// Nil if the time ran out first.
   package func wait(atMost span: Span? = nil) -> Value? { monitor.wait(atMost: span) { $0 } }
 
   package var isFulfilled: Bool { monitor.withLock { $0 != nil } }

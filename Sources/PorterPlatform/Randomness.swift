@@ -16,7 +16,7 @@ package protocol Randomness: Sendable {
 
 /// The operating system's generator.
 package struct SystemRandomness: Randomness {
-  /// As many as it gives in one call.
+  /// The most it returns in one call.
   private static let most = 256
 
   package init() {}
@@ -32,14 +32,14 @@ package struct SystemRandomness: Randomness {
     return bytes
   }
 
-  /// Eight bytes a call. The standard library ends the process where the system has no randomness.
+  /// Eight bytes per call. The standard library ends the process if the system has no randomness.
   private static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
     var generator = SystemRandomNumberGenerator()
     for index in bytes.indices { bytes[index] = generator.next() }
   }
 }
 
-/// Lets the standard library draw from the port, to shuffle a collection for example.
+/// Lets the standard library draw from the port, for example to shuffle a collection.
 package struct RandomnessGenerator: RandomNumberGenerator {
   private let randomness: any Randomness
 

@@ -10,10 +10,10 @@ import Synchronization
   import Android
 #endif
 
-/// Where tests have the steps of all machines of all processes recorded, to be compared with the machines' files.
+/// Records the steps of all machines in all processes during tests, for comparison with the machines' files.
 ///
-/// Debug builds only: `PORTER_TRACE_TO=FILE` appends a line for each step, with one write(2) each, so that processes may
-/// share the file. A step that neither changes the state nor is new to the process is left out.
+/// Debug builds only: `PORTER_TRACE_TO=FILE` appends a line for each step, with one write(2) each, so that processes
+/// may share the file. Omits steps that neither change the state nor are new to the process.
 package enum StepRecord {
   #if DEBUG
     private struct Contents {

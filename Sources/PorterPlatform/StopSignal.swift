@@ -2,11 +2,12 @@ import Synchronization
 
 /// Asks a busy thread to stop, and bounds its remaining waits while it releases its resources.
 ///
-/// Raised from any thread; lowered by the thread it is meant for, once that has noticed. Every wait for a lock and
-/// every long computation checks it, and gives up as if the wait had timed out: the work is rolled back, and its caller
-/// decides what to do next. Unlike a late interrupt, the signal leaves nothing behind that could hit what begins later.
+/// Raised from any thread; lowered by the thread it is meant for, once that thread has noticed. Every wait for a lock
+/// and every long computation checks it, and gives up as if the wait had timed out: the work is rolled back, and its
+/// caller decides what to do next. Unlike a late interrupt, the signal leaves nothing behind that could affect later
+/// work.
 package final class StopSignal: Sendable {
-  /// A deadline by which everything has to have ended, whether or not a stop is requested.
+  /// A deadline by which everything must have ended, whether or not a stop is requested.
   package enum DeadlineKind: Sendable, CaseIterable {
     /// A push's answer.
     case push
@@ -18,7 +19,7 @@ package final class StopSignal: Sendable {
 
   private static let none = Int64.max
 
-  /// A bare function in a mutex is converted by each access, and keeps all conversions.
+  /// A bare function in a mutex is converted by each access, and keeps all the conversions.
   private struct Interruption {
     let interrupt: @Sendable () -> Void
   }
@@ -33,7 +34,7 @@ package final class StopSignal: Sendable {
   /// How often a wait or a computation was cut off, or was asked to end.
   private let cutsSoFar = Atomic<Int>(0)
   private let interruption = Mutex<Interruption?>(nil)
-  /// Whether the thread carries out a command, and has committed something of it.
+  /// Whether the thread is executing a command, and has committed part of it.
   private let isAnswering = Atomic<Bool>(false)
   private let hasCommitted = Atomic<Bool>(false)
 
@@ -41,7 +42,7 @@ package final class StopSignal: Sendable {
 
   // MARK: From any thread
 
-  /// Counts: as many calls of `lower` revert it.
+  /// Counted: it takes as many calls of `lower` to undo it.
   package func raise() {
     requests.add(1, ordering: .sequentiallyConsistent)
     cutsSoFar.add(1, ordering: .sequentiallyConsistent)
@@ -69,28 +70,29 @@ package final class StopSignal: Sendable {
     return first != Self.none && clock.now().nanoseconds >= first
   }
 
-  /// The same for a wait, which is cut off then.
+  /// Like `isRaised`, for a wait that is then cut off.
   package var cutsOff: Bool {
     guard isRaised else { return false }
     cutsSoFar.add(1, ordering: .relaxed)
     return true
   }
 
-  /// Another number than before when something was cut off meanwhile, whose failure says nothing of the store then.
+  /// Changes when something is cut off, whose failure then says nothing about the store.
   package var cuts: Int { cutsSoFar.load(ordering: .relaxed) }
 
   /// Whether a stop is requested that this thread has not yet acted on.
   package var isStopRequested: Bool { requests.load(ordering: .relaxed) > 0 }
 
-  /// Whether to skip whatever can as well be done later.
+  /// Whether to skip whatever can just as well be done later.
   package var skipsOptionalWork: Bool { isReleasing || isRaised }
 
   private var isReleasing: Bool { releaseEnd.load(ordering: .relaxed) != Self.none }
 
-  /// Whether to stop reading. Not in a command that has committed: its caller would take what is stored for refused, and ask again.
+  /// Whether to stop reading. Not in a command that has committed: its caller would take stored changes for refused,
+  /// and ask again.
   package var stopsReading: Bool { !hasCommitted.load(ordering: .relaxed) && cutsOff }
 
-  /// Carries out a command. Once something of it is committed, what it still reads is read to its end.
+  /// Executes a command. Once part of it is committed, its remaining reads are not cut off.
   package func answering<Result>(_ body: () -> Result) -> Result {
     isAnswering.store(true, ordering: .relaxed)
     defer {
@@ -104,8 +106,8 @@ package final class StopSignal: Sendable {
     if isAnswering.load(ordering: .relaxed) { hasCommitted.store(true, ordering: .relaxed) }
   }
 
-  /// Whether there is this much time until something has to have ended. Also asked during a release, when nothing stops
-  /// the thread any more: for work that can as well be left to other processes.
+  /// Whether there is this much time left before something must have ended. Also asked during a release, when nothing
+  /// stops the thread any longer: for work that can just as well be left to other processes.
   package func leaves(_ span: Span) -> Bool {
     guard !isStopRequested else { return false }
     let first = firstDeadline

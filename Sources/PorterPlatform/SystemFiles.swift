@@ -89,8 +89,8 @@ package struct SystemFiles: Files {
     }
     guard fchmod(file.descriptor, wanted.st_mode & 0o7777) == 0 else { throw SystemError(errno) }
     #if canImport(Darwin)
-      // Only an open descriptor tells under which protection class the file can be read: with the device locked, or
-      // not. Closing it drops the caller's POSIX locks on the file.
+      // Only an open descriptor reveals the protection class that decides whether the file can be read with the device
+      // locked. Closing it drops the caller's POSIX locks on the file.
       let original = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
       guard original >= 0 else { throw SystemError(errno) }
       defer { closeDescriptor(original) }
@@ -148,7 +148,7 @@ package struct SystemFiles: Files {
 }
 
 extension FileStatus {
-  /// Whether the user of this process owns it.
+  /// Whether this process's user owns it.
   package var isOwn: Bool { owner == geteuid() }
 
   fileprivate init(_ found: stat) {
@@ -173,6 +173,6 @@ extension FileStatus {
   }
 }
 
-// libc's, which this type's methods of the same names hide.
+// libc's functions, which this type's methods of the same names hide.
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func systemRename(_ path: String, _ destination: String) -> Int32 { rename(path, destination) }

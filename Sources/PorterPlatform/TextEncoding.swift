@@ -1,12 +1,12 @@
-/// base64url (RFC 4648 §5) and lower-case hexadecimal, the two encodings of the interface.
+/// base64url (RFC 4648 §5) and lower-case hexadecimal, the interface's two encodings.
 package enum TextEncoding {
-  // What is generic only makes an array, and the work is done where the compiler knows the types: a push's payload has
+  // The generic functions only make an array; the work is done where the compiler knows the types: a push's payload has
   // 4,000 characters.
 
   /// Without padding.
   package static func base64URL(_ bytes: some Collection<UInt8>) -> String { base64URL(Array(bytes)) }
 
-  /// Three bytes are four characters.
+  /// Three bytes become four characters.
   private static func base64URL(_ bytes: [UInt8]) -> String {
     bytes.withUnsafeBufferPointer { bytes in
       String(unsafeUninitializedCapacity: (bytes.count &* 4 &+ 2) / 3) { text in
@@ -53,7 +53,7 @@ package enum TextEncoding {
     text.withUnsafeBufferPointer { decoded($0) }
   }
 
-  /// Four characters are three bytes. A character that stands for no value has bits that no value has.
+  /// Four characters become three bytes. A character that stands for no value has bits that no value has.
   private static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var end = text.count
     while end > 0, text[end - 1] == UInt8(ascii: "="), text.count - end < 2 { end -= 1 }
@@ -91,14 +91,14 @@ package enum TextEncoding {
     return seen < 64 && unused == 0 ? bytes : nil
   }
 
-  /// By character; 255 for one that stands for no value.
+  /// Indexed by character; 255 for one that stands for no value.
   private static let base64URLValues: [UInt8] = {
     var values = [UInt8](repeating: 255, count: 256)
     for value in UInt8(0)..<64 { values[Int(base64URLCharacter(value))] = value }
     return values
   }()
 
-  /// Of a value below 64. The text lies in the program, so that no global is made sure of.
+  /// For a value below 64. The text is part of the program, so no global has to be initialised.
   private static func base64URLCharacter(_ value: UInt8) -> UInt8 {
     let characters: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     return characters.utf8Start[Int(truncatingIfNeeded: value & 0x3f)]

@@ -1,5 +1,5 @@
-/// The fields of a short text, from the first to the last. By bytes, since characters are found at a hundred times the cost, and
-/// one after the other: an array of them would cost a push more than they do.
+/// Reads the fields of a short text, first to last. By bytes, since finding characters costs a hundred times as much,
+/// and one at a time: an array of the fields would cost a push more than the fields do.
 package struct TextFields {
   /// Nil after the last field.
   private var rest: ArraySlice<UInt8>?
@@ -15,7 +15,7 @@ package struct TextFields {
   /// Whether the last field was taken.
   package var isAtEnd: Bool { rest == nil }
 
-  /// What is before the next separator, which may be nothing; nil after the last field.
+  /// The text before the next separator, possibly empty; nil after the last field.
   package mutating func next() -> String? {
     guard let text = rest else { return nil }
     var end = text.startIndex

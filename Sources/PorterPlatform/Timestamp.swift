@@ -1,4 +1,4 @@
-/// ISO 8601 in UTC with milliseconds, the form of every timestamp of the interface. Implemented here because
+/// ISO 8601 in UTC with milliseconds, the form of every timestamp in the interface. Implemented here because
 /// Foundation's formatters alone cost more memory than an extension's whole budget allows.
 extension WallTime {
   package var iso8601: String {

@@ -15,23 +15,23 @@ package enum WorkerThread {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// A joinable thread; to be joined once.
+  /// A joinable thread; must be joined exactly once.
   ///
   /// `@unchecked Sendable`: on Darwin a thread's identifier is a pointer, which is never dereferenced.
   package struct Handle: @unchecked Sendable {
     fileprivate let thread: pthread_t
 
-    /// Waits until the thread has ended and has released everything its closure held. To be called once, and not by the
-    /// thread itself.
+    /// Waits until the thread has ended and has released everything its closure held. Must be called once, and not by
+    /// the thread itself.
     package func join() { pthread_join(thread, nil) }
   }
 
-  /// The thread is detached. False if the system is out of threads.
+  /// Starts a detached thread. False if the system is out of threads.
   package static func start(stackBytes: Int = 512 * 1_024, _ run: @escaping @Sendable () -> Void) -> Bool {
     make(detached: true, stackBytes, run) != nil
   }
 
-  /// The thread has to be joined. Nil if the system is out of threads.
+  /// Starts a thread that must be joined. Nil if the system is out of threads.
   package static func startJoinable(
     stackBytes: Int = 512 * 1_024, _ run: @escaping @Sendable () -> Void
   ) -> Handle? {
@@ -93,7 +93,7 @@ package final class WakeDescriptor: Sendable {
       }
     #else
       // Marked close-on-exec in the same step that creates it: otherwise a program that the host starts on another
-      // thread in between would inherit it. Swift does not know pipe2(2).
+      // thread in between would inherit it. Swift does not import pipe2(2).
       guard socketpair(AF_UNIX, SystemDatagrams.unshared(stream: true), 0, &ends) == 0 else { return nil }
     #endif
     descriptor = ends[0]
@@ -105,13 +105,13 @@ package final class WakeDescriptor: Sendable {
     close(writing)
   }
 
-  /// Makes the descriptor readable; a full one is readable already.
+  /// Makes the descriptor readable; a full one is already readable.
   package func raise() {
     var byte: UInt8 = 1
     _ = write(writing, &byte, 1)
   }
 
-  /// Waits until it is raised. False if that was not within the time.
+  /// Waits until it is raised. False if the time ran out first.
   package func waits(atMost span: Span) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&waiting, 1, Int32(clamping: max(0, span.milliseconds &+ 1))) > 0

@@ -2,19 +2,19 @@ import PorterCrypto
 import PorterJSON
 import PorterPlatform
 
-/// A push of a host's own, from its service: a version, a command and data, sealed for the scope and signed by the
-/// service. spec/protocol/scopes.md has the form.
+/// A host's own push, from its service: a version, a command and data, sealed for the scope and signed by the service.
+/// spec/protocol/scopes.md has the form.
 package struct ApplicationEnvelope: Hashable, Sendable {
-  /// Chosen by the service; by it a repeat is recognised.
+  /// Chosen by the service; identifies repeats.
   package let identifier: [UInt8]
-  /// The host's own, of what `data` means.
+  /// The host's own version of the meaning of `data`.
   package let version: Int64
-  /// By which the host dispatches.
+  /// The host dispatches on it.
   package let command: String
   package let expires: WallTime
   package let sender: String?
   package let url: String?
-  /// Any JSON of the host's.
+  /// The host's data, any JSON.
   package let data: JSONValue
 
   package static let identifierSizes = 16...32
@@ -22,7 +22,7 @@ package struct ApplicationEnvelope: Hashable, Sendable {
   package static let maximumSender = 256
   package static let maximumURL = 2_048
 
-  /// Nil if a member is of the wrong size.
+  /// Nil if a member has the wrong size.
   package init?(
     identifier: [UInt8], version: Int64, command: String, expires: WallTime, sender: String? = nil, url: String? = nil,
     data: JSONValue = .null
@@ -69,7 +69,7 @@ extension ApplicationEnvelope {
 }
 
 extension JSONValue {
-  /// A text that may be missing; nil if it is something else.
+  /// A text that may be missing; nil if it is not a text.
   fileprivate func text(_ name: String) -> (value: String?, Void)? {
     guard let member = self[name] else { return (nil, ()) }
     return member.stringValue.map { ($0, ()) }
@@ -81,14 +81,15 @@ extension JSONValue {
 extension ApplicationEnvelope {
   /// The first byte of a message in a scope's mailbox.
   package static let tag = UInt8(ascii: "A")
-  /// Of the whole message: the largest that a relay takes, as every message here, so that its size says nothing.
+  /// Size of the whole message: the largest that a relay accepts, as for every message here, so that its size reveals
+  /// nothing.
   package static let sealedCount = 16_384
   private static let headerCount = 1 + BoxPublicKey.count + BoxNonce.count
   private static let paddedCount = sealedCount - headerCount - Box.overhead
-  /// Of the envelope as JSON.
+  /// Limit of the envelope as JSON.
   package static let maximumCount = paddedCount - Padding.overhead - SigningPublicKey.signatureCount
 
-  /// The message for the scope's mailbox. Each has a key of its own.
+  /// The message for the scope's mailbox. Each has its own key.
   package func sealed(
     for scope: ScopeAddress, signedBy service: SigningKeyPair, randomness: any Randomness
   ) throws(PushError) -> [UInt8] {
@@ -104,7 +105,8 @@ extension ApplicationEnvelope {
     }
   }
 
-  /// Throws `.notAuthentic` for what is sealed for another scope, changed, or signed with another key than the service's.
+  /// Throws `.notAuthentic` if the message is sealed for another scope, changed, or signed with a key other than the
+  /// service's.
   package init(
     opening message: [UInt8], with key: BoxKeyPair, service: SigningPublicKey
   ) throws(PushError) {
@@ -119,7 +121,7 @@ extension ApplicationEnvelope {
     guard opened.count > SigningPublicKey.signatureCount else { throw .malformed(.signature) }
     let text = Array(opened[SigningPublicKey.signatureCount...])
     let signature = Array(opened[..<SigningPublicKey.signatureCount])
-    // Before anything is read of it.
+    // Before any of it is read.
     guard service.isValid(signature: signature, for: Self.signedBytes(text, scope: key.publicKey)) else {
       throw .notAuthentic
     }
@@ -129,7 +131,7 @@ extension ApplicationEnvelope {
     self = envelope
   }
 
-  /// The scope's key is signed too, so that an envelope for one scope, or one device, is good for no other.
+  /// The scope's key is signed too, so an envelope for one scope, or one device, is not valid for another.
   private static func signedBytes(_ text: [UInt8], scope: BoxPublicKey) -> [UInt8] {
     Array("nightporter application push 1".utf8) + [0] + scope.bytes + text
   }

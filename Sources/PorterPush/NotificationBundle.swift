@@ -2,9 +2,8 @@ import PorterCrypto
 import PorterPlatform
 
 /// The contents of a message push: the mailboxes in which something arrived, oldest first.
-///
 /// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats the contents
-/// of the ones before it.
+/// of the previous ones.
 package struct NotificationBundle: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     /// Names the mailbox's notifier at the relay.
@@ -33,14 +32,14 @@ package struct NotificationBundle: Hashable, Sendable {
   /// largest entries take 2,657 bytes and fit; the whole JSON comes to about 3,881 bytes, of which APNs takes 4,096 (INC-69)
   /// and Web Push 3,993.
   package static let paddedCount = 2_688
-  /// What servers pad to that send no tags.
+  /// The size to which servers without tags pad.
   static let untaggedCount = 2_816
 
   package let entries: [Entry]
   /// Entries that could not be read. The readable ones are kept (INC-44).
   package let damagedEntries: Int
 
-  /// Throws `.malformed` if there are more than six entries, or one is of the wrong size.
+  /// Throws `.malformed` if there are more than six entries, or one has the wrong size.
   package init(_ entries: [Entry]) throws(PushError) {
     guard entries.count <= Self.maximumEntries else { throw .malformed(.bundle) }
     guard entries.allSatisfy(\.isWellFormed) else { throw .malformed(.bundleEntry) }

@@ -2,26 +2,26 @@ import PorterCrypto
 import PorterJSON
 import PorterPlatform
 
-/// What a notification server sends through a provider to a device: the whole APNs JSON.
+/// The push that a notification server sends to a device through a provider: the whole APNs JSON.
 ///
 /// A hint, never the message: it shows the extension where to look. spec/protocol/push.md has the form.
 package enum PushPayload: Hashable, Sendable {
   /// Proves that pushes to this token arrive. Opens with the token's key to a `VerificationCode`.
   case verification(nonce: BoxNonce, ciphertext: [UInt8])
-  /// Something waits in up to six mailboxes. Opens with the token's key to a `NotificationBundle`. Of an earlier server it has
-  /// no tags.
+  /// Something waits in up to six mailboxes. Opens with the token's key to a `NotificationBundle`. From an earlier
+  /// server it has no tags.
   case message(nonce: BoxNonce, ciphertext: [UInt8], tags: PushTags? = nil)
   /// Tells the device to look for messages; sent at the token's period.
   case checkMessages
 }
 
-/// How a provider is to treat a push; an APNs header.
+/// How a provider must treat a push; an APNs header.
 package enum PushType: String, Hashable, Sendable {
   case alert, background
 }
 
 extension PushPayload {
-  /// The limit of the platform for the whole JSON in bytes (INC-69).
+  /// The platform's limit for the whole JSON, in bytes (INC-69).
   package static let maximumCount = 4_096
   /// Shown by the platform if the extension does not get to replace it.
   package static let placeholderText = "Encrypted message or another app event"
@@ -64,7 +64,7 @@ extension PushPayload {
 
     switch (data["message"], data["verification"], data["checkMessages"]) {
     case (let ciphertext?, nil, nil):
-      // Tags that cannot be read are none: they decide only about what is shown when the rest cannot be opened.
+      // Unreadable tags count as absent: they only decide what is shown when the rest cannot be opened.
       self = .message(
         nonce: try Self.nonce(data), ciphertext: try Self.ciphertext(ciphertext),
         tags: data["tags"]?.stringValue.flatMap { PushTags(text: $0) })
@@ -98,7 +98,8 @@ extension PushPayload {
 // MARK: - Writing, in the server
 
 extension PushPayload {
-  /// The whole APNs JSON. Throws `.oversized` rather than hand a provider what the platform would refuse (INC-69).
+  /// The whole APNs JSON. Throws `.oversized` instead of passing a provider a push that the platform would refuse
+  /// (INC-69).
   package func encoded() throws(PushError) -> JSONValue {
     let json = self.json
     let length = json.utf8.count

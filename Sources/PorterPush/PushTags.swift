@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// The tags of a message push, one at each of seven places: of a mailbox that it is about, or of none. The last one is of none
-/// in every push, and so says which token the push is for. To the provider all are random.
+/// The tags of a message push, one at each of seven places: of a mailbox that it is about, or of none. The last one is
+/// of none in every push, and so identifies the push's token. To the provider all are random.
 package struct PushTags: Hashable, Sendable {
   package static let count = NotificationBundle.maximumEntries + 1
   /// In base64url.
@@ -18,13 +18,13 @@ package struct PushTags: Hashable, Sendable {
     text = TextEncoding.base64URL(tags.flatMap(\.bytes))
   }
 
-  /// Nil if it has not the length of seven tags.
+  /// Nil if its length is not that of seven tags.
   init?(text: String) {
     guard text.utf8.count == Self.textCount else { return nil }
     self.text = text
   }
 
-  /// In the order of the places; nil if the text is not base64url.
+  /// All tags, in order; nil if the text is not base64url.
   package var all: [MailboxTag]? {
     guard let bytes = TextEncoding.base64URLDecoded(text), bytes.count == Self.count * MailboxTag.count else {
       return nil

@@ -2,8 +2,9 @@ import PorterCrypto
 import PorterPlatform
 import PorterSchema
 
-/// Where a host's own service leaves pushes for one scope: `scope:<box public key>@<sender id of its mailbox>`, both
-/// base64url. spec/protocol/scopes.md has the form of what is left there.
+/// The address at which a host's own service leaves pushes for one scope:
+/// `scope:<box public key>@<sender id of its mailbox>`, both base64url. spec/protocol/scopes.md has the form of these
+/// pushes.
 package struct ScopeAddress: Hashable, Sendable, CustomStringConvertible {
   package static let form = "scope:<key, base64url>@<mailbox, base64url>"
   private static let prefix = "scope:"

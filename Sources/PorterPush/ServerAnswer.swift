@@ -1,6 +1,6 @@
 import PorterCrypto
 
-/// A token as its server sees it; the interface's words.
+/// A token's status at its server, in the interface's words.
 package enum ServerTokenStatus: String, Hashable, Sendable, CaseIterable {
   case new = "NEW"
   case registered = "REGISTERED"
@@ -24,7 +24,7 @@ package enum SubscriptionStatus: String, Hashable, Sendable, CaseIterable {
   case inactive = "INACTIVE"
   /// Another server subscribed.
   case end = "END"
-  /// The relay knows no such notifier (any more).
+  /// The relay does not know the notifier, or no longer does.
   case deleted = "DELETED"
   /// The relay refuses the notifier's key; or, in the answer to SCHK, the server has no such subscription.
   case refused = "AUTH"
@@ -36,17 +36,18 @@ package enum SubscriptionStatus: String, Hashable, Sendable, CaseIterable {
 package enum ServerRefusal: String, Hashable, Sendable, CaseIterable {
   /// No such token, not signed with its key, a wrong code, or the token is not in a state that allows it.
   case authorization = "AUTH"
-  /// A period below 20 minutes, more than the server keeps for one token, or a new one when it has as many as it keeps.
+  /// A period below 20 minutes, more than the server keeps for one token, or a new token when it has as many as it
+  /// keeps.
   case quota = "QUOTA"
   /// The request was not understood.
   case syntax = "SYNTAX"
-  /// The server has no credentials for the token's push provider, so it could send nothing.
+  /// The server has no credentials for the token's push provider, so it could not send anything.
   case noCredentials = "NO_CREDENTIALS"
   /// The server could not use its store; asking again later may help.
   case `internal` = "INTERNAL"
 }
 
-/// What a notification server answers.
+/// A notification server's answer.
 package struct ServerAnswer: Hashable, Sendable {
   package struct Subscription: Hashable, Sendable {
     package var notifier: [UInt8]
@@ -59,7 +60,7 @@ package struct ServerAnswer: Hashable, Sendable {
   }
 
   package enum Result: Hashable, Sendable {
-    /// To TNEW and TRPL: the token's id, and the key to agree on its push key with.
+    /// To TNEW and TRPL: the token's id, and the key for agreeing on its push key.
     case token(id: [UInt8], boxKey: BoxPublicKey)
     /// To requests with no other answer; `tokenStatus` is set.
     case done
@@ -70,8 +71,8 @@ package struct ServerAnswer: Hashable, Sendable {
 
   package var correlation: CorrelationID
   package var result: Result
-  /// Part of every answer about a token that exists, so that a client learns at its next contact, whatever it asked,
-  /// that its token has become invalid (INC-63). Nil if the token does not exist (any more), or the request was not
+  /// Part of every answer about an existing token, so that a client learns at its next contact, whatever it asked, that
+  /// its token has become invalid (INC-63). Nil if the token does not exist, or no longer does, or the request was not
   /// proven to be its owner's.
   package var tokenStatus: ServerTokenStatus?
 

@@ -3,9 +3,8 @@ import PorterJSON
 import PorterPlatform
 
 /// The client's side: requests out, answers in.
-///
-/// `key` may be made for one request, or kept with the token so that another process on the same device can open the
-/// answer too.
+/// `key` may be made for one request, or kept with the token so that another process on the same device can also open
+/// the answer.
 package struct ServerConversation: Sendable {
   package let server: NotificationServerLink
   private let key: BoxPublicKey
@@ -17,7 +16,7 @@ package struct ServerConversation: Sendable {
     shared = try PushError.carrying { () throws(CryptoError) in try key.secretKey.agree(with: server.key) }
   }
 
-  /// The body to send to `server.mailbox`; `signingKey` is the token's (for TNEW the one that becomes it).
+  /// The body to send to `server.mailbox`; `signingKey` is the token's (for TNEW the one that will be the token's).
   package func seal(
     _ request: ServerRequest, signedBy signingKey: SigningKeyPair, randomness: some Randomness
   ) throws(PushError) -> [UInt8] {
@@ -35,11 +34,11 @@ package struct ServerConversation: Sendable {
   }
 }
 
-/// A request as a server received it. Not to be trusted before `isSigned(by:)` returns true.
+/// A request as received by a server. Do not trust it before `isSigned(by:)` returns true.
 package struct SignedRequest: Sendable {
   package let correlation: CorrelationID
   package let replyMailbox: [UInt8]
-  /// A failure if the rest of the request was not understood, which is answered with `ServerRefusal.syntax`.
+  /// A failure if the rest of the request was not understood; the answer is then `ServerRefusal.syntax`.
   package let request: Result<ServerRequest, PushError>
   private let signature: [UInt8]
   private let text: [UInt8]
@@ -76,7 +75,7 @@ package struct SignedRequest: Sendable {
   }
 }
 
-/// The version, for a request the client's key, the nonce, and the box: spec/protocol/notification-server.md.
+/// The version, the client's key (in a request), the nonce, and the box: spec/protocol/notification-server.md.
 private enum Envelope {
   static let version: UInt8 = 1
   /// All requests and answers have one size, which reveals nothing about their contents.

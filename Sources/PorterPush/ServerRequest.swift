@@ -2,8 +2,8 @@ import PorterCrypto
 import PorterPlatform
 import PorterSchema
 
-/// Identifies a request and its answer. The server executes a request with one id once, and answers a repeat with the
-/// same answer.
+/// Identifies a request and its answer. The server executes a request with a given id once, and gives a repeat the same
+/// answer.
 package struct CorrelationID: Hashable, Comparable, Sendable {
   package static let count = 24
   package let bytes: [UInt8]
@@ -31,8 +31,8 @@ package struct PushToken: Hashable, Sendable, Redacted {
   package let provider: String
   package let bytes: [UInt8]
 
-  /// Nil if `provider` is not such a name, or the token is empty or longer than `maximumCount` bytes; for `webpush`, if it is no
-  /// `WebPushAddress`.
+  /// Nil if `provider` is not a valid name, or the token is empty or longer than `maximumCount` bytes; for `webpush`,
+  /// if it is not a `WebPushAddress`.
   package init?(provider: String, bytes: [UInt8]) {
     let isName = provider.utf8.allSatisfy {
       UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
@@ -70,12 +70,12 @@ package struct NotifierCredentials: Sendable {
 
 /// A client's request to a notification server.
 package struct ServerRequest: Sendable {
-  /// Items in one SNEW, SCHK or SDEL at most, so that any batch fits an envelope.
+  /// The most items in one SNEW, SCHK or SDEL, so that any batch fits an envelope.
   package static let maximumBatch = 48
 
   package enum Command: Sendable {
     /// TNEW. The server answers with the token's id and its own key, and sends a verification push.
-    /// Asked again with the same push token and keys, it sends the push again.
+    /// If the request is repeated with the same push token and keys, it sends the push again.
     case newToken(PushToken, signingKey: SigningPublicKey, boxKey: BoxPublicKey)
     /// TVFY.
     case verify(token: [UInt8], VerificationCode)
@@ -87,7 +87,7 @@ package struct ServerRequest: Sendable {
     case delete(token: [UInt8])
     /// TCRN: a `checkMessages` push every so many minutes; 0 for none, else at least 20.
     case setPeriod(token: [UInt8], minutes: Int)
-    /// SNEW. Repeats are harmless: a notifier that is subscribed keeps its state, its key is replaced.
+    /// SNEW. Repeats are harmless: a subscribed notifier keeps its state, and its key is replaced.
     case subscribe(token: [UInt8], [NotifierCredentials])
     /// SCHK, by notifier id.
     case checkSubscriptions(token: [UInt8], [[UInt8]])
@@ -96,7 +96,7 @@ package struct ServerRequest: Sendable {
   }
 
   package let correlation: CorrelationID
-  /// The sender id of the mailbox in which the client waits for the answer.
+  /// The sender id of the mailbox in which the client expects the answer.
   package let replyMailbox: [UInt8]
   package let command: Command
 
@@ -106,7 +106,7 @@ package struct ServerRequest: Sendable {
     self.command = command
   }
 
-  /// Nil for TNEW, which has none yet.
+  /// Nil for TNEW, whose token does not exist yet.
   package var token: [UInt8]? {
     switch command {
     case .newToken: nil

@@ -28,7 +28,7 @@ extension ServerRequest {
     return .object(object)
   }
 
-  /// The part that has to be readable for a request to be answered at all.
+  /// The part that must be readable for a request to be answered at all.
   static func header(_ json: JSONValue) throws(PushError) -> (correlation: CorrelationID, replyMailbox: [UInt8]) {
     guard json.objectValue != nil else { throw .malformed(.request) }
     guard let correlation = CorrelationID(bytes: try json.bytes("correlation", .correlation)) else {

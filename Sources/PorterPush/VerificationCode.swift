@@ -4,8 +4,8 @@ import PorterPlatform
 /// The contents of a verification push: 32 random bytes that the client sends back with TVFY.
 package struct VerificationCode: Sendable, Redacted {
   package static let count = 32
-  /// A verification and a message push are sealed with one key; their fixed, different sizes keep either from passing
-  /// for the other.
+  /// Verification and message pushes are sealed with the same key; their fixed, different sizes keep either from
+  /// passing for the other.
   static let paddedCount = 128
 
   /// For the request TVFY, and for a store.

@@ -5,17 +5,17 @@ import PorterPlatform
 /// checks the answer.
 ///
 /// Every function blocks for one exchange and may be called from any thread. Each may be repeated after a crash or a
-/// time-out: repeating it changes nothing more.
+/// time-out: a repeat changes nothing more.
 package struct RelayClient: Sendable {
   package struct Mailbox: Hashable, Sendable {
-    /// Names the recipient's end; needs the recipient's key.
+    /// Identifies the recipient's end; needs the recipient's key.
     package let recipient: RelayIdentifier
-    /// Names the sender's end; goes into the invitation.
+    /// Identifies the sender's end; goes into the invitation.
     package let sender: RelayIdentifier
   }
 
   package struct Notifier: Hashable, Sendable {
-    /// The notifier a notification service subscribes to; needs the notifier's key.
+    /// The notifier that a notification service subscribes to; needs the notifier's key.
     package let identifier: RelayIdentifier
     /// For agreeing on the key that opens `RelayMessageMetadata`.
     package let relayBoxKey: BoxPublicKey
@@ -23,13 +23,13 @@ package struct RelayClient: Sendable {
 
   package enum Acknowledgement: Hashable, Sendable {
     case done
-    /// It was acknowledged before, or has expired.
+    /// It was acknowledged earlier, or has expired.
     case noMessage
   }
 
-  /// What a relay says of a mailbox in which a message was acknowledged.
+  /// The state of a mailbox after a message in it was acknowledged.
   package enum Next: Hashable, Sendable {
-    /// It was not asked: it is of an earlier version.
+    /// The relay has an earlier version and was not asked.
     case unknown
     case nothing
     /// It stays until it is acknowledged itself.
@@ -45,12 +45,12 @@ package struct RelayClient: Sendable {
     self.randomness = randomness
   }
 
-  /// A fresh identifier, for `send`.
+  /// A new identifier, for `send`.
   package func newIdentifier() throws(RelayError) -> RelayIdentifier { try .generate(randomness: randomness) }
 
   // MARK: Recipient
 
-  /// Makes a mailbox whose owner is `recipientKey`. The same keys again give the same mailbox, so store the key first.
+  /// Creates a mailbox owned by `recipientKey`. The same keys yield the same mailbox again, so store the key first.
   ///
   /// Without `senderKey`, anyone who knows the sender's identifier can send, until `secureMailbox`.
   package func createMailbox(
@@ -63,15 +63,15 @@ package struct RelayClient: Sendable {
     return Mailbox(recipient: recipient, sender: sender)
   }
 
-  /// From now on only `senderKey` may send. Throws `auth` if the mailbox is secured with another key already.
+  /// Allows only `senderKey` to send from now on. Throws `auth` if the mailbox is already secured with another key.
   package func secureMailbox(
     _ recipient: RelayIdentifier, key: SigningKeyPair, senderKey: SigningPublicKey
   ) throws(RelayError) {
     try expectDone(.secureMailbox(senderKey: senderKey), entity: recipient, key: key)
   }
 
-  /// The oldest waiting message, with its age if the relay knows how to say it; the same one until it is acknowledged.
-  /// Nil if there is none.
+  /// The oldest waiting message, with its age if the relay can report it; the same one until it is acknowledged. Nil if
+  /// there is none.
   package func getMessage(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) -> RelayMessage? {
     do throws(RelayError) {
       let answer = try version.exchange(
@@ -101,7 +101,7 @@ package struct RelayClient: Sendable {
     }
   }
 
-  /// The same, and what is next, in one exchange where the relay knows how to.
+  /// Like `acknowledge`, and also returns the next message, in one exchange if the relay supports it.
   package func acknowledgeAndGet(
     _ message: RelayIdentifier, in recipient: RelayIdentifier, key: SigningKeyPair
   ) throws(RelayError) -> (Acknowledgement, Next) {
@@ -115,18 +115,19 @@ package struct RelayClient: Sendable {
       orEarlier: { () throws(RelayError) in (try acknowledge(message, in: recipient, key: key), .unknown) })
   }
 
-  /// Wakes this process (`RelayPort.wakeDescriptor`) when a message comes. One result for each mailbox, in order; a bad
-  /// one does not keep the others from being subscribed (INC-44).
+  /// Wakes this process (`RelayPort.wakeDescriptor`) when a message arrives. One result per mailbox, in order; a bad
+  /// one does not prevent the others from being subscribed (INC-44).
   package func subscribe(
     _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
   ) throws(RelayError) -> [RelaySubscription] {
     try exchangeBatch(mailboxes) { .subscribe($0) }
   }
 
-  /// Whether something waits in each of these mailboxes: one result for each, in order. By keys that follow from the mailboxes'
-  /// own and are shared with the relay when it does not know them yet; a signature for each mailbox costs far more.
+  /// Whether something is waiting in each of these mailboxes: one result per mailbox, in order. Uses keys derived from
+  /// the mailboxes' own, sharing them with the relay if it does not know them yet; a signature for each mailbox costs
+  /// far more.
   ///
-  /// Throws `syntax` for a relay that does not know the command.
+  /// Throws `syntax` if the relay does not know the command.
   package func check(
     _ mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)]
   ) throws(RelayError) -> [RelaySubscription] {
@@ -156,10 +157,10 @@ package struct RelayClient: Sendable {
     return results
   }
 
-  /// Like `subscribe`; afterwards `arrivals` names what came to the mailboxes that were subscribed under `key`. The position
-  /// is the one from before the first of them.
+  /// Like `subscribe`; afterwards `arrivals` names what reached the mailboxes subscribed under `key`. The position
+  /// precedes the first of them.
   ///
-  /// Throws `syntax` for a relay that does not know the command.
+  /// Throws `syntax` if the relay does not know the command.
   package func listen(
     to mailboxes: [(recipient: RelayIdentifier, key: SigningKeyPair)], as key: SigningKeyPair
   ) throws(RelayError) -> (position: RelayPosition, results: [RelaySubscription]) {
@@ -175,8 +176,8 @@ package struct RelayClient: Sendable {
     return (first, results)
   }
 
-  /// Mailboxes under `key` to which something came after `position`, and where to ask next time; each may be named more than
-  /// once. Throws `auth` if the relay does not know the key or the position any more: then listen again.
+  /// Mailboxes under `key` that received something after `position`, and the position for the next call; a mailbox may
+  /// be named more than once. Throws `auth` if the relay no longer knows the key or the position: then listen again.
   package func arrivals(
     after position: RelayPosition, as key: SigningKeyPair
   ) throws(RelayError) -> (position: RelayPosition, mailboxes: [RelayIdentifier]) {
@@ -193,8 +194,8 @@ package struct RelayClient: Sendable {
     }
   }
 
-  /// Makes the relay write a notification for each message that is sent with `notify`. Replaces an earlier notifier
-  /// with other keys; with the same keys the answer is the same again.
+  /// Makes the relay write a notification for each message sent with `notify`. Replaces an earlier notifier that has
+  /// different keys; for the same keys it returns the same answer again.
   ///
   /// The secret half of `notifierKey` goes to the notification service, that of `boxKey` stays with the recipient.
   package func enableNotifier(
@@ -211,7 +212,7 @@ package struct RelayClient: Sendable {
     try expectDone(.disableNotifier, entity: recipient, key: key)
   }
 
-  /// Deletes the mailbox with its contents. A repeat throws `auth`, as for any mailbox that does not exist.
+  /// Deletes the mailbox with its contents. A repeat throws `auth`, as for any nonexistent mailbox.
   package func deleteMailbox(_ recipient: RelayIdentifier, key: SigningKeyPair) throws(RelayError) {
     try expectDone(.deleteMailbox, entity: recipient, key: key)
   }
@@ -220,9 +221,9 @@ package struct RelayClient: Sendable {
 
   /// Puts a message into a mailbox; durable when it returns.
   ///
-  /// `key` is nil while the mailbox is not secured. `attempt` names this message among the sender's: store it with the
-  /// message before sending, and use it again for each retry; however often it arrives, one message is kept. `body` has
-  /// at most `RelayLimits.body` bytes.
+  /// `key` is nil while the mailbox is unsecured. `attempt` identifies this message among the sender's: store it with
+  /// the message before sending, and reuse it for each retry. However often the message arrives, one copy is kept.
+  /// `body` has at most `RelayLimits.body` bytes.
   package func send(
     _ body: [UInt8], to sender: RelayIdentifier, key: SigningKeyPair?, attempt: RelayIdentifier, notify: Bool
   ) throws(RelayError) {
@@ -238,7 +239,7 @@ extension RelayClient {
     guard case .done = try exchange(command, entity: entity, key: key) else { throw .answer }
   }
 
-  /// One command, signed if there is a key. Throws what the relay refuses.
+  /// One command, signed if there is a key. Throws the relay's refusal.
   func exchange(
     _ command: RelayCommand, entity: RelayIdentifier?, key: SigningKeyPair?
   ) throws(RelayError) -> RelayAnswer {
@@ -247,8 +248,8 @@ extension RelayClient {
     return try exchange(request)
   }
 
-  /// A command for many entities, in as many requests as the protocol's limit makes necessary. `key`, if given, signs
-  /// each request as a whole, and then there is one request even for no entities.
+  /// A command for many entities, in as many requests as the protocol's limit requires. `key`, if given, signs each
+  /// request as a whole; there is then one request even for no entities.
   func exchangeBatch(
     _ entities: [(RelayIdentifier, SigningKeyPair)], key: SigningKeyPair? = nil,
     _ command: ([RelayCommand.Entry]) -> RelayCommand,
@@ -280,7 +281,7 @@ extension RelayClient {
     return results
   }
 
-  /// The same for a command whose entries are proven otherwise; one result for each, in order.
+  /// Likewise for a command whose entries are proven in another way; one result per entity, in order.
   private func exchange<Entity>(
     _ entities: [Entity], _ command: (RelayIdentifier, ArraySlice<Entity>) -> RelayCommand
   ) throws(RelayError) -> [RelaySubscription] {

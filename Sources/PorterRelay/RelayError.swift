@@ -7,11 +7,11 @@ package enum RelayError: Error, Hashable, Sendable {
 
   /// The entity does not exist, or the signature is not by its key; the relay does not reveal which.
   case auth
-  /// The mailbox holds as many undelivered messages as it may.
+  /// The mailbox holds the maximum number of undelivered messages.
   case quota
   /// The message, or the request, is too large.
   case size
-  /// No message is waiting, or not the one that was named.
+  /// No message is waiting, or not the named one.
   case noMessage
   /// The relay could not read the request.
   case syntax
@@ -24,11 +24,11 @@ package enum RelayError: Error, Hashable, Sendable {
 
   /// The relay cannot be reached.
   case offline
-  /// No answer came in time; the request may or may not have been carried out.
+  /// No answer arrived in time; the request may or may not have been carried out.
   case timeout
   /// The answer is malformed, or belongs to another request.
   case answer
-  /// The port has been closed.
+  /// The port was closed.
   case closed
   /// The embedded relay's file failed.
   case storage(SQLiteError)
@@ -45,8 +45,8 @@ package enum RelayError: Error, Hashable, Sendable {
 }
 
 extension RelayError {
-  /// Whether the relay gave no verdict: it was not reached, its file could not be used, or its answer does not read. The
-  /// request may have been carried out; repeating it with the same attempt is safe.
+  /// Whether the relay gave no verdict: it was not reached, its file could not be used, or its answer is unreadable.
+  /// The request may have been carried out; repeating it with the same attempt is safe.
   package var isUndecided: Bool {
     switch self {
     case .storage, .answer: true
@@ -54,7 +54,7 @@ extension RelayError {
     }
   }
 
-  /// The embedded relay's file is in use by another process, and will be free again soon.
+  /// Another process is using the embedded relay's file, and will release it soon.
   package var isFileBusy: Bool {
     guard case .storage(let error) = self else { return false }
     return error.kind == .busy || error.kind == .locked

@@ -1,12 +1,12 @@
 import PorterCrypto
 import PorterPlatform
 
-/// 24 random bytes that name a mailbox's end, a notifier, a message, a request, or one attempt to send.
+/// 24 random bytes that identify a mailbox's end, a notifier, a message, a request, or one attempt to send.
 package struct RelayIdentifier: Hashable, Sendable, CustomStringConvertible {
   package static let count = 24
   package let bytes: [UInt8]
 
-  /// Nil unless there are 24.
+  /// Nil unless there are 24 bytes.
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = Array(bytes)
@@ -25,7 +25,7 @@ package struct RelayIdentifier: Hashable, Sendable, CustomStringConvertible {
     return identifier
   }
 
-  /// Used where a request could not be read far enough to find its own.
+  /// Used where a request could not be read far enough to find its own identifier.
   package static let zero = RelayIdentifier(checked: [UInt8](repeating: 0, count: count))
 
   package var base64URL: String { TextEncoding.base64URL(bytes) }

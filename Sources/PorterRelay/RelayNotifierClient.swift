@@ -1,9 +1,9 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A relay's notifiers, for a notification service: it learns that a message is waiting, not which and not from whom.
+/// A relay's notifiers, for a notification service, which learns that a message is waiting, but not which or from whom.
 ///
-/// The relay knows the service by the service's own key. Subscribed notifiers stay with it across its restarts.
+/// The relay knows the service by its key. Subscribed notifiers stay with it across relay restarts.
 package struct RelayNotifierClient: Sendable {
   private let client: RelayClient
   private let service: SigningKeyPair
@@ -14,10 +14,10 @@ package struct RelayNotifierClient: Sendable {
     self.service = service
   }
 
-  /// Takes over these notifiers' notifications, and wakes this process (`RelayPort.wakeDescriptor`) when one comes. One
-  /// result for each notifier, in order; `auth` for one that was disabled, or whose mailbox is deleted.
+  /// Takes over these notifiers' notifications, and wakes this process (`RelayPort.wakeDescriptor`) when one arrives.
+  /// One result per notifier, in order; `auth` for a disabled one, or one whose mailbox was deleted.
   ///
-  /// An empty list subscribes to what was taken over earlier, as after a restart.
+  /// An empty list subscribes to everything taken over earlier, as after a restart.
   @discardableResult
   package func subscribe(
     _ notifiers: [(notifier: RelayIdentifier, key: SigningKeyPair)]
@@ -27,7 +27,7 @@ package struct RelayNotifierClient: Sendable {
   }
 
   /// The oldest notifications not yet acknowledged, at most `limit` (and never more than `RelayLimits.batch`). A
-  /// notification disappears when its message is acknowledged, since there is nothing left to fetch.
+  /// notification disappears when its message is acknowledged, because nothing is left to fetch.
   package func pendingNotifications(limit: Int = RelayLimits.batch) throws(RelayError) -> [RelayNotification] {
     let command = RelayCommand.notifications(
       service: service.publicKey, limit: UInt16(clamping: min(limit, RelayLimits.batch)))
@@ -49,15 +49,15 @@ package struct RelayNotifierClient: Sendable {
         }
         return due
       },
-      // It withholds nothing.
+      // An earlier relay withholds nothing.
       orEarlier: { () throws(RelayError) in
         RelayDueNotifications(notifications: try pendingNotifications(limit: limit), nextIn: nil)
       })
   }
 
-  /// Has the relay delete those that were stored, gives those that are due by then, and says whether something waits in the service's
-  /// own mailbox: all in one exchange where the relay knows how to. What came to the mailbox before one of the notifications was due is
-  /// seen. `waiting` also means that the relay was not asked.
+  /// Has the relay delete the stored notifications, returns those that are then due, and reports whether something is
+  /// waiting in the service's own mailbox: all in one exchange if the relay supports it. Anything that reached the
+  /// mailbox before one of the notifications was due is seen. `waiting` also means that the relay was not asked.
   package func acknowledgeAndGet(
     _ stored: [RelayNotification], limit: Int = RelayLimits.batch,
     mailbox: (recipient: RelayIdentifier, key: SigningKeyPair)
@@ -94,7 +94,7 @@ package struct RelayNotifierClient: Sendable {
     return (due, result)
   }
 
-  /// Has the relay delete them. One that does not exist any more is not an error.
+  /// Has the relay delete them. One that no longer exists is not an error.
   package func acknowledge(_ notifications: [RelayNotification]) throws(RelayError) {
     var rest = notifications.map(\.nonce)[...]
     while !rest.isEmpty {

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Which commands a relay knows, of those that came after the first twelve. An earlier one answers `syntax`, and is then asked in the
-/// words that it knows.
+/// Which commands a relay knows among those added after the first twelve. An earlier relay answers `syntax`, and is
+/// then asked with commands that it knows.
 final class RelayVersion: Sendable {
   private struct Known {
-    /// The relay knows no command from here on.
+    /// The relay knows no command from this one on.
     var refused: RelayCommand.Tag?
     var requestsLeft = 0
   }
 
-  /// How many requests go the earlier way before the relay is asked anew: it may have been brought up to date.
+  /// How many requests use the earlier way before the relay is asked again: it may have been upgraded.
   private static let memory = 1_000
 
   private let known = Mutex(Known())
@@ -27,7 +27,7 @@ final class RelayVersion: Sendable {
     }
   }
 
-  /// A relay that does not know a command knows none that came after it.
+  /// A relay that does not know a command knows none added after it.
   private func isRefused(_ tag: RelayCommand.Tag) -> Bool {
     known.withLock { known in
       guard let refused = known.refused, tag.rawValue >= refused.rawValue else { return false }

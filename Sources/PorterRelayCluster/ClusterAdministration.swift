@@ -1,9 +1,9 @@
 import PorterPlatform
 public import PorterRelay
 
-/// What an operator asks of the mailboxes in a cluster, while relays serve them or not. Reads only.
+/// An operator's queries on the mailboxes in a cluster, whether or not relays are serving them. Reads only.
 public struct ClusterAdministration: Sendable {
-  /// A message's body, as it is stored.
+  /// A message's body, as stored.
   public struct Body: Sendable {
     public let number: UInt64
     public let bytes: [UInt8]
@@ -12,7 +12,7 @@ public struct ClusterAdministration: Sendable {
   public enum Finding: Sendable {
     case whole
     case damaged
-    /// Messages that wait and have none.
+    /// Waiting messages that have none.
     case withoutBody(Int)
   }
 
@@ -25,7 +25,7 @@ public struct ClusterAdministration: Sendable {
     (self.store, self.identifiers) = (store, identifiers)
   }
 
-  /// Of the mailbox with this identifier, its recipient's or its sender's; nil if there is none.
+  /// The usage of the mailbox with this identifier, its recipient's or its sender's; nil if there is none.
   public func usage(of name: String) async throws(ClusterFailure) -> RelayAdministration.Usage? {
     guard let identifier = RelayIdentifier(base64URL: name) else { throw ClusterFailure("expected an identifier") }
     for end in [ClusterKey.Name.recipient, .sender] {
@@ -63,7 +63,7 @@ public struct ClusterAdministration: Sendable {
 
   // MARK: Records
 
-  /// Whether the record reads and its messages are there. One that is acknowledged meanwhile counts as there.
+  /// Whether the record is readable and its messages exist. A message acknowledged in the meantime counts as existing.
   public func finding(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> Finding {
     guard let record = try? MailboxRecord(decoding: bytes) else { return .damaged }
     var missing: [MailboxRecord.Entry] = []
@@ -75,7 +75,7 @@ public struct ClusterAdministration: Sendable {
     return count == 0 ? .whole : .withoutBody(count)
   }
 
-  /// The bodies of the messages that wait, as far as they are there.
+  /// The bodies of the waiting messages, where they exist.
   public func bodies(_ key: String, of bytes: [UInt8]) async throws(ClusterFailure) -> [Body] {
     guard let record = try? MailboxRecord(decoding: bytes) else { return [] }
     var bodies: [Body] = []
@@ -94,7 +94,7 @@ public struct ClusterAdministration: Sendable {
 
   public static func reads(_ record: [UInt8]) -> Bool { (try? MailboxRecord(decoding: record)) != nil }
 
-  /// The record with other numbers of the bodies; messages without one are dropped. Nil if it does not read.
+  /// The record with renumbered bodies; messages without a body are dropped. Nil if it is unreadable.
   public static func renumbered(_ record: [UInt8], bodies: [UInt64: UInt64]) -> [UInt8]? {
     guard var renumbered = try? MailboxRecord(decoding: record) else { return nil }
     let now = Ports.system.clock.wall().milliseconds

@@ -2,11 +2,11 @@ import PorterCrypto
 import PorterPlatform
 import PorterRelay
 
-/// Makes the identifiers of a cluster's mailboxes, and finds the mailbox of each without looking it up.
+/// Creates the identifiers of a cluster's mailboxes, and finds the mailbox of each without a lookup.
 ///
-/// An identifier is a permutation, under a key that all relays of the cluster share, of the mailbox's number and of eight random
-/// bytes. So the three names of a mailbox need no index, which a cluster could not keep in step with the record, and none can be
-/// derived from another without the key.
+/// An identifier is a permutation, under a key shared by all relays of the cluster, of the mailbox's number and eight
+/// random bytes. So the three names of a mailbox need no index, which a cluster could not keep consistent with the
+/// record, and none can be derived from another without the key.
 struct ClusterKey: Sendable {
   enum Name: UInt8, CaseIterable {
     case recipient = 1
@@ -15,16 +15,16 @@ struct ClusterKey: Sendable {
     case notification = 4
   }
 
-  /// What an identifier says.
+  /// The content of an identifier.
   struct Parts: Hashable {
     /// 16 bytes.
     var mailbox: [UInt8]
-    /// 8 bytes: which of the mailboxes that were made with this key after each other.
+    /// 8 bytes: distinguishes mailboxes created successively with the same key.
     var generation: [UInt8]
   }
 
   private static let half = RelayIdentifier.count / 2
-  /// A permutation takes four rounds of a pseudorandom function (Luby and Rackoff).
+  /// A permutation needs four rounds of a pseudorandom function (Luby and Rackoff).
   private static let rounds: [UInt8] = [0, 1, 2, 3]
   private let key: AuthenticationKey
 
@@ -34,7 +34,7 @@ struct ClusterKey: Sendable {
     self.key = key
   }
 
-  /// The number of the mailbox that is made with this key: the same each time.
+  /// The number of the mailbox created with this key: the same each time.
   func mailbox(recipientKey: SigningPublicKey) -> [UInt8] { Array(key.tag([0] + recipientKey.bytes).prefix(16)) }
 
   func identifier(_ name: Name, _ parts: Parts) -> RelayIdentifier? {
@@ -46,7 +46,7 @@ struct ClusterKey: Sendable {
     return Parts(mailbox: Array(bytes.prefix(16)), generation: Array(bytes.suffix(8)))
   }
 
-  /// 24 bytes of 24.
+  /// Maps 24 bytes to 24 bytes.
   func permuted(_ bytes: [UInt8], _ name: Name) -> [UInt8] {
     var (left, right) = (Array(bytes.prefix(Self.half)), Array(bytes.suffix(Self.half)))
     for round in Self.rounds { (left, right) = (right, mix(left, with: right, name, round)) }
@@ -63,6 +63,6 @@ struct ClusterKey: Sendable {
     zip(target, key.tag([name.rawValue, round] + source)).map { $0 ^ $1 }
   }
 
-  /// What a record is stored under.
+  /// The key under which a record is stored.
   static func text(_ mailbox: [UInt8]) -> String { TextEncoding.base64URL(mailbox) }
 }

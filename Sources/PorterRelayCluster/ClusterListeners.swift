@@ -3,8 +3,8 @@ import PorterPlatform
 import PorterRelay
 import Synchronization
 
-/// The clients of this relay that can be woken. In memory: a client that comes to another relay, or to this one after a restart,
-/// is not known there and listens again.
+/// The clients of this relay that can be woken. Kept in memory: a client that comes to another relay, or to this one
+/// after a restart, is unknown there and listens again.
 final class ClusterListeners: Sendable {
   struct Arrival: Equatable {
     var number: UInt64
@@ -15,15 +15,15 @@ final class ClusterListeners: Sendable {
   private struct Listener {
     var keys: Set<SigningPublicKey> = []
     var generation: [UInt8]
-    /// Records' keys, with the names that the client has for the mailboxes.
+    /// Records' keys, with the client's names for the mailboxes.
     var mailboxes: [String: RelayIdentifier] = [:]
     var services: Set<String> = []
     var hold = NotificationHold()
-    /// Mailboxes in which something came and may still be.
+    /// Mailboxes that received something which may still be there.
     var unfetched: Set<String> = []
     var arrivals: [Arrival] = []
     var newest: UInt64 = 0
-    /// Arrivals up to this one are not known any more.
+    /// Arrivals up to this one are no longer known.
     var oldestForgotten: UInt64 = 0
   }
 
@@ -34,11 +34,11 @@ final class ClusterListeners: Sendable {
     var subscriptions = 0
   }
 
-  /// A client needs one.
+  /// A client needs only one.
   private static let mostKeys = 16
   private static let mostArrivals = 1_024
   private static let mostUnfetched = 1_024
-  /// Of all listeners together.
+  /// For all listeners together.
   private static let mostSubscriptions = 4_000_000
 
   private let ports: Ports
@@ -48,8 +48,8 @@ final class ClusterListeners: Sendable {
 
   // MARK: Subscriptions
 
-  /// Makes the listener subscribe; what it is from then on woken for. Nil if there are too many subscriptions. `first` are mailboxes that
-  /// no other listener has.
+  /// Subscribes the listener, which is woken for these mailboxes from then on. Returns those that no other listener
+  /// has, and false if there are too many subscriptions.
   func subscribe(_ name: String, _ mailboxes: [(key: String, recipient: RelayIdentifier)]) -> (first: [String], Bool) {
     state.withLock { state in
       var listener = state.listeners[name] ?? Listener(generation: ports.randomness.bytes(8))
@@ -78,8 +78,8 @@ final class ClusterListeners: Sendable {
     }
   }
 
-  /// Returns the mailboxes to which no one listens any more, and of those in which something may still be to which no one listened
-  /// who could be woken, the names.
+  /// Returns the mailboxes that no longer have a listener, and the names of those that may still hold something and
+  /// have no other listener that can be woken.
   func forget(_ names: [String]) -> (last: [String], left: [RelayIdentifier]) {
     state.withLock { state in
       var last: [String] = []
@@ -103,7 +103,7 @@ final class ClusterListeners: Sendable {
     }
   }
 
-  /// What came to this listener, and no other one that can be woken has it to fetch.
+  /// Mailboxes with something for this listener that no other reachable listener has to fetch.
   private func leave(_ name: String, _ state: inout State) -> [RelayIdentifier] {
     guard let listener = state.listeners[name] else { return [] }
     state.listeners[name]?.unfetched = []
@@ -114,7 +114,7 @@ final class ClusterListeners: Sendable {
     }
   }
 
-  /// Nothing is left in the mailbox, as this listener has heard.
+  /// Notes that this listener has learned that the mailbox is empty.
   func noteEmpty(_ key: String, for name: String?) {
     guard let name else { return }
     state.withLock { state in
@@ -139,7 +139,7 @@ final class ClusterListeners: Sendable {
     return state.withLock { $0.listeners[name]?.keys.contains(key) == true }
   }
 
-  /// Arrivals after the position, and the mailboxes' names; nil if the position is not known.
+  /// Arrivals after the position, and the mailboxes' names; nil if the position is unknown.
   func arrivals(
     _ name: String, after position: RelayPosition, limit: Int
   ) -> [(arrival: Arrival, recipient: RelayIdentifier, position: RelayPosition)]? {
@@ -166,14 +166,14 @@ final class ClusterListeners: Sendable {
 
   // MARK: Signals
 
-  /// The listeners to wake.
+  /// Returns the listeners to wake.
   func note(message: [UInt8], in key: String) -> [String] {
     let now = ports.clock.now()
     return state.withLock { state in
       guard let names = state.ofMailbox[key] else { return [] }
       for name in names {
         guard var listener = state.listeners[name] else { continue }
-        // A repeat of a sending is a wake-up, and no second arrival.
+        // A resend causes a wake-up, but no second arrival.
         if !listener.arrivals.contains(where: { $0.message == message }) {
           listener.newest += 1
           listener.arrivals.append(Arrival(number: listener.newest, key: key, message: message))
@@ -182,7 +182,7 @@ final class ClusterListeners: Sendable {
           }
         }
         if listener.hold.unansweredSince == nil { listener.hold.unansweredSince = now }
-        // One that was away has its push already.
+        // A listener that was away has already had its push.
         if listener.hold.unansweredSince != Self.never, listener.unfetched.count < Self.mostUnfetched {
           listener.unfetched.insert(key)
         }
@@ -194,7 +194,7 @@ final class ClusterListeners: Sendable {
 
   func listeners(of service: String) -> [String] { state.withLock { Array($0.ofService[service] ?? []) } }
 
-  /// What came in the meantime is not known: no position is valid. Returns all listeners.
+  /// Arrivals in the meantime are unknown, so no position stays valid. Returns all listeners.
   func invalidate() -> [String] {
     state.withLock { state in
       for name in state.listeners.keys {
@@ -215,12 +215,12 @@ final class ClusterListeners: Sendable {
     }
   }
 
-  /// It cannot be woken until it shows a sign of life. Returns the names of mailboxes as `forget` does.
+  /// The listener cannot be woken until it shows a sign of life. Returns the names of mailboxes as `forget` does.
   func noteAbsence(_ name: String) -> [RelayIdentifier] { state.withLock { leave(name, &$0) } }
 
   private static let never = Moment(nanoseconds: .min)
 
-  /// How long a notification of the mailbox is withheld for one of these.
+  /// How long a notification of the mailbox is withheld for one of its listeners.
   func hold(_ key: String) -> Int64 {
     let now = ports.clock.now()
     return state.withLock { state in

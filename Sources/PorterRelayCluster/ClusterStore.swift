@@ -1,40 +1,42 @@
-/// What a relay of a cluster keeps mailboxes in, with every other relay of the cluster. `spec/protocol/relay-cluster.md` has what
-/// must hold.
+/// The store in which a relay keeps mailboxes together with every other relay of its cluster.
+/// `spec/protocol/relay-cluster.md` defines the invariants.
 ///
-/// Every call ends by the deadline of its exchange (`ExchangeDeadline`), and throws when it cannot say what happened.
+/// Every call ends by the deadline of its exchange (`ExchangeDeadline`), and throws if the outcome is unknown.
 public protocol ClusterStore: Sendable {
   // MARK: Records: one for each mailbox
 
-  /// After this, `record` returns nothing older than what was stored before it. A leader that has just begun may lag.
+  /// Afterwards, `record` returns nothing older than what was stored before this call. A leader that has just started
+  /// may lag.
   func settle(_ keys: [String]) async throws(ClusterFailure)
   func record(_ key: String) async throws(ClusterFailure) -> StoredRecord?
-  /// Replaces the record of this revision, 0 if there must be none, and returns the new one's. Nil if the record has another.
+  /// Replaces the record of this revision, 0 if there must be none, and returns the new revision. Nil if the record has
+  /// a different one.
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64?
-  /// False if the record has another revision.
+  /// Returns false if the record has a different revision.
   func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool
 
   // MARK: Bodies: one for each message, for 21 days
 
-  /// Returns the body's number when it is durable.
+  /// Returns the body's number once it is durable.
   func addBody(_ key: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64
-  /// Nil if it is gone. Throws if it may not be there yet.
+  /// Nil if it is gone. Throws if it may not have arrived yet.
   func body(
     _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]?
-  /// Nothing is said when it fails: a body without an entry in a record is given to no one, and ends by itself.
+  /// Failures are not reported: a body without an entry in a record is never delivered, and expires on its own.
   func dropBodies(_ key: String, _ bodies: [StoredBody])
-  /// Some seconds later, if the record does not name its message: the node that has refused the record may lead no more, and the leader may have
-  /// stored it.
+  /// Drops the body some seconds later, unless the record names its message: the node that refused the record may no
+  /// longer lead, and the leader may have stored it.
   func dropUnnamedBody(_ key: String, _ body: StoredBody)
-  /// A body that the cluster has lost, from the relay that has stored it, while that keeps it in memory. Nil if no relay has it, or none
-  /// answers soon.
+  /// A body that the cluster has lost, from the relay that stored it, while that relay keeps it in memory. Nil if no
+  /// relay has it, or none answers in time.
   func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]?
 
   // MARK: Notifications: a queue for each service, shared by all that ask in its name
 
-  /// May be added twice by two relays with the same `attempt`, and by one after a minute.
+  /// Two relays with the same `attempt` may add it twice, and so may one relay after a minute.
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure)
-  /// Each is given again after a pause, to whichever relay asks, until it is acknowledged.
+  /// Each is given again after a pause, to any relay that asks, until it is acknowledged.
   func takeNotifications(_ service: String, limit: Int) async throws(ClusterFailure) -> TakenNotifications
   func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure)
   func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64)
@@ -42,9 +44,9 @@ public protocol ClusterStore: Sendable {
   // MARK: Signals: between relays, fast, and lost when a connection breaks
 
   func signal(_ signal: ClusterSignal)
-  /// How many milliseconds a recipient of the mailbox that listens somewhere may have; 0 if none does.
+  /// How many milliseconds a recipient listening to the mailbox anywhere may have; 0 if none is listening.
   func hold(_ key: String) async -> Int64
-  /// From now on this relay is asked, or not asked, for the mailbox's hold.
+  /// Whether this relay answers for the mailbox's hold from now on.
   func answersHold(_ key: String, _ answers: Bool)
 }
 
@@ -58,8 +60,8 @@ public struct StoredRecord: Sendable {
   }
 }
 
-/// A body's number, and the message that it belongs to. A cluster that has lost messages may give the number to the body of another one,
-/// which stays.
+/// A body's number, and the message it belongs to. A cluster that has lost messages may reuse the number for another
+/// message's body, which stays.
 public struct StoredBody: Sendable, Equatable {
   public var number: UInt64
   public var message: [UInt8]
@@ -72,10 +74,10 @@ public struct StoredBody: Sendable, Equatable {
 
 public struct TakenNotifications: Sendable {
   public struct Item: Sendable {
-    /// The same each time.
+    /// The same each time it is given.
     public var number: UInt64
     public var bytes: [UInt8]
-    /// The store's own, for this time.
+    /// The store's own handle, valid this time only.
     public var handle: String
 
     public init(number: UInt64, bytes: [UInt8], handle: String) {
@@ -86,7 +88,7 @@ public struct TakenNotifications: Sendable {
   }
 
   public var items: [Item]
-  /// Some were given before and are not acknowledged.
+  /// Some were given earlier and are not yet acknowledged.
   public var hasOthers: Bool
 
   public init(items: [Item], hasOthers: Bool) {
@@ -95,11 +97,11 @@ public struct TakenNotifications: Sendable {
   }
 }
 
-/// What relays tell each other.
+/// Signals between relays.
 public enum ClusterSignal: Sendable, Equatable {
-  /// A message has come to the mailbox.
+  /// A message has arrived in the mailbox.
   case message(key: String, message: [UInt8])
-  /// A notification waits for the service.
+  /// A notification is waiting for the service.
   case notification(service: String)
 }
 
@@ -110,12 +112,12 @@ public protocol ClusterListener: AnyObject, Sendable {
   func missed()
   /// Milliseconds that a listener of this relay may have for the mailbox.
   func hold(_ key: String) -> Int64
-  /// A body that this relay has stored lately.
+  /// A body that this relay stored recently.
   func keptBody(_ key: String, _ message: [UInt8]) -> [UInt8]?
 }
 
-/// The cluster gave no answer, and what was asked for may have happened or not. If it lacks room, the node that has answered has done
-/// nothing.
+/// The cluster did not answer, and the call may or may not have taken effect. If it lacks room, the node that answered
+/// has done nothing.
 public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
   public let lacksRoom: Bool
@@ -125,7 +127,7 @@ public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertibl
   }
 }
 
-/// Until when an exchange may ask the cluster.
+/// The time limit for an exchange's calls to the cluster.
 public enum ExchangeDeadline {
   /// Clients get an answer within a second.
   public static let span = Duration.milliseconds(900)

@@ -1,10 +1,10 @@
 import PorterPlatform
 import PorterRelay
 
-/// What a listener leaves. The pushes for it were left to the client, which was awake and has not fetched; without others the messages
-/// would wait for the next ones.
+/// Handles messages that a listener leaves behind. Their pushes were left to the client, which was awake but has not
+/// fetched; without new pushes the messages would wait for the next ones.
 extension ClusteredRelay {
-  /// Again after these, when the cluster gives no answer.
+  /// The delays before retrying when the cluster does not answer.
   private static let pauses = [Span.seconds(1), .seconds(5), .seconds(15)]
 
   /// Returns before it is done.
@@ -26,13 +26,13 @@ extension ClusteredRelay {
     }
   }
 
-  /// One that the service has not taken yet, it gets twice, and the device recognises that.
+  /// A service that has not taken a notification yet gets it twice, which the device recognises.
   private func notifyAgain(_ recipient: RelayIdentifier) async throws(ExchangeFailure) {
     let key = ClusterKey.text(identifiers.parts(.recipient, of: recipient).mailbox)
     try await settle([key])
     guard let mailbox = try await find(.recipient, recipient, .settled), let service = mailbox.record.notifier?.service
     else { return }
-    // The client listens at another relay by now.
+    // The client is now listening at another relay.
     guard await store.hold(key) == 0 else { return }
     let waiting = mailbox.record.waiting.filter {
       $0.hasNotification && !MailboxRecord.isExpired($0.sentAt, at: wall)
@@ -47,7 +47,7 @@ extension ClusteredRelay {
 }
 
 extension ExchangeDeadline {
-  /// Has an exchange's time.
+  /// Runs `body` with the time of an exchange.
   fileprivate static func within(
     _ body: () async throws(ExchangeFailure) -> Void
   ) async throws(ExchangeFailure) {

@@ -18,7 +18,7 @@ extension ClusteredRelay {
     return .subscriptions(try await states(of: entries, of: request, nil))
   }
 
-  /// A mailbox that does not exist, one without a key and a tag by another key get the same answer, after the same work.
+  /// A nonexistent mailbox, one without a key and a tag by a different key get the same answer, after the same work.
   func checkByKeys(
     _ request: RelayRequest, _ entries: [RelayCommand.Tagged]
   ) async throws(ExchangeFailure) -> RelayAnswer {
@@ -62,7 +62,8 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil else { throw .refused(.syntax) }
     try authorize(request, key: key)
-    // The position is taken before the mailboxes are read, so that what comes meanwhile is reported twice, not never.
+    // The position is taken before the mailboxes are read, so that anything arriving in between is reported twice, not
+    // never.
     if let listener { _ = listeners.subscribe(listener, []) }
     let position = listener.flatMap { listeners.position(of: $0, addingKey: key) }
     let results = try await states(of: entries, of: request, listener)
@@ -82,7 +83,8 @@ extension ClusteredRelay {
       throw .refused(.auth)
     }
     if arrivals.isEmpty { listeners.noteSignOfLife(listener) }
-    // As far as they wait still. None is reported again after the position that the client gets, so a record that lags must not hide one.
+    // Only those still waiting. None is reported again after the position that the client gets, so a lagging record
+    // must not hide one.
     let keys = Array(Set(arrivals.map(\.arrival.key)))
     if !keys.isEmpty { try await settle(keys) }
     let records = try await concurrently(keys) { [self] (key) async throws(ExchangeFailure) in
@@ -99,8 +101,8 @@ extension ClusteredRelay {
     return .arrivals(arrivals.last?.position ?? position, there.map(\.recipient))
   }
 
-  /// What waits in each mailbox whose key has signed its entry. The listener, if there is one, is woken for it from before that is
-  /// read, so that nothing is missed in between.
+  /// What is waiting in each mailbox whose key has signed its entry. The listener, if there is one, is subscribed
+  /// before the mailbox is read, so that nothing is missed in between.
   func states(
     of entries: [RelayCommand.Entry], of request: RelayRequest, _ listener: String?
   ) async throws(ExchangeFailure) -> [RelaySubscription] {
@@ -113,7 +115,7 @@ extension ClusteredRelay {
     guard isWhole else { throw .failed("too many subscriptions") }
     for key in first { store.answersHold(key, true) }
     let keys = read.map { $0?.key }
-    // What came before the listener was there has no signal: now the records have it.
+    // Arrivals before the listener was subscribed have no signal: now the records contain them.
     try await settle(keys.compactMap { $0 })
     let newest = try await concurrently(keys) { [self] (key) async throws(ExchangeFailure) -> MailboxRecord? in
       guard let key else { return nil }
@@ -127,7 +129,7 @@ extension ClusteredRelay {
     return record.oldest(at: wall) == nil ? .subscribed : .waiting
   }
 
-  /// The mailbox of each entry that its key has signed.
+  /// The mailbox of each entry signed by its key.
   func mailboxes(
     of entries: [RelayCommand.Entry], _ name: ClusterKey.Name, of request: RelayRequest,
     key: @escaping @Sendable (MailboxRecord) -> SigningPublicKey?
@@ -146,7 +148,7 @@ extension ClusteredRelay {
     }
   }
 
-  /// All at the same time; the results are in order.
+  /// Runs all at the same time; the results are in order.
   func concurrently<Item: Sendable, Value: Sendable>(
     _ items: [Item], _ body: @escaping @Sendable (Item) async throws(ExchangeFailure) -> Value
   ) async throws(ExchangeFailure) -> [Value] {

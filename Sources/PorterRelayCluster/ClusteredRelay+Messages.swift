@@ -4,9 +4,9 @@ import PorterRelay
 
 /// Messages: send, get, acknowledge.
 extension ClusteredRelay {
-  /// What a record says of a sending.
+  /// The outcome of a send, according to the record.
   private enum Acceptance: Sendable {
-    /// Notified: a service has to learn of it.
+    /// If notified, with the service to notify.
     case accepted(service: SigningPublicKey?, expired: [StoredBody])
     case waits(message: RelayIdentifier, service: SigningPublicKey?)
     case dropped
@@ -14,8 +14,8 @@ extension ClusteredRelay {
 
   // MARK: Send
 
-  /// The body is stored first, then the record that makes it a message, then what tells its service; then comes the answer. A
-  /// sender without an answer sends again with the same attempt, and what is missing is done then.
+  /// Stores the body first, then the record that makes it a message, then the notification for its service; then
+  /// answers. A sender without an answer resends with the same attempt, which completes any missing step.
   func send(
     _ request: RelayRequest, _ attempt: RelayIdentifier, notify: Bool, _ body: [UInt8]
   ) async throws(ExchangeFailure) -> RelayAnswer {
@@ -50,7 +50,7 @@ extension ClusteredRelay {
     return .done
   }
 
-  /// With the name of the message before it: a cluster that has lost messages may give their numbers to others.
+  /// Prefixes the message's name: a cluster that has lost messages may reuse their numbers.
   private func addBody(
     _ body: [UInt8], of message: RelayIdentifier, _ key: String
   ) async throws(ExchangeFailure) -> StoredBody {
@@ -74,7 +74,7 @@ extension ClusteredRelay {
         case .waiting(let entry):
           guard recency > .remembered else { return .settle }
           if entry.message == message {
-            // It was stored by a change that was said to be refused.
+            // A change that was reported as refused has stored it.
             return .keep(.accepted(service: entry.hasNotification ? record.notifier?.service : nil, expired: []))
           }
           return .keep(.waits(message: entry.message, service: entry.hasNotification ? record.notifier?.service : nil))
@@ -93,8 +93,8 @@ extension ClusteredRelay {
         return .replace(.accepted(service: hasNotification ? record.notifier?.service : nil, expired: expired))
       }
     } catch {
-      // No record names the body, as far as the node knows that has answered. In a cluster without room it would take what
-      // acknowledgements need, and so what is there could not be read away.
+      // No record names the body, as far as the answering node knows. In a cluster without room it would take up what
+      // acknowledgements need, so the backlog could not be read away.
       switch error {
       case .refused, .full: if let body { store.dropUnnamedBody(mailbox.key, body) }
       case .limited, .failed: break
@@ -103,7 +103,8 @@ extension ClusteredRelay {
     }
   }
 
-  /// Recipients come before services, so that a service asks when it is known whether a recipient listens.
+  /// Signals recipients before services, so that by the time a service asks it is known whether a recipient is
+  /// listening.
   private func announce(
     _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, _ key: String, to service: SigningPublicKey?
   ) async throws(ExchangeFailure) {
@@ -113,9 +114,9 @@ extension ClusteredRelay {
     store.signal(.notification(service: Self.name(of: service)))
   }
 
-  /// A secured mailbox requires its sender's signature, an unsecured one rejects any. That it is unsecured still is proved by the change that
-  /// follows. A sender without an answer repeats the request, and the recipient may have secured the mailbox meanwhile. Only that sender
-  /// knows the attempt.
+  /// A secured mailbox requires its sender's signature; an unsecured one rejects any. The change that follows proves
+  /// that it is still unsecured. A sender without an answer repeats the request, and the recipient may have secured the
+  /// mailbox in the meantime. Only that sender knows the attempt.
   private func authorizedBySender(
     _ request: RelayRequest, _ attempt: RelayIdentifier
   ) async throws(ExchangeFailure) -> FoundMailbox {
@@ -133,7 +134,7 @@ extension ClusteredRelay {
   func getMessage(
     _ request: RelayRequest, withAge: Bool, _ listener: String?
   ) async throws(ExchangeFailure) -> RelayAnswer {
-    // A record that lags would give again what another relay has dropped.
+    // A lagging record would give again what another relay has dropped.
     let mailbox = try await authorizedMailbox(request, .settled)
     guard var message = try await oldestMessage(in: mailbox) else {
       listeners.noteSignOfLife(listener)
@@ -161,7 +162,7 @@ extension ClusteredRelay {
     return .acknowledged(wasThere: dropped.wasThere, next: try await oldestMessage(in: rest))
   }
 
-  /// The record is that after the message was dropped, or a settled one.
+  /// The returned record is the one after the message was dropped, or a settled one.
   private func drop(
     _ message: RelayIdentifier, from mailbox: FoundMailbox, _ listener: String?
   ) async throws(ExchangeFailure) -> (wasThere: Bool, record: MailboxRecord) {
@@ -171,7 +172,7 @@ extension ClusteredRelay {
       guard let entry = record.drop(message, at: now) else {
         return recency == .settled ? .keep((MailboxRecord.Entry?.none, record)) : .settle
       }
-      // An expired message is not there.
+      // An expired message counts as missing.
       let isExpired = MailboxRecord.isExpired(entry.sentAt, at: now)
       return .replace((isExpired ? nil : entry, record))
     }
@@ -180,8 +181,9 @@ extension ClusteredRelay {
     return (entry != nil, record)
   }
 
-  /// A body that is not there any more was lost by the cluster, or has come to its end before its record: its clock is ahead of this
-  /// relay's. The relay that has accepted the message within two minutes still has it; one of which none has it is passed over.
+  /// A missing body was lost by the cluster, or has expired before its record: the cluster's clock is ahead of this
+  /// relay's. The relay that accepted the message within the last two minutes still has it; a message whose body no
+  /// relay has is skipped.
   private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
     let (now, key) = (wall, mailbox.key)
     var lost: [MailboxRecord.Entry] = []

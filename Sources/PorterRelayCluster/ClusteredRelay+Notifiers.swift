@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPlatform
 import PorterRelay
 
-/// A notification that comes to no service, for an operator who looks for one.
+/// A notification that reaches no service, for an operator investigating it.
 public struct EndedNotification: Sendable, Equatable {
   public enum Reason: String, Sendable {
     case malformed
@@ -12,17 +12,18 @@ public struct EndedNotification: Sendable, Equatable {
     case expired
   }
 
-  /// In its service's queue.
+  /// Its number in its service's queue.
   public let number: UInt64
   public let reason: Reason
-  /// Of the record that says so, 0 if there is none.
+  /// The revision of the record that shows this; 0 if there is none.
   public let revision: UInt64
 }
 
 /// Notifiers, and the notifications for a service.
 ///
-/// The queue of a service has, for each message that notifies, the mailbox and the message. What the service gets is made when it asks:
-/// only then is it known whether the message still waits, and whether its recipient is about to fetch it.
+/// For each message that notifies, the queue of a service holds the mailbox and the message. The notification itself is
+/// built when the service asks: only then is it known whether the message is still waiting, and whether its recipient
+/// is about to fetch it.
 extension ClusteredRelay {
   // MARK: Recipient's side
 
@@ -35,7 +36,7 @@ extension ClusteredRelay {
       throw .failed("\(error)")
     }
     let shared: BoxSharedKey
-    // A key of low order is the client's mistake, or an attack.
+    // A low-order key is the client's mistake, or an attack.
     do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .refused(.syntax) }
     let generation = random(8)
     let notifier = try await change(mailbox, .recipient) { (record, recency) throws(ExchangeFailure) in
@@ -67,10 +68,10 @@ extension ClusteredRelay {
 
   // MARK: Service's side
 
-  /// What a service's queue is called.
+  /// The name of a service's queue.
   static func name(of service: SigningPublicKey) -> String { TextEncoding.base64URL(service.bytes) }
 
-  /// A repeat with the same `attempt` at this relay, within a minute, adds none.
+  /// A repeat with the same `attempt` at this relay, within a minute, adds nothing.
   func addNotification(
     _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, to service: SigningPublicKey, attempt: RelayIdentifier
   ) async throws(ExchangeFailure) {
@@ -98,15 +99,15 @@ extension ClusteredRelay {
       })
   }
 
-  /// Assigns the notifier to the service, with what waits. The record says what of it is still to be put into the queue: a service that
-  /// gets no answer asks again, and the notifier is its own by then.
+  /// Assigns the notifier to the service, along with what is waiting. The record says which of it must still be queued:
+  /// a service without an answer asks again, and by then it owns the notifier.
   private func take(
     _ mailbox: FoundMailbox, _ service: SigningPublicKey
   ) async throws(ExchangeFailure) -> RelaySubscription {
     let record = try await change(mailbox, .notifier) { (record, recency) throws(ExchangeFailure) in
       if record.notifier?.service == service { return recency == .settled ? .keep(record) : .settle }
       record.notifier?.service = service
-      // It may have had them before, and lost them to another.
+      // The service may have had them before, and lost them to another.
       for index in record.waiting.indices { record.waiting[index].isOwed = record.waiting[index].hasNotification }
       return .replace(record)
     }
@@ -122,7 +123,7 @@ extension ClusteredRelay {
     return waiting.isEmpty ? .subscribed : .waiting
   }
 
-  /// They are in the service's queue.
+  /// Marks the messages as being in the service's queue.
   private func settle(
     _ messages: [RelayIdentifier], of mailbox: FoundMailbox, _ service: SigningPublicKey
   ) async throws(ExchangeFailure) {
@@ -134,7 +135,8 @@ extension ClusteredRelay {
     }
   }
 
-  /// Those that are due. What is over, since its message is gone or its notifier is another one, is acknowledged here.
+  /// Due notifications. Those that are over, because the message is gone or the notifier was replaced, are acknowledged
+  /// here.
   func notifications(
     _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16
   ) async throws(ExchangeFailure) -> RelayDueNotifications {
@@ -174,7 +176,8 @@ extension ClusteredRelay {
         try await store.acknowledgeNotifications(name, numbers)
       }
     }
-    // Those that another server of this service has, and does not acknowledge, are given to the next that asks.
+    // Notifications held by another server of this service, and not acknowledged, are given to the next server that
+    // asks.
     if nextIn == nil, taken.hasOthers { nextIn = 1_000 }
     return RelayDueNotifications(
       notifications: notifications, nextIn: nextIn.map { UInt32(clamping: $0) })
@@ -183,11 +186,12 @@ extension ClusteredRelay {
   private enum Finding: Sendable {
     case due(RelayNotification)
     case held(Int64)
-    /// By the record of this revision, 0 if there is none.
+    /// According to the record of this revision; 0 if there is none.
     case over(EndedNotification.Reason, UInt64)
   }
 
-  /// What is acknowledged never comes again. So what is over by a record that may lag is looked for once more when that is settled.
+  /// Acknowledged notifications never return. So a notification that is over according to a record that may lag is
+  /// checked again once that is settled.
   private func confirmed(
     _ findings: [Finding], of items: [TakenNotifications.Item], _ service: SigningPublicKey
   ) async throws(ExchangeFailure) -> [Finding] {
@@ -230,7 +234,7 @@ extension ClusteredRelay {
     _ number: UInt64, of entry: MailboxRecord.Entry, _ notifier: MailboxRecord.Notifier, _ mailbox: [UInt8],
     _ service: SigningPublicKey
   ) throws(ExchangeFailure) -> RelayNotification {
-    // Two notifications never have one number and one message, so no nonce is used twice under a key.
+    // No two notifications share both number and message, so no nonce is used twice under a key.
     let timestamp = WallTime(milliseconds: entry.sentAt)
     let metadata = RelayMessageMetadata(message: entry.message, timestamp: timestamp)
     guard let nonce = nonce(number, service), let shared = BoxSharedKey(stored: notifier.sharedKey),
@@ -262,7 +266,8 @@ extension ClusteredRelay {
     return .done
   }
 
-  /// Both in one exchange. The mailboxes come last: a message that came to one of them before a notification was due is seen.
+  /// Both in one exchange. The mailboxes come last: a message that arrived in one of them before a notification was due
+  /// is seen.
   func acknowledgeAndGetNotifications(
     _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16, _ nonces: [BoxNonce],
     _ entries: [RelayCommand.Entry]
@@ -274,7 +279,8 @@ extension ClusteredRelay {
     let states: [RelaySubscription]
     do throws(ExchangeFailure) { states = try await self.states(of: entries, of: request, nil) } catch {
       guard case .failed = error else { throw error }
-      // The notifications would be given to no server for some seconds. It asks for what may wait.
+      // Otherwise the notifications would be given to no server for some seconds. The server asks for what may be
+      // waiting.
       states = entries.map { _ in .waiting }
     }
     return .acknowledgedNotifications(due, states)

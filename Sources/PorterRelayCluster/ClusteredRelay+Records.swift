@@ -3,15 +3,15 @@ import PorterPlatform
 import PorterRelay
 import Synchronization
 
-/// Records that this relay has seen last. One may be outdated, which a replacement finds out; so it is used where a replacement
-/// follows, and never to refuse.
+/// Records as this relay last saw them. A record may be outdated, which a replacement detects; so it is used only where
+/// a replacement follows, and never to refuse.
 final class RecordCache: Sendable {
   private static let most = 8_192
   private let records = Mutex<[String: (record: MailboxRecord, revision: UInt64)]>([:])
 
   subscript(key: String) -> (record: MailboxRecord, revision: UInt64)? { records.withLock { $0[key] } }
 
-  /// An earlier revision never takes the place of a later one.
+  /// An earlier revision never replaces a later one.
   func note(_ key: String, _ record: MailboxRecord, _ revision: UInt64) {
     records.withLock { records in
       if let known = records[key] {
@@ -30,16 +30,16 @@ final class RecordCache: Sendable {
 
 /// How recent a record is.
 enum Recency: Comparable {
-  /// As this relay has seen it last.
+  /// As this relay last saw it.
   case remembered
-  /// As some node has it that leads, or believes so. It may lag.
+  /// As reported by a node that leads, or takes itself for the leader. It may lag.
   case read
-  /// With everything that was stored before the request came. Only by such a record is anything refused, dropped or said not to be
-  /// there.
+  /// With everything stored before the request arrived. Only such a record can cause anything to be refused, dropped or
+  /// reported missing.
   case settled
 }
 
-/// A mailbox that a name was found for.
+/// A mailbox found by name.
 struct FoundMailbox {
   let key: String
   let parts: ClusterKey.Parts
@@ -48,18 +48,18 @@ struct FoundMailbox {
   var recency: Recency
 }
 
-/// What becomes of a record.
+/// The decision about a record.
 enum RecordChange<Answer> {
   case replace(Answer)
   case keep(Answer)
-  /// The record is not recent enough to decide by: a settled one is.
+  /// The record is not recent enough to decide by; a settled one is.
   case settle
 }
 
 extension ClusteredRelay {
   private static let mostTries = 32
 
-  /// The cluster's, if it is known: what messages are stored and expire by must not depend on which relay has them.
+  /// The cluster's time, if known: message timestamps and expiry must not depend on which relay has the message.
   var wall: Int64 {
     clusterTime.withLock { $0 }?.value(at: ports.clock.now()) ?? ports.clock.wall().milliseconds
   }
@@ -85,11 +85,12 @@ extension ClusteredRelay {
     name == .notifier ? record.notifier?.generation : record.generation
   }
 
-  /// `recency` is `settled` if the key was settled before, and `read` otherwise. A node that has less than this relay has seen lags.
+  /// `recency` is `settled` if the key was settled before, and `read` otherwise. A node behind what this relay has seen
+  /// lags.
   func read(
     _ key: String, _ recency: Recency
   ) async throws(ExchangeFailure) -> (record: MailboxRecord, revision: UInt64)? {
-    // Before the question, since another exchange may store a later one meanwhile.
+    // Before reading, because another exchange may store a later one in the meantime.
     let known = cache[key]?.revision ?? 0
     let stored = try await asking { [store] () async throws(ClusterFailure) in try await store.record(key) }
     if stored?.revision ?? 0 < known, recency < .settled { return try await readSettled(key) }
@@ -98,7 +99,8 @@ extension ClusteredRelay {
       return nil
     }
     guard stored.revision >= known else {
-      // Another leader has answered than the one that was asked to settle, or the cluster has lost the change, and then it is gone.
+      // The answer came from a leader other than the one asked to settle, or the cluster has lost the change, which is
+      // then gone.
       cache.forget(key)
       throw .failed("the leader lags")
     }
@@ -122,8 +124,8 @@ extension ClusteredRelay {
     }
   }
 
-  /// The mailbox that the request names, if `check` does not throw. It is refused by nothing but a settled record, after the same
-  /// questions to the cluster whether there is such a mailbox or not.
+  /// The mailbox that the request names, if `check` does not throw. Only a settled record can cause a refusal, after
+  /// the same requests to the cluster whether or not there is such a mailbox.
   func admitted(
     _ name: ClusterKey.Name, _ request: RelayRequest, _ recency: Recency,
     _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
@@ -140,12 +142,12 @@ extension ClusteredRelay {
     return found
   }
 
-  /// What the check says of a later record than this one, and at last of a settled one.
+  /// Repeats the check with a later record than this one, and finally with a settled one.
   private func later(
     _ name: ClusterKey.Name, _ request: RelayRequest, _ key: String, after found: FoundMailbox?,
     _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
   ) async throws(ExchangeFailure) -> FoundMailbox? {
-    // A mailbox that is not there is never remembered, and was asked for. This one has to be asked for as often.
+    // A nonexistent mailbox is never remembered, and was asked for. This one must be asked for as often.
     if found?.recency == .remembered {
       let read = try await find(name, request.entity, .read)
       do throws(ExchangeFailure) {
@@ -165,8 +167,9 @@ extension ClusteredRelay {
     try await asking { [store] () async throws(ClusterFailure) in try await store.settle(keys) }
   }
 
-  /// Changes the record by compare-and-set: `body` is called again with the newest record until no other relay was faster. It keeps
-  /// the record only if that is recent enough for the answer; what it throws is a refusal, and stands if the record is settled.
+  /// Changes the record by compare-and-set: calls `body` again with the newest record until no other relay was faster.
+  /// It keeps the record only if that is recent enough for the answer; what it throws is a refusal, and stands if the
+  /// record is settled.
   func change<Answer: Sendable>(
     _ start: FoundMailbox, _ name: ClusterKey.Name,
     _ body: (inout MailboxRecord, Recency) throws(ExchangeFailure) -> RecordChange<Answer>
@@ -181,7 +184,7 @@ extension ClusteredRelay {
     _ body: (inout MailboxRecord, Recency) throws(ExchangeFailure) -> RecordChange<Answer>
   ) async throws(ExchangeFailure) -> Answer {
     var (record, revision, recency) = (start.record, start.revision, start.recency)
-    // A change whose turn it was before has made a newer one.
+    // A change with an earlier turn has produced a newer one.
     if let cached = cache[start.key], cached.revision > revision,
       Self.generation(name, of: cached.record) == start.parts.generation
     {
@@ -200,7 +203,7 @@ extension ClusteredRelay {
             return answer
           }
         } catch {
-          // Whether it was replaced is not known.
+          // Whether it was replaced is unknown.
           cache.forget(start.key)
           throw ExchangeFailure(error)
         }
@@ -211,7 +214,7 @@ extension ClusteredRelay {
     throw .failed("too many changes of one mailbox at the same time")
   }
 
-  /// What to decide by next: a record after that of this revision, which was replaced by another relay, or a settled one.
+  /// The record to decide by next: one after this revision, which another relay replaced, or a settled one.
   private func newest(
     _ start: FoundMailbox, _ name: ClusterKey.Name, after revision: UInt64?
   ) async throws(ExchangeFailure) -> (MailboxRecord, UInt64, Recency) {
@@ -226,7 +229,7 @@ extension ClusteredRelay {
     return (settled.record, settled.revision, .settled)
   }
 
-  /// A refusal by a record that is not settled is none.
+  /// A refusal counts only if the record is settled.
   private func decision<Answer>(
     _ recency: Recency, _ body: () throws(ExchangeFailure) -> RecordChange<Answer>
   ) throws(ExchangeFailure) -> RecordChange<Answer> {
@@ -263,7 +266,7 @@ extension ClusteredRelay {
         cache.note(key, record, revision)
         return try names(mailbox, record.generation)
       }
-      // It is there already.
+      // It already exists.
       guard let found = try await readSettled(key) else { continue }
       guard senderKey == nil || senderKey == found.record.senderKey else { throw .refused(.auth) }
       return try names(mailbox, found.record.generation)
@@ -283,7 +286,7 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> RelayAnswer {
     let mailbox = try await authorizedMailbox(request, .read)
     return try await change(mailbox, .recipient) { (record, _) throws(ExchangeFailure) in
-      // Securing is final: the sender in possession must not be displaced.
+      // Securing is final: the current sender must not be displaced.
       if record.senderKey == senderKey { return .keep(.done) }
       guard record.senderKey == nil else { throw .refused(.auth) }
       record.senderKey = senderKey

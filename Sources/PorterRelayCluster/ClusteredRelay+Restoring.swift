@@ -2,27 +2,28 @@ import PorterPlatform
 import PorterRelay
 import Synchronization
 
-/// Bodies that this relay has stored lately, in memory: nodes that were cut off from each other can undo what they have acknowledged, and a
-/// body, unlike a record, is written once and never again (`spec/protocol/relay-cluster.md`, What 2.9 does not keep).
+/// Bodies that this relay stored recently, kept in memory: nodes that were cut off from each other can undo what they
+/// have acknowledged, and a body, unlike a record, is written once and never again (`spec/protocol/relay-cluster.md`,
+/// What 2.9 does not keep).
 final class AcceptedBodies: Sendable {
   struct Body: Sendable {
     let key: String
     let parts: ClusterKey.Parts
     let message: RelayIdentifier
-    /// As it is stored.
+    /// As stored.
     let bytes: [UInt8]
     let at: Moment
   }
 
-  /// Longer than nodes disagree after a failure that lasts seconds. In a longer one nothing is accepted.
+  /// Longer than nodes disagree after a failure lasting seconds. In a longer one nothing is accepted.
   static let span = Span.seconds(120)
   static let mostBytes = 16 << 20
-  /// About what each takes beside its bytes.
+  /// Approximate overhead of each in addition to its bytes.
   private static let overhead = 384
 
   private struct State {
     var bodies: [Body] = []
-    /// The first of those that are kept: what is before it goes when it is half of all.
+    /// The first one kept: those before it are removed when they make up half of all.
     var start = 0
     var bytes = 0
 
@@ -54,7 +55,7 @@ final class AcceptedBodies: Sendable {
     }
   }
 
-  /// As it is stored.
+  /// As stored.
   func body(of message: [UInt8], _ key: String, now: Moment) -> [UInt8]? {
     state.withLock { state in
       Self.forgetOld(&state, now: now)
@@ -68,13 +69,13 @@ final class AcceptedBodies: Sendable {
 }
 
 extension ClusteredRelay {
-  /// Of one exchange, which has to end in time.
+  /// For one exchange, which must end in time.
   private static let mostAsked = 8
-  /// In milliseconds, of relays' clocks, which are kept in step.
+  /// In milliseconds, between relays' clocks, which are kept synchronized.
   private static let clockDifference: Int64 = 10_000
 
-  /// Of these messages, whose bodies the cluster has lost, the first of which a relay still has the body. The first eight of those that were
-  /// accepted lately are asked for.
+  /// Among these messages, whose bodies the cluster has lost, the first whose body a relay still has. Asks for the
+  /// first eight of those accepted recently.
   func firstKept(
     of lost: [MailboxRecord.Entry], _ key: String
   ) async throws(ExchangeFailure) -> (entry: MailboxRecord.Entry, bytes: [UInt8])? {
@@ -93,21 +94,21 @@ extension ClusteredRelay {
     }
     let kept = found.filter { index, bytes in bytes.starts(with: asked[index].message.bytes) }
     guard let first = kept.min(by: { $0.key < $1.key }) else { return nil }
-    // Its body may be missing since it was acknowledged meanwhile.
+    // Its body may be missing because the message has since been acknowledged.
     guard try await readSettled(key)?.record.entry(asked[first.key].message) != nil else { return nil }
     return (asked[first.key], first.value)
   }
 
-  /// Looks whether the cluster still has the bodies of the messages that this relay has accepted lately and that wait, and stores those that it has
-  /// not. To be called some time after a failure of the cluster, when its nodes agree again; how many were missing. Throws if the cluster does
-  /// not answer: then some were not looked for.
+  /// Checks whether the cluster still has the bodies of waiting messages that this relay accepted recently, and stores
+  /// the missing ones. To be called some time after a failure of the cluster, when its nodes agree again. Returns how
+  /// many were missing. Throws if the cluster does not answer: then some were not checked.
   public func restoreBodies() async throws(ClusterFailure) -> Int {
     var restored = 0
     let bodies = accepted.all(now: ports.clock.now())
     for (key, bodies) in Dictionary(grouping: bodies, by: \.key) {
       do throws(ExchangeFailure) { restored += try await restore(bodies, key) } catch {
         if case .failed(let reason) = error { throw ClusterFailure(reason) }
-        // The mailbox is not there any more.
+        // The mailbox no longer exists.
       }
     }
     return restored
@@ -128,7 +129,7 @@ extension ClusteredRelay {
     return restored
   }
 
-  /// False if it is there, or its message does not wait any more.
+  /// Returns false if it exists, or its message is no longer waiting.
   private func restore(
     _ body: AcceptedBodies.Body, _ entry: MailboxRecord.Entry, in mailbox: FoundMailbox
   ) async throws(ExchangeFailure) -> Bool {
@@ -151,7 +152,7 @@ extension ClusteredRelay {
     return isNamed
   }
 
-  /// With the time that an exchange has.
+  /// Runs `body` with the time of an exchange.
   private func bounded<Value: Sendable>(
     _ body: () async throws(ExchangeFailure) -> Value
   ) async throws(ExchangeFailure) -> Value {

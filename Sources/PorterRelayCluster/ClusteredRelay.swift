@@ -3,7 +3,8 @@ import PorterPlatform
 public import PorterRelay
 import Synchronization
 
-/// A relay that keeps its mailboxes in a cluster, as any number of others do that serve the same ones. Safe from any thread.
+/// A relay that keeps its mailboxes in a cluster, along with any number of others serving the same ones. Safe from any
+/// thread.
 public final class ClusteredRelay: Sendable {
   let store: any ClusterStore
   let identifiers: ClusterKey
@@ -19,9 +20,9 @@ public final class ClusteredRelay: Sendable {
   private let decoy: SigningPublicKey
   let decoyCheckKey: RelayCheckKey
 
-  /// `secret` has 32 bytes and is the cluster's. `admit` gets the identifier of a mailbox whose key has signed a request, and returns
-  /// whether that may be carried out. `onNews` gets the listeners to which something came, `onEnded` each notification that comes to
-  /// no service.
+  /// `secret` has 32 bytes and is the cluster's. `admit` gets the identifier of a mailbox whose key has signed a
+  /// request, and returns whether it may be carried out. `onNews` gets the listeners that received something, `onEnded`
+  /// each notification that reaches no service.
   public convenience init?(
     _ store: any ClusterStore, secret: [UInt8], admit: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
     onNews: @escaping @Sendable ([String]) -> Void, onEnded: @escaping @Sendable (EndedNotification) -> Void = { _ in }
@@ -118,13 +119,14 @@ public final class ClusteredRelay: Sendable {
 
   // MARK: Time
 
-  /// What the cluster has just given a message as its time, in milliseconds since 1970.
+  /// Sets the time that the cluster has just given a message, in milliseconds since 1970.
   public func note(time milliseconds: Int64) {
     let time = ClusterTime(milliseconds: milliseconds, moment: ports.clock.now())
     clusterTime.withLock { $0 = time }
   }
 
-  /// Of two clocks that differ one is wrong, and it is not known which: messages would expire too early, or be stored as if they were old.
+  /// If two clocks differ, one is wrong, and it is unknown which: messages would expire too early, or be stored as if
+  /// old.
   public var clockProblem: String? {
     let (now, wall) = (ports.clock.now(), ports.clock.wall())
     let seconds = clusterTime.withLock { $0 }?.difference(now: now, wall: wall)
@@ -133,7 +135,7 @@ public final class ClusteredRelay: Sendable {
 
   // MARK: Who may
 
-  /// Throws `auth` unless the key made the signature. Without a key, does the same work with no result.
+  /// Throws `auth` unless the key made the signature. Without a key, does the same work without a result.
   func authorize(_ signature: [UInt8]?, of bytes: [UInt8], key: SigningPublicKey?) throws(ExchangeFailure) {
     guard let signature else { throw .refused(.auth) }
     guard (key ?? decoy).isValid(signature: signature, for: bytes), key != nil else { throw .refused(.auth) }
@@ -153,10 +155,10 @@ public final class ClusteredRelay: Sendable {
 
   // MARK: Listeners
 
-  /// The listener can be woken from now on: pushes wait a moment for it.
+  /// Marks the listener as reachable: pushes wait a moment for it.
   public func attach(_ listener: String) { listeners.noteSignOfLife(listener) }
 
-  /// The listener cannot be woken for now: pushes do not wait for it.
+  /// Marks the listener as unreachable for now: pushes do not wait for it.
   public func detach(_ listener: String) { pushAgain(listeners.noteAbsence(listener)) }
 
   /// Ends the subscriptions of these listeners.
@@ -182,19 +184,19 @@ extension ClusteredRelay: ClusterListener {
   }
 }
 
-/// Whether the exchange counts towards no mailbox's share.
+/// Whether the exchange is exempt from mailboxes' shares.
 private enum ExchangeTrust {
   @TaskLocal static var current = false
 }
 
 /// Why an exchange has no other answer.
 enum ExchangeFailure: Error {
-  /// The client's mistake, or its bad luck.
+  /// The client's mistake, or bad luck.
   case refused(RelayError)
   case limited
-  /// The cluster gave no answer.
+  /// The cluster did not answer.
   case failed(String)
-  /// A node has no room, and has done nothing. If it leads no more, the leader may have.
+  /// A node is out of room, and has done nothing. If it no longer leads, the leader may have.
   case full(String)
 
   init(_ failure: ClusterFailure) {
@@ -202,7 +204,7 @@ enum ExchangeFailure: Error {
   }
 }
 
-/// Asks the cluster, and converts its failure.
+/// Calls the cluster, and converts its failure.
 func asking<Value: Sendable>(
   _ body: () async throws(ClusterFailure) -> Value
 ) async throws(ExchangeFailure) -> Value {
@@ -210,7 +212,7 @@ func asking<Value: Sendable>(
 }
 
 extension RelayCommand {
-  /// Whether messages are stored by it, or found to have expired.
+  /// Whether it stores messages, or finds them expired.
   fileprivate var dependsOnTime: Bool {
     switch self {
     case .send, .getMessage, .getMessageWithAge, .acknowledge, .acknowledgeAndGet, .subscribe, .check, .checkByKeys,

@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterRelay
 
-/// Everything about a mailbox but the bodies of its messages, as one value that is replaced as a whole: whatever must happen
-/// together, happens in one replacement.
+/// Everything about a mailbox except the bodies of its messages, as one value replaced as a whole: changes that must
+/// happen together are one replacement.
 struct MailboxRecord: Equatable {
   struct Notifier: Equatable {
     /// 8 bytes, part of its identifier.
@@ -14,7 +14,7 @@ struct MailboxRecord: Equatable {
     var service: SigningPublicKey?
   }
 
-  /// A message that waits.
+  /// A waiting message.
   struct Entry: Equatable {
     var body: UInt64
     var message: RelayIdentifier
@@ -22,15 +22,15 @@ struct MailboxRecord: Equatable {
     var sentAt: Int64
     /// The sender asked for a notification.
     var notify: Bool
-    /// There is, or was, one: the mailbox had a notifier.
+    /// The mailbox had a notifier, so there is or was a notification.
     var hasNotification: Bool
-    /// The notifier's service is to get it, and it may not be in the service's queue yet.
+    /// The notifier's service must get it, but may not have it in its queue yet.
     var isOwed = false
 
     var stored: StoredBody { StoredBody(number: body, message: message.bytes) }
   }
 
-  /// A message that was dropped, so that a repeat of its sending is recognised.
+  /// A dropped message, kept so that a resend is recognised.
   struct Past: Equatable {
     /// 8 bytes of the attempt.
     var attempt: [UInt8]
@@ -43,7 +43,7 @@ struct MailboxRecord: Equatable {
     case dropped
   }
 
-  /// Attempts that are remembered for a mailbox.
+  /// Attempts remembered per mailbox.
   static let mostPast = 256
   static let retention: Int64 = RelayLimits.retentionDays * 86_400_000
   private static let version: UInt8 = 1
@@ -79,7 +79,7 @@ struct MailboxRecord: Equatable {
 
   func entry(_ message: RelayIdentifier) -> Entry? { waiting.first { $0.message == message } }
 
-  /// Removes what is past its retention; returns the numbers of the bodies.
+  /// Removes messages past their retention; returns the numbers of their bodies.
   mutating func expire(at now: Int64) -> [StoredBody] {
     let expired = waiting.filter { Self.isExpired($0.sentAt, at: now) }
     if !expired.isEmpty { waiting.removeAll { Self.isExpired($0.sentAt, at: now) } }
@@ -87,7 +87,7 @@ struct MailboxRecord: Equatable {
     return expired.map(\.stored)
   }
 
-  /// False if it is not there.
+  /// Nil if it is not there.
   mutating func drop(_ message: RelayIdentifier, at now: Int64) -> Entry? {
     guard let index = waiting.firstIndex(where: { $0.message == message }) else { return nil }
     let entry = waiting.remove(at: index)
@@ -127,7 +127,7 @@ extension MailboxRecord {
     return bytes
   }
 
-  /// Throws `syntax` for bytes that are no record of this version.
+  /// Throws `syntax` for bytes that are not a record of this version.
   init(decoding bytes: [UInt8]) throws(RelayError) {
     var reader = RelayReader(bytes)
     guard try reader.byte() == Self.version else { throw .version }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Lets the changes of one mailbox at this relay come one after the other, in the order in which they were asked for. Between relays,
-/// compare-and-set decides; within one it would make all but one of them start again, each time.
+/// Runs the changes of one mailbox at this relay one after the other, in the order requested. Between relays,
+/// compare-and-set decides; within one it would make all but one of them start over each time.
 final class MailboxTurns: Sendable {
   private typealias Waiter = UnsafeContinuation<Void, Never>
 
-  /// A key is here while it has a turn, with those that wait for theirs.
+  /// A key is present while it has a turn, with those waiting for theirs.
   private let waiting = Mutex<[String: [Waiter]]>([:])
 
   func take<Value: Sendable, Failure: Error>(

@@ -29,7 +29,7 @@ extension NotificationServer {
       let event: ServerToken.Event = token.clientBoxKey == boxKey ? .registerAgain : .registerOther
       return try conclude(request, signer: signingKey, token, event)
     }
-    // Its answer is not stored: that would take room as a token does.
+    // The answer is not stored: it would take up room, as a token does.
     guard try hasRoomForToken() else {
       guard case .refused(let reason) = try raise(.registerTooMany, nil).reply else { throw .damaged(.token) }
       return refusal(request.correlation, reason)
@@ -93,7 +93,7 @@ extension NotificationServer {
     }
   }
 
-  /// Raises the event, carries out what is `admitted`, and stores the answer: one transaction, so that a repeat finds
+  /// Raises the event, carries out what is `admitted`, and stores the answer in one transaction, so that a repeat finds
   /// either all of it or nothing.
   private func conclude(
     _ request: ServerRequest, signer: SigningPublicKey, _ token: TokenRecord?, _ event: ServerToken.Event,
@@ -133,8 +133,8 @@ extension NotificationServer {
 
   // MARK: Subscriptions
 
-  /// The relay is asked first, with nothing held meanwhile. If the server ends before it has stored the answer, the
-  /// request is still in its mailbox.
+  /// Asks the relay first, outside any transaction. If the server ends before it has stored the answer, the request is
+  /// still in its mailbox.
   private func subscribe(
     _ request: ServerRequest, _ token: TokenRecord, _ credentials: [NotifierCredentials]
   ) throws(ServerError) -> ServerAnswer {
@@ -156,7 +156,7 @@ extension NotificationServer {
     }
   }
 
-  /// Whether it may have so many subscriptions more.
+  /// Whether the token may have `count` more subscriptions.
   func admits(_ count: Int, _ token: TokenRecord) throws(ServerError) -> Bool {
     guard ServerToken.step(token.state, .subscribe).effects.contains(.admitSubscription) else { return false }
     return try state.subscriptionCount(token: token.number) + count <= maximumSubscriptions

@@ -7,8 +7,8 @@ import PorterRelay
 /// The notification server: serves requests from its mailbox at the relay, takes notifications from the relay, and
 /// determines which pushes are due.
 ///
-/// It waits for nothing and starts no thread: its owner calls `serve` when the relay wakes it or `nextDeadline` has
-/// come, and carries pushes to their providers (`ServerLoop` does both). One thread.
+/// It never waits and starts no thread: its owner calls `serve` when the relay wakes it or `nextDeadline` is reached,
+/// and carries pushes to their providers (`ServerLoop` does both). Single-threaded.
 package final class NotificationServer {
   let state: ServerState
   let port: any RelayPort
@@ -25,31 +25,31 @@ package final class NotificationServer {
   let log: Log
   var useClock: UseClock
 
-  /// Of a token.
+  /// Per token.
   var maximumSubscriptions = 10_000
   var tokenBound: TokenBound
-  /// How many there are, if the file has only those that are worked on.
+  /// Counts all tokens, if the file holds only those being worked on.
   var tokenCount: (() throws(ServerError) -> Int)?
-  /// The identifier of the next new token, if another server has begun to make it.
+  /// The identifier of the next new token, if another server has begun to create it.
   var proposedIdentifier: [UInt8]?
 
-  /// Pending times, none of which is worth keeping over a restart.
+  /// Pending times. None needs to survive a restart.
   var times: ServerTimes
-  /// What `settle` has to do; nil if the turn has failed.
+  /// The work left for `settle`; nil if the turn failed.
   var unsettled: UnsettledTurn?
 
-  /// Given by the relay, and not stored since something failed.
+  /// Received from the relay, but not stored because of a failure.
   var given: [RelayNotification] = []
-  /// Stored, and still at the relay: the next question to it acknowledges them.
+  /// Stored, and still at the relay: the next request to it acknowledges them.
   var unacknowledged: [RelayNotification] = []
 
   struct UnsettledTurn {
     var asksRelay = false
-    /// Stored, perhaps not on the disk yet.
+    /// Stored, but perhaps not on disk yet.
     var notifications: [RelayNotification] = []
   }
 
-  /// Makes the server's keys and mailbox when it runs for the first time, and subscribes to everything stored.
+  /// Creates the server's keys and mailbox on the first run, and subscribes to everything stored.
   package init(
     state: ServerState, relay port: any RelayPort, providers: Set<String>, tokens: Int? = nil, ports: Ports = .system,
     log: Log = .silent
@@ -90,27 +90,27 @@ package final class NotificationServer {
     try countTokens()
   }
 
-  /// Does the work that is due now, and of what is much no more than a slice: then `nextDeadline` is now. Failures that may
-  /// pass are logged and retried later; others are thrown.
+  /// Does the work that is due now, large jobs one slice at a time; `nextDeadline` is now while more is left. Failures
+  /// that may pass are logged and retried later; others are thrown.
   ///
-  /// `isWoken`: whether the relay has something, as far as its wake-ups say. If not, it is asked when that is due.
+  /// `isWoken`: whether the relay's wake-ups say that it has something. If not, it is asked when that is due.
   package func serve(isWoken: Bool = true) throws(ServerError) {
     try takePushes(isWoken: isWoken)
     try settle()
   }
 
-  /// The first half of `serve`: all that pushes to devices wait for. Only requests wait for the disk in it.
+  /// The first half of `serve`: everything that pushes to devices wait for. Only requests wait for the disk here.
   package func takePushes(isWoken: Bool) throws(ServerError) {
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
       times.hasMoreToDo = false
-      // Tokens end in more than one way, also by an operator's hand.
+      // Tokens end in more than one way, including by an operator.
       if tokenBound.isMet { try countTokens() }
       try wakeDevices()
       try releaseDeferredPushes()
       unsettled = UnsettledTurn()
       let now = clock.now()
-      // Whether it succeeds or is tried again later.
+      // Done whether it succeeds or is retried later.
       if port.takeReset() { times.listenCheck = now }
       guard now >= times.relayRetry, isWoken || times.isRelayDue(now: now) else { return }
       times.hasMoreAtRelay = false
@@ -120,12 +120,12 @@ package final class NotificationServer {
     }
   }
 
-  /// The second half, which pushes need not wait for.
+  /// The second half of `serve`, which pushes need not wait for.
   package func settle() throws(ServerError) {
     guard let turn = unsettled else { return }
     unsettled = nil
     try tryingAgainLater { () throws(ServerError) in
-      // First: it must not depend on what may fail after it.
+      // First, so as not to depend on later steps that may fail.
       try settle(turn.notifications)
       try sweepIfDue()
       guard turn.asksRelay else { return }
@@ -138,16 +138,16 @@ package final class NotificationServer {
     do throws(ServerError) { try body() } catch {
       guard error.mayPass(at: port) else { throw error }
       times.relayFailed(error, now: clock.now())
-      // It is asked anew then.
+      // It is asked again then.
       times.hasMoreAtRelay = false
       log(.warning, "serving failed, trying again later", ["reason": "\(error)"])
     }
   }
 
-  /// Whether the last turn ended before its work did.
+  /// Whether the last turn ended with work left.
   package var hasMoreToDo: Bool { times.hasMoreToDo || times.hasMoreAtRelay }
 
-  /// When `serve` has to be called at the latest, even if the relay does not wake the server.
+  /// The latest time to call `serve`, even if the relay does not wake the server.
   package func nextDeadline() throws(ServerError) -> Moment {
     if hasMoreToDo { return clock.now() }
     let next = min(times.listenCheck, times.sweep, times.heldNotification ?? times.sweep)
@@ -161,7 +161,7 @@ package final class NotificationServer {
     return deadline
   }
 
-  /// What is wrong now.
+  /// Current problems.
   package var problems: [ServerProblem] {
     var problems: [ServerProblem] = []
     if let failure = times.failure { problems.append(ServerProblem(failure)) }
@@ -200,7 +200,7 @@ package final class NotificationServer {
     times.listenCheck = now + ServerTimes.listenCheckInterval
   }
 
-  /// A slice of the check that is under way, if one is.
+  /// Checks a slice of the subscriptions, if a check is under way.
   private func checkSubscriptions() throws(ServerError) {
     guard let last = times.checkedThrough else { return }
     let (records, next) = try state.subscriptions(after: last, limit: ServerTimes.checkSlice)
@@ -218,7 +218,7 @@ package final class NotificationServer {
     if times.checkedThrough != nil { times.hasMoreAtRelay = true }
   }
 
-  /// One status for each, in order.
+  /// Returns one status per credential, in order.
   func subscribeAtRelay(
     _ credentials: [(notifier: RelayIdentifier, key: SigningKeyPair)]
   ) throws(ServerError) -> [SubscriptionStatus] {
@@ -252,7 +252,7 @@ package final class NotificationServer {
     try state.checkDamage()
   }
 
-  /// Of a slice of them. Returns how many they were.
+  /// Expires a slice of the unused tokens. Returns how many.
   func expireUnusedTokens() throws(ServerError) -> Int {
     guard useClock.isCertain(now: clock.now(), wall: clock.wall()) else { return 0 }
     let unused = try state.tokensUnused(
@@ -261,7 +261,7 @@ package final class NotificationServer {
     return unused.count
   }
 
-  /// By which the use of a token is noted now.
+  /// The time at which a token's use is recorded now.
   var useTime: Int64 { useClock.time(now: clock.now(), wall: clock.wall()) }
 
   /// Part of the running transaction.

@@ -1,12 +1,12 @@
 import PorterPlatform
 
-/// What carries the pushes of one provider.
+/// Carries the pushes of one provider.
 protocol Worker: AnyObject {
   typealias Then = @Sendable (PendingPush, PushOutcome) -> Void
 
-  /// Pushes that were handed over and whose outcomes were not seen yet. Belongs to the loop's thread.
+  /// Pushes that were handed over and whose outcomes have not been seen yet. Belongs to the loop's thread.
   var underWay: Set<Int64> { get set }
-  /// How many may be.
+  /// The most pushes that may be under way.
   var capacity: Int { get }
   func deliver(_ pending: [PendingPush])
   func close()
@@ -19,7 +19,7 @@ final class ProviderWorker: Worker {
     var isClosed = false
   }
 
-  /// Pushes that the threads have before them, so that they need not wait for the outcomes to be stored.
+  /// Pushes queued per thread, so that threads need not wait for outcomes to be stored.
   private static let queueFactor = 16
 
   var underWay: Set<Int64> = []
@@ -56,7 +56,7 @@ final class ProviderWorker: Worker {
   func close() { work.signal { $0.isClosed = true } }
 }
 
-/// A provider that needs none.
+/// A provider that needs no threads.
 final class SenderWorker: Worker {
   var underWay: Set<Int64> = []
   var capacity: Int { max(1, sender.capacity) }

@@ -5,7 +5,7 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// A push that is to be carried to its provider now.
+/// A push to carry to its provider now.
 package struct PendingPush: Sendable {
   let due: DuePush
   let generation: Int64
@@ -13,7 +13,7 @@ package struct PendingPush: Sendable {
   package let push: OutgoingPush
 
   package var kind: PushKind { due.kind }
-  /// Names it among those that are under way.
+  /// Identifies it among the pushes under way.
   package var sequence: Int64 { due.sequence }
 }
 
@@ -24,15 +24,15 @@ extension NotificationServer {
     try nextPushes(for: provider, count: 1, underWay: []).first
   }
 
-  /// The pushes that have waited longest for this provider, except those that are under way; none while the provider is
-  /// paused after a failure.
+  /// The pushes that have waited longest for this provider, except those under way; none while the provider is paused
+  /// after a failure.
   ///
-  /// They stay stored until `finish` is called; after a restart they are returned again.
+  /// They stay stored until `finish` is called, and are returned again after a restart.
   package func nextPushes(
     for provider: String, count: Int, underWay: Set<Int64>
   ) throws(ServerError) -> [PendingPush] {
     if let pause = times.providerPauses[provider], clock.now() < pause.until { return [] }
-    // A provider that has just failed is tried with one.
+    // A provider that has just failed is tried with a single push.
     let count = times.providerPauses[provider] == nil ? count : min(count, underWay.isEmpty ? 1 : 0)
     return try pushes { () throws(ServerError) in
       let due = try state.duePushes(provider: provider, limit: underWay.count + count)
@@ -40,7 +40,7 @@ extension NotificationServer {
     }
   }
 
-  /// Those of these sequences that are to be sent, whether or not the provider is paused. There are `most` pushes, at the most.
+  /// The due pushes among these sequences, whether or not the provider is paused. There are at most `most` pushes.
   func pushes(
     for provider: String, among sequences: Set<Int64>, outOf most: Int
   ) throws(ServerError) -> [PendingPush] {
@@ -51,7 +51,7 @@ extension NotificationServer {
 
   private func pushes(_ due: () throws(ServerError) -> ArraySlice<DuePush>) throws(ServerError) -> [PendingPush] {
     while true {
-      // As of one point in time; and SQLite's locks are taken once, not for each question.
+      // A snapshot of one point in time. It also takes SQLite's locks once instead of for each query.
       let (pushes, dropped) = try state.reading { () throws(ServerError) in try pending(try due()) }
       if !dropped.isEmpty {
         try state.transaction { () throws(ServerError) in for push in dropped { try state.remove(push) } }
@@ -60,7 +60,7 @@ extension NotificationServer {
     }
   }
 
-  /// Beside them those that cannot be sent, or need not.
+  /// Also returns the pushes that cannot be sent or need not be.
   private func pending(
     _ due: ArraySlice<DuePush>
   ) throws(ServerError) -> (pushes: [PendingPush], dropped: [DuePush]) {
@@ -81,12 +81,12 @@ extension NotificationServer {
     return (pushes, dropped)
   }
 
-  /// When a provider that failed is to be tried again; nil if none is paused.
+  /// The next time to try a failed provider again; nil if none is paused.
   package var nextProviderAttempt: Moment? {
     times.providerPauses.values.map(\.until).filter { $0 > clock.now() }.min()
   }
 
-  /// Nil if it is not to be sent any more.
+  /// Nil if it should no longer be sent.
   private func pendingPush(_ due: DuePush) throws(ServerError) -> PendingPush? {
     guard let token = try state.token(number: due.token) else { return nil }
     let payload: PushPayload
@@ -120,8 +120,8 @@ extension NotificationServer {
     try finish([(pending, outcome)])
   }
 
-  /// Records the outcomes of several pushes in one transaction. It waits for no disk: a push whose outcome a power failure undoes
-  /// is sent once more.
+  /// Records the outcomes of several pushes in one transaction. Does not wait for the disk: if a power failure undoes
+  /// an outcome, the push is sent once more.
   package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
     for (pending, outcome) in ended {
       log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
@@ -132,7 +132,7 @@ extension NotificationServer {
         times.resume(provider)
         continue
       }
-      // Those that were under way together are one attempt.
+      // Pushes under way together count as one attempt.
       let now = clock.now()
       if let pause = times.providerPauses[provider], now < pause.until { continue }
       let pause = times.pause(provider, now: now)
@@ -177,7 +177,7 @@ extension NotificationServer {
     try state.postpone(push, until: WallTime(milliseconds: clock.wall().milliseconds &+ span.milliseconds))
   }
 
-  /// Pushes that were to be tried later and are due, a slice of them.
+  /// Releases a slice of the deferred pushes that are now due.
   func releaseDeferredPushes() throws(ServerError) {
     let wall = clock.wall()
     guard let next = try state.nextDeferredPush(), next <= wall.milliseconds || state.isBeyond(next, wall) else {

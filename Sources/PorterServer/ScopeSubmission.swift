@@ -3,14 +3,15 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// Leaves what a service has sealed for a host's scope in the scope's mailbox, with a notification. The relay reports it to
-/// the notification server, whose push wakes the device. Nothing of it is read here: it is sealed for the host alone.
+/// Leaves a message that a service has sealed for a host's scope in the scope's mailbox, with a notification. The relay
+/// reports it to the notification server, whose push wakes the device. Nothing of it is read here: it is sealed for the
+/// host alone.
 package enum ScopeSubmission {
-  /// Of a sealed envelope, in bytes.
+  /// Size of a sealed envelope, in bytes.
   package static let size = ApplicationEnvelope.sealedCount
 
-  /// The same message again, such as after a crash, is kept once. Throws `.push(.malformed)` for what is no address or no
-  /// sealed envelope, and `.relay(.auth)` when the scope is gone.
+  /// Repeating the same message, such as after a crash, keeps one copy. Throws `.push(.malformed)` for a malformed
+  /// address or sealed envelope, and `.relay(.auth)` when the scope is gone.
   package static func submit(
     _ message: [UInt8], to address: String, relay port: any RelayPort, ports: Ports = .system
   ) throws(ServerError) {

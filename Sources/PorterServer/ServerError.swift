@@ -9,7 +9,7 @@ package enum ServerError: Error, Hashable, Sendable {
     case identity, token, subscription, notification, request
   }
 
-  /// The state file's directory or the file cannot be used.
+  /// The state file or its directory cannot be used.
   case cannotOpenState(systemError: Int32)
   /// The file is not a server's state.
   case notServerState
@@ -22,15 +22,15 @@ package enum ServerError: Error, Hashable, Sendable {
   case damaged(Record)
   case storage(SQLiteError)
   case relay(RelayError)
-  /// The cluster that has the state cannot be used.
+  /// The cluster that holds the state cannot be used.
   case cluster(String)
-  /// The cluster has what another version stored, in a layout of its own.
+  /// The cluster holds data that another version stored in a different layout.
   case otherLayout
   /// The relay does not know the server's mailbox: the state belongs to another relay file.
   case mailboxUnknown
   case push(PushError)
   case crypto(CryptoError)
-  /// Longer than a Unix socket's address can be.
+  /// Longer than a Unix socket address can be.
   case socketPathTooLong(limit: Int)
   /// The process is out of file descriptors or threads.
   case noResources
@@ -59,12 +59,12 @@ extension ServerError {
     do throws(CryptoError) { return try body() } catch { throw .crypto(error) }
   }
 
-  /// Whether what was to be sent to a scope is no address or no envelope.
+  /// Whether a submission to a scope had a malformed address or envelope.
   package var isBadEnvelope: Bool {
     if case .push(.malformed) = self { true } else { false }
   }
 
-  /// Whether the same request may succeed later without any change.
+  /// Whether the same request may succeed later unchanged.
   var isTemporary: Bool {
     switch self {
     case .storage(let error): error.isTemporary || error.kind == .full || error.kind == .ioError
@@ -78,8 +78,8 @@ extension ServerError {
 }
 
 extension ServerError {
-  /// Whether to try again later. A relay that is a file fails for good where one on the network may be repaired: an answer
-  /// that does not read, or a mailbox that a restored backup has again.
+  /// Whether to try again later. Some failures are permanent with a relay file but can be repaired on a network relay:
+  /// a malformed answer, or a mailbox that a restored backup brings back.
   func mayPass(at relay: any RelayPort) -> Bool {
     switch self {
     case .relay, .mailboxUnknown: isTemporary || !relay.isLocal

@@ -11,19 +11,19 @@ import PorterRelay
   import Android
 #endif
 
-/// A notification server as the loop sees it: one that has its state alone, or one that shares it.
+/// A notification server as the loop sees it: one with its own state, or one that shares it.
 protocol LoopedServer: AnyObject {
   var port: any RelayPort { get }
   var log: Log { get }
   var problems: [ServerProblem] { get }
   var nextProviderAttempt: Moment? { get }
-  /// All that pushes wait for. `settle` follows, after they have been handed over.
+  /// Does everything that pushes wait for. `settle` follows, after they have been handed over.
   func takePushes(isWoken: Bool) throws(ServerError)
   func settle() throws(ServerError)
   func nextDeadline() throws(ServerError) -> Moment
-  /// Instead of both once the server is to end.
+  /// Replaces both once the server is about to end.
   func drain()
-  /// Called once, when the loop ends and before it drains: tells the relay what it has not been told yet.
+  /// Called once, when the loop ends and before it drains: sends the relay any acknowledgements it still lacks.
   func leave()
   func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
   func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
@@ -35,14 +35,14 @@ extension NotificationServer: LoopedServer {
 
 /// Runs a notification server: waits for the relay, for deadlines, and for the outcomes of pushes.
 ///
-/// The server belongs to the thread that calls `run`. Each provider has its own threads, so that one that does not
-/// answer delays neither clients nor other providers. Outcomes that have come meanwhile are stored together.
+/// The server belongs to the thread that calls `run`. Each provider has its own threads, so an unresponsive one delays
+/// neither clients nor other providers. Outcomes that arrive while the loop is busy are stored together.
 package final class ServerLoop {
-  /// From one wait of the loop to its next: how long nothing else that comes is noticed.
+  /// From one wait of the loop to the next: how long new events go unnoticed.
   package struct Turns: Sendable {
     package var count = 0
     package var longest = Span.zero
-    /// The longest by the processor time of the loop's thread: what it does, and not what it waits for.
+    /// The longest by processor time of the loop's thread: time spent working, not waiting.
     package var longestAtWork = Span.zero
   }
 
@@ -51,7 +51,7 @@ package final class ServerLoop {
     let outcome: PushOutcome
   }
 
-  /// Of an embedded relay that a server asks, which has all mailboxes of its clients.
+  /// For a server's embedded relay, which has all its clients' mailboxes.
   package static let relayCacheKibibytes = 16 << 10
 
   private let server: any LoopedServer
@@ -70,8 +70,9 @@ package final class ServerLoop {
   private static let pause = Span.seconds(1)
   private var pausedUntil: Moment
 
-  /// Ends when `stop` is raised, which any thread or signal handler may do; `drains` says then whether the pushes that are due are
-  /// sent before, and is asked again when `stop` is raised meanwhile. `processorTime` is that of the calling thread, for `takeTurns`.
+  /// Ends when `stop` is raised, which any thread or signal handler may do. `drains` then says whether to send the due
+  /// pushes first, and is asked again if `stop` is raised while draining. `processorTime` is that of the calling
+  /// thread, for `takeTurns`.
   package convenience init(
     server: NotificationServer, providers: [String: any PushProvider], senders: [String: any PushSender] = [:],
     status: ServerStatus = ServerStatus(), stop: WakeDescriptor, drains: @escaping @Sendable () -> Bool = { false },
@@ -103,7 +104,7 @@ package final class ServerLoop {
         deliveries.append(Delivery(pending: pending, outcome: outcome))
         return deliveries.count == 1
       }
-      // The loop takes all that have come when it is woken.
+      // The loop takes all available deliveries when woken.
       if isFirst { delivered.raise() }
     }
     var workers: [String: any Worker] = senders.mapValues { SenderWorker($0, then: then) }
@@ -116,7 +117,7 @@ package final class ServerLoop {
 
   deinit { for worker in workers.values { worker.close() } }
 
-  /// Returns when `stop` is raised. Pushes in progress then are sent again after the next start.
+  /// Returns when `stop` is raised. Pushes in progress at that time are sent again after the next start.
   package func run() throws(ServerError) {
     try serveUntilStopped()
     if drains() { try finishPushes() }
@@ -145,13 +146,13 @@ package final class ServerLoop {
     }
   }
 
-  /// Takes nothing more from the relay, and sends what is due to the providers that can be reached, until that is done or a stop
-  /// is ordered after all.
+  /// Takes nothing more from the relay, and sends the due pushes to the providers that can be reached, until that is
+  /// done or a stop is ordered after all.
   private func finishPushes() throws(ServerError) {
     status.update(server.problems, isServing: false)
     server.log(.info, "draining")
     while true {
-      // Before the question: an order that follows it ends the wait.
+      // Before asking: an order that follows ends the wait.
       stop.lower()
       guard drains() else { return }
       server.drain()
@@ -172,13 +173,13 @@ package final class ServerLoop {
       workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence)
       status.count(delivery.outcome, of: delivery.pending.provider)
     }
-    // Pushes whose outcome cannot be stored are sent once more.
+    // Pushes whose outcomes cannot be stored are sent once more.
     try toleratingTransientErrors { () throws(ServerError) in
       try server.finish(ended.map { ($0.pending, $0.outcome) })
     }
   }
 
-  /// The turns since this was last asked, from any thread.
+  /// The turns since the last call, from any thread.
   package func takeTurns() -> Turns {
     turns.withLock { turns in
       defer { turns = Turns() }
@@ -200,8 +201,8 @@ package final class ServerLoop {
     }
   }
 
-  /// Runs `body`, and survives failures of the state file that may pass, such as a full disk: pushes are then paused
-  /// for a short time.
+  /// Runs `body`, and tolerates state file failures that may pass, such as a full disk: pushes are then paused for a
+  /// short time.
   private func toleratingTransientErrors(_ body: () throws(ServerError) -> Void) throws(ServerError) {
     do throws(ServerError) { try body() } catch {
       guard error.isTemporary else { throw error }
@@ -218,7 +219,7 @@ package final class ServerLoop {
     }
   }
 
-  /// Gives each provider that has little left to do its next pushes.
+  /// Gives each provider with little left to do its next pushes.
   private func handOver() throws(ServerError) {
     guard clock.now() >= pausedUntil else { return }
     for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {

@@ -1,13 +1,13 @@
 import PorterPlatform
 
-/// Something that is wrong, and is tried again until it passes.
+/// A current problem. The operation is retried until it passes.
 package struct ServerProblem: Hashable, Sendable, CustomStringConvertible {
   package enum Part: Hashable, Sendable {
     case relay
     case state
     /// The server's own file.
     case file
-    /// What the state is shared in.
+    /// The cluster that holds the shared state.
     case cluster
     case provider(String)
   }
@@ -39,14 +39,14 @@ extension ServerError {
   }
 }
 
-/// What is counted of pushes.
+/// The key for counting pushes.
 public struct PushCount: Hashable, Sendable {
   public let provider: String
-  /// Without what a provider says in its own words.
+  /// Without the provider's own words.
   public let outcome: String
 }
 
-/// What a server's operator asks, from any thread.
+/// The server's status for its operator, from any thread.
 package final class ServerStatus: Sendable {
   private struct State {
     var problems: [ServerProblem] = []
@@ -60,7 +60,7 @@ package final class ServerStatus: Sendable {
 
   package var problems: [ServerProblem] { state.withLock { $0.problems } }
 
-  /// The server runs, reaches its relay and the cluster, if it shares its state, and can write its file.
+  /// The server is running, reaches its relay (and the cluster, if it shares its state), and can write its file.
   package var isReady: Bool {
     state.withLock { state in
       state.isServing && !state.problems.contains { [.relay, .cluster, .file].contains($0.part) }
@@ -82,7 +82,7 @@ package final class ServerStatus: Sendable {
 }
 
 extension PushOutcome {
-  /// One word.
+  /// The outcome in one word.
   fileprivate var kind: String {
     switch self {
     case .accepted: "accepted"

@@ -1,13 +1,13 @@
 import PorterPlatform
 
-/// All durations of the server, and the times it remembers while it runs.
+/// All durations of the server, and the times it remembers while running.
 struct ServerTimes {
   /// How often to register again with the relay, in case it has forgotten this process.
   static let listenCheckInterval = Span.seconds(300)
   /// How often to check each subscription with the relay (INC-67).
   static let subscriptionCheckInterval = Span.days(1)
   static let sweepInterval = Span.seconds(3_600)
-  /// Longer than a relay keeps a message, so that a request cannot return from there after it was forgotten here.
+  /// Longer than a relay keeps a message, so that no request can return from there after it was forgotten here.
   static let answerRetention = Span.days(30)
   /// As long as a relay keeps a message.
   static let notificationRetention = Span.days(21)
@@ -16,28 +16,29 @@ struct ServerTimes {
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
   static let backoff = Backoff(first: firstRetry, last: lastRetry)
-  /// How long a provider may put off a push.
+  /// How long a provider may defer a push.
   static let longestDeferral = Span.days(1)
-  /// What one turn of the loop does at most of each work that grows with the number of tokens, so that nothing waits for it. The
-  /// rest is the next turn's. Counts and not times, which on a busy machine would be over when little was done.
+  /// The most that one turn of the loop does of each job that grows with the number of tokens, so that nothing waits
+  /// for it. The rest is left for the next turn. Counts rather than times: on a busy machine a time could be over with
+  /// little done.
   static let slice = 128
-  /// The same for subscriptions to check: of each, a signature is made and proven.
+  /// Likewise for subscriptions to check, each of which needs a signature made and verified.
   static let checkSlice = 16
-  /// The same for requests, each of which waits for the disk.
+  /// Likewise for requests, each of which waits for the disk.
   static let requestsOfATurn = 4
   /// The shortest period of wake-ups, in minutes.
   static let shortestPeriod = 20
 
   /// The last subscription that was checked; nil when no check is under way.
   var checkedThrough: Int64?
-  /// A turn ended before its work did.
+  /// A turn ended with work left.
   var hasMoreToDo = false
-  /// The same for what the relay has, and for the check of subscriptions.
+  /// Likewise for the relay's backlog and for the check of subscriptions.
   var hasMoreAtRelay = false
   var listenCheck: Moment
   var subscriptionCheck: Moment
   var sweep: Moment
-  /// When the relay has a notification due that it withheld when it was last asked.
+  /// When a notification that the relay withheld last time is due.
   var heldNotification: Moment?
   private(set) var relayRetry: Moment
   /// Why the relay, or the state file, could not be used in the latest turn.
@@ -50,7 +51,7 @@ struct ServerTimes {
     (listenCheck, subscriptionCheck, sweep, relayRetry) = (now, now, now, now)
   }
 
-  /// Whether the relay, or the state file, is tried again later.
+  /// Whether the relay or the state file is being retried later.
   var isRelayDown: Bool { relayBackoff != nil }
 
   var hasRelayFailed: Bool {
@@ -60,7 +61,7 @@ struct ServerTimes {
     }
   }
 
-  /// Whether to ask the relay though it has raised no wake-up.
+  /// Whether to ask the relay even without a wake-up.
   func isRelayDue(now: Moment) -> Bool {
     hasMoreAtRelay || isRelayDown || now >= min(listenCheck, heldNotification ?? listenCheck)
   }
@@ -77,7 +78,7 @@ struct ServerTimes {
     relayBackoff = backoff
   }
 
-  /// Returns how long the provider is paused.
+  /// Pauses the provider and returns for how long.
   mutating func pause(_ provider: String, now: Moment) -> Span {
     var backoff = providerPauses[provider]?.backoff ?? Self.backoff
     let pause = backoff.next()

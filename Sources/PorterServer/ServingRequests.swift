@@ -14,7 +14,7 @@ extension NotificationServer {
       }
       guard let message else { return }
       try serve(message)
-      // Only now: after a crash before this point the request is repeated, and answered with the stored answer.
+      // Only now: after a crash before this point, the request is repeated and gets the stored answer.
       try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
         _ = try relay.acknowledge(message.identifier, in: recipient, key: key)
       }
@@ -41,8 +41,8 @@ extension NotificationServer {
     let body = try ServerError.mappingErrors(from: PushError.self) { () throws(PushError) in
       try request.seal(answer, randomness: randomness)
     }
-    // The same for the same message, so that a repeat after a crash is kept once; another for a request that the client
-    // sent again.
+    // The same for the same message, so that a repeat after a crash is kept once; a different one for a request that
+    // the client resent.
     let digest = Digest.sha256(answer.correlation.bytes + messageIdentifier.bytes)
     guard let mailbox = RelayIdentifier(bytes: request.replyMailbox),
       let attempt = RelayIdentifier(bytes: digest.prefix(RelayIdentifier.count))
@@ -50,13 +50,13 @@ extension NotificationServer {
     do throws(RelayError) {
       try relay.send(body, to: mailbox, key: nil, attempt: attempt, notify: false)
     } catch {
-      // A client that left, or does not read its answers, must not delay the others.
+      // A client that left, or does not read its answers, must not delay others.
       guard error == .auth || error == .quota else { throw .relay(error) }
       log(.info, "an answer could not be delivered", ["reason": "\(error)"])
     }
   }
 
-  /// Nil if there is no answer to give.
+  /// Nil if no answer is due.
   func answer(to signed: SignedRequest) throws(ServerError) -> ServerAnswer? {
     do throws(ServerError) {
       if let recorded = try state.recordedRequest(signed.correlation) {
@@ -80,14 +80,14 @@ extension NotificationServer {
     }
   }
 
-  /// For a request that is not proven to be a token owner's.
+  /// For a request not proven to be from a token's owner.
   func refusal(_ correlation: CorrelationID, _ reason: ServerRefusal) -> ServerAnswer {
     ServerAnswer(correlation: correlation, result: .refused(reason), tokenStatus: nil)
   }
 }
 
 extension ServerError {
-  /// Whether it concerns one request, or the token it names, so that the others are served as usual (INC-44).
+  /// Whether it concerns only one request, or the token it names, so that others are served as usual (INC-44).
   fileprivate var isOneRequestsOwn: Bool {
     switch self {
     case .damaged(let record): record != .identity

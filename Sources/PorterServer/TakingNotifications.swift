@@ -6,10 +6,12 @@ import PorterRelay
 import PorterStore
 
 extension NotificationServer {
-  /// Serves requests, then stores a slice of the notifications that are due, and remembers when to ask for the others. Returns them, to
-  /// be acknowledged. Those of the turn before, if they are not yet, are acknowledged by the same question.
+  /// Serves requests, then stores a slice of the due notifications, and remembers when to ask for the rest. Returns
+  /// them for acknowledgement. The same exchange acknowledges those of the previous turn, if that has not been done
+  /// yet.
   ///
-  /// What was given before a failure is kept for the next turn: a relay of a cluster does not give it again for some seconds.
+  /// Notifications received before a failure are kept for the next turn: a clustered relay does not give them again for
+  /// some seconds.
   func askRelay() throws(ServerError) -> [RelayNotification] {
     let stored = unacknowledged
     let (due, requests) = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
@@ -36,10 +38,11 @@ extension NotificationServer {
     return pending
   }
 
-  /// When they are on the disk: a failure before this point repeats a hint, and loses none. Their pushes are on their way meanwhile.
+  /// Acknowledges notifications once they are on disk: a failure before this point repeats a hint, but loses none.
+  /// Their pushes are already on their way.
   ///
-  /// A relay on the network is asked again in any case, since it may have given fewer than it has. That question acknowledges these, so
-  /// that each turn has one exchange.
+  /// A relay on the network is asked again in any case, since it may have given fewer than it has. That request
+  /// acknowledges these, so that each turn needs one exchange.
   func settle(_ notifications: [RelayNotification]) throws(ServerError) {
     guard !notifications.isEmpty else { return }
     try state.synchronize()
@@ -54,7 +57,7 @@ extension NotificationServer {
     unacknowledged = []
   }
 
-  /// What no question acknowledges any more would be pushed again after the next start.
+  /// Acknowledges the rest, which would otherwise be pushed again after the next start.
   package func leave() {
     guard !unacknowledged.isEmpty, !times.hasRelayFailed else { return }
     do throws(ServerError) { try acknowledge() } catch {
@@ -62,7 +65,7 @@ extension NotificationServer {
     }
   }
 
-  /// For each verified token that watches the notifier, except tokens that have it already.
+  /// Stores it for each verified token that watches the notifier, except tokens that already have it.
   func take(_ notification: RelayNotification, except known: Set<Int64> = []) throws(ServerError) {
     guard NotificationBundle.metadataCounts ~= notification.metadata.count else {
       log(.warning, "a notification has the wrong size", ["bytes": "\(notification.metadata.count)"])
@@ -83,13 +86,13 @@ extension NotificationServer {
     let wall = clock.wall()
     let due = try state.dueWakes(at: wall, limit: ServerTimes.slice)
     guard !due.isEmpty else { return }
-    // What a power failure undoes is due again.
+    // Whatever a power failure undoes is due again.
     try state.transaction(.normal) { () throws(ServerError) in
       for wake in due {
         try state.drop(wake)
         switch wake.owner {
         case .token(let token): _ = try raise(.wakeDue, of: token)
-        // It gets the next one, if it is mended by then.
+        // It gets the next wake-up, if it is repaired by then.
         case .damaged: try state.scheduleWake(of: wake.number, at: wall)
         case .ended: break
         }

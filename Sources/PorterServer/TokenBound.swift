@@ -1,8 +1,9 @@
 import PorterPlatform
 
-/// How many tokens a server keeps, and whether it has as many: clients register them without asking an operator, and each takes room.
+/// The limit on a server's tokens, and whether it is reached: clients register them without asking an operator, and
+/// each takes room.
 struct TokenBound {
-  /// What has begun or ended.
+  /// Whether the limit was reached or is no longer.
   enum Change {
     case met, left
   }
@@ -14,7 +15,7 @@ struct TokenBound {
 
   init(most: Int = usual) { self.most = most }
 
-  /// Nil if it is as before.
+  /// Nil if unchanged.
   mutating func note(_ count: Int) -> Change? {
     let wasMet = isMet
     isMet = count >= most
@@ -28,7 +29,7 @@ struct TokenBound {
 }
 
 extension NotificationServer {
-  /// Part of no transaction.
+  /// Must be called outside any transaction.
   func hasRoomForToken() throws(ServerError) -> Bool {
     try countTokens()
     return !tokenBound.isMet

@@ -13,7 +13,7 @@ enum TokenReply {
   case refused(ServerRefusal)
 }
 
-/// An event's data for its effects to store.
+/// Data of an event for its effects to store.
 enum TokenInput {
   case nothing
   case created(NewToken)
@@ -49,7 +49,7 @@ extension NotificationServer {
       case (.saveInterval, .period(let minutes)):
         if let number { try state.setPeriod(of: number, minutes: minutes, at: clock.wall()) }
       case (.createToken, _), (.replaceToken, _), (.saveInterval, _):
-        // The event came without its data: a mistake of this module, answered like a damaged record.
+        // The event came without its data: a bug in this module, answered like a damaged record.
         throw .damaged(.token)
       default:
         if let number { reply = try carryOut(effect, number: number, token, next: step.next) ?? reply }
@@ -67,7 +67,7 @@ extension NotificationServer {
     return step
   }
 
-  /// As the engine logs the steps of its machines.
+  /// Logs a step as the engine does for its machines.
   private func logStep(
     _ step: MachineStep<ServerToken>, from before: ServerToken.State, _ event: ServerToken.Event, number: Int64?
   ) {
@@ -77,8 +77,8 @@ extension NotificationServer {
       answer: step.answer.name)
   }
 
-  /// The same for an event that comes with nothing and is answered to no client: most of a server's work, for which no key
-  /// is read. Returns the token's next state.
+  /// Like `raise(_:_:_:)`, for an event that carries no data and whose result is sent to no client: most of a server's
+  /// work, for which no key is read. Returns the token's next state.
   func raise(_ event: ServerToken.Event, of token: TokenStatus) throws(ServerError) -> ServerToken.State {
     let step = Self.step(token.state, event)
     logStep(step, from: token.state, event, number: token.number)

@@ -4,10 +4,10 @@ import PorterPlatform
 package struct StoredAddress: Sendable {
   package var id: Int64
   package var userID: Int64
-  /// Its mailbox, with its keys.
+  /// The address's mailbox, with its keys.
   package var connectionID: Int64
   package var link: String
-  /// As JSON, exactly as it was set.
+  /// JSON, exactly as it was set.
   package var settings: String
   package var createdAt: WallTime
 }
@@ -37,7 +37,7 @@ extension Store {
     }
   }
 
-  /// Part of the caller's transaction; the user has none.
+  /// Part of the caller's transaction. The user must not have an address yet.
   package func insertAddress(
     userID: Int64, connectionID: Int64, link: String, settings: String, at time: WallTime
   ) throws(StoreError) {

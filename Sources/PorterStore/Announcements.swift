@@ -1,11 +1,11 @@
 import PorterMachines
 import PorterPlatform
 
-/// What is in the ledger before its content is: placeholders, and what did not open yet.
+/// Ledger entries without content yet: placeholders, and messages that did not open.
 extension Store {
   private typealias State = PorterMachines.LedgerEntry.State
 
-  /// Enters a message that a push named and that could not be fetched. False if the ledger has it already. Part of the
+  /// Enters a message that a push named but that could not be fetched. False if the ledger already has it. Part of the
   /// caller's transaction.
   package func announce(_ new: NewLedgerEntry, at time: WallTime) throws(StoreError) -> Bool {
     guard try ledgerEntry(connectionID: new.connectionID, messageID: new.messageID) == nil else { return false }
@@ -15,7 +15,7 @@ extension Store {
     return true
   }
 
-  /// A contact's placeholders that are on screen.
+  /// A contact's placeholders on screen.
   func announcedEntries(contactID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try readableLedgerEntries(
       """
@@ -25,7 +25,7 @@ extension Store {
       """, [.integer(contactID)])
   }
 
-  /// Contacts that have placeholders on screen.
+  /// Contacts with placeholders on screen.
   package func announcedContacts() throws(StoreError) -> Set<Int64> {
     let contacts = try rows("SELECT contact_id FROM ledger WHERE state = 'announced' AND contact_id IS NOT NULL") {
       $0.integer(0)
@@ -35,17 +35,17 @@ extension Store {
 
   // MARK: Quarantine
 
-  /// A message that did not open, as it came.
+  /// A message that did not open, as received.
   package struct QuarantinedMessage: Sendable {
     package let entry: StoredLedgerEntry
     package let body: [UInt8]
   }
 
-  /// How often a message is tried again, and of how many of a connection the bodies are kept for that.
+  /// How often a message is retried, and for how many of a connection's messages the bodies are kept.
   private static let attempts: Int64 = 3
   private static let bodiesKept: Int64 = 16
 
-  /// The connection's messages that did not open and may be tried again, oldest first.
+  /// The connection's messages that did not open and may be retried, oldest first.
   package func quarantinedMessages(connectionID: Int64) throws(StoreError) -> [QuarantinedMessage] {
     let found = try rows(
       """
@@ -60,7 +60,7 @@ extension Store {
     return found.compactMap { $0 }
   }
 
-  /// A contact that sends what does not open must not fill the store.
+  /// A contact must not fill the store with messages that do not open.
   func dropOldBodies(connectionID: Int64) throws(StoreError) {
     try run(
       """
@@ -73,19 +73,19 @@ extension Store {
 }
 
 extension StoredLedgerEntry {
-  /// Whether the message itself has come, whatever became of it. A placeholder stands for one that has not.
+  /// Whether the message itself has arrived, whatever its outcome. A placeholder stands for one that has not.
   package var isReceived: Bool { state != PorterMachines.LedgerEntry.State.announced.name }
 
   /// Whether it is a message that did not open.
   package var isQuarantined: Bool { state == PorterMachines.LedgerEntry.State.quarantined.name }
 
-  /// Whether a placeholder is on screen that its own notification would replace.
+  /// Whether its own notification would replace a placeholder on screen.
   package var mayHavePlaceholder: Bool { state == PorterMachines.LedgerEntry.State.upgraded.name }
 
-  /// Whether another notification may be on screen that its own would replace: a placeholder, or what it said before an edit.
+  /// Whether its own notification may replace another on screen: a placeholder, or the text before an edit.
   package var isShownAnew: Bool { mayHavePlaceholder || state == PorterMachines.LedgerEntry.State.outdated.name }
 
-  /// Whether its notification waits to be shown.
+  /// Whether its notification is waiting to be shown.
   package var waitsToBeShown: Bool {
     switch PorterMachines.LedgerEntry.State(name: state) {
     case .committed, .upgraded: true

@@ -1,7 +1,7 @@
 import PorterMachines
 import PorterPlatform
 
-/// A push of the host's own.
+/// One of the host's own pushes.
 package struct StoredApplicationPush: Sendable {
   package var id: Int64
   package var scopeID: Int64
@@ -9,10 +9,10 @@ package struct StoredApplicationPush: Sendable {
   package var envelopeID: [UInt8]
   /// A state of the machine `application_push`.
   package var state: String
-  /// As JSON; nil once the host has settled it.
+  /// JSON; nil once the host has settled the push.
   package var envelope: String?
   package var expiresAt: WallTime
-  /// When the relay had it.
+  /// When the relay received it.
   package var messageAt: WallTime
 }
 
@@ -54,7 +54,7 @@ extension Store {
     }
   }
 
-  /// This is how a repeat is recognised.
+  /// Identifies repeats.
   package func applicationPush(scopeID: Int64, envelopeID: [UInt8]) throws(StoreError) -> StoredApplicationPush? {
     try applicationPushes("WHERE scope_id = ? AND envelope_id = ?", [.integer(scopeID), .blob(envelopeID)]).first
   }
@@ -66,7 +66,7 @@ extension Store {
     return found
   }
 
-  /// The one that this message of the relay's brought.
+  /// The push that this relay message carried.
   package func applicationPush(
     connectionID: Int64, messageID: [UInt8]
   ) throws(StoreError) -> StoredApplicationPush? {
@@ -78,7 +78,7 @@ extension Store {
     ).first
   }
 
-  /// Those that the host has not settled, oldest first.
+  /// The pushes that the host has not settled, oldest first.
   package func unsettledApplicationPushes(scopeID: Int64) throws(StoreError) -> [StoredApplicationPush] {
     try applicationPushes("WHERE scope_id = ? AND envelope IS NOT NULL ORDER BY push_id", [.integer(scopeID)])
   }
@@ -110,8 +110,8 @@ extension Store {
     try run("UPDATE application_pushes SET envelope = NULL WHERE push_id = ?", [.integer(id)])
   }
 
-  /// Forgets those whose repeats would not be valid any more, and erases what the host was handed long ago and never
-  /// settled, except the newest `kept`.
+  /// Deletes pushes whose repeats would no longer be valid, and erases envelopes that were handed to the host long ago
+  /// and never settled, except the newest `kept`.
   package func pruneApplicationPushes(
     scopeID: Int64, expiredBefore time: WallTime, keeping kept: Int64
   ) throws(StoreError) {
@@ -127,8 +127,8 @@ extension Store {
       """, [.integer(scopeID), .integer(kept)])
   }
 
-  /// Forgets messages of a scope that are over, except the newest `kept`: repeats, what did not open, and what was handed
-  /// over.
+  /// Deletes a scope's finished messages, except the newest `kept`: repeats, messages that did not open, and those
+  /// handed over.
   package func pruneScopeEntries(connectionID: Int64, keeping kept: Int64) throws(StoreError) {
     try run(
       """

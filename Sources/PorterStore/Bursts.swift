@@ -1,7 +1,7 @@
 import PorterMachines
 import PorterPlatform
 
-/// What limits and bundles notifications.
+/// Limiting and bundling of notifications.
 extension Store {
   /// When each of these chats last made a sound since `boot`; earlier sounds are long past.
   package func lastSounds(contacts: Set<Int64>, boot: String) throws(StoreError) -> [Int64: Moment] {
@@ -22,7 +22,7 @@ extension Store {
       [.integer(moment.nanoseconds), .text(boot), .integer(contact)])
   }
 
-  /// When a notification last made a sound that was about a contact not known yet, since `boot`.
+  /// When a notification about a contact not yet known last made a sound since `boot`.
   package func lastSoundOfUnknown(boot: String) throws(StoreError) -> Moment? {
     guard let parts = try setting(Self.unknownSound)?.split(separator: " "), parts.count == 2, parts[0] == boot,
       let time = Int64(parts[1])
@@ -39,12 +39,12 @@ extension Store {
 
   private static let unknownSound = "unknownSound"
 
-  /// The entry is shown as part of a summary. Part of the transaction that records it as shown.
+  /// Records that the entry is shown as part of a summary. Part of the transaction that records it as shown.
   package func setSummary(_ summary: String, entryID: Int64) throws(StoreError) {
     try run("UPDATE ledger SET summary = ? WHERE entry_id = ?", [.text(summary), .integer(entryID)])
   }
 
-  /// The messages of a summary that are still unread, by chat, the latest first.
+  /// A summary's messages that are still unread, by chat, latest first.
   package func summaryParts(_ summary: String) throws(StoreError) -> [SummaryPart] {
     try rows(
       """
@@ -69,6 +69,6 @@ package struct SummaryPart: Hashable, Sendable {
   package var contactID: Int64
   package var userID: Int64
   package var count: Int
-  /// How many of them mention the user.
+  /// How many of the messages mention the user.
   package var mentions: Int
 }

@@ -9,7 +9,7 @@ package struct StoredCall: Sendable, CustomStringConvertible {
   package var isIncoming: Bool
   package var sharedID: [UInt8]
   package var uuid: String
-  /// As JSON.
+  /// JSON.
   package var type: String
   package var secret: BoxSecretKey?
   package var sharedKey: SecretBytes?
@@ -51,16 +51,16 @@ package struct StoredCall: Sendable, CustomStringConvertible {
     connectedAt = row.optionalInteger(12).map { WallTime(milliseconds: $0) }
   }
 
-  /// After a restart of the system no caller waits any longer.
+  /// After a system restart no caller is still waiting.
   package func isOver(boot: String, now: Moment) -> Bool { self.boot != boot || now >= deadline }
 }
 
-/// An event about a call that the host has not taken.
+/// A call event that the host has not taken.
 package struct StoredCallEvent: Sendable {
   package var id: Int64
   package var contactID: Int64
   package var kind: String
-  /// As JSON.
+  /// JSON.
   package var content: String
 }
 
@@ -70,7 +70,7 @@ extension Store {
     connected_at, boot, deadline
     """
 
-  /// The contact's last one, also when it is over.
+  /// The contact's last call, even if it is over.
   package func call(contactID: Int64) throws(StoreError) -> StoredCall? {
     try first("SELECT \(Self.callColumns) FROM calls WHERE contact_id = ?", [.integer(contactID)]) {
       (row) throws(StoreError) in try StoredCall(row)
@@ -83,7 +83,7 @@ extension Store {
     }
   }
 
-  /// In one of these states, oldest first.
+  /// Calls in one of these states, oldest first.
   package func calls(in states: [PorterMachines.Call.State]) throws(StoreError) -> [StoredCall] {
     // Most stores have none.
     guard try overview().hasCalls else { return [] }
@@ -93,7 +93,7 @@ extension Store {
     ) { (row) throws(StoreError) in try StoredCall(row) }
   }
 
-  /// Takes the place of the contact's earlier call. Part of the caller's transaction.
+  /// Replaces the contact's earlier call. Part of the caller's transaction.
   package func insertCall(_ call: StoredCall) throws(StoreError) -> Int64 {
     try run("DELETE FROM calls WHERE contact_id = ?", [.integer(call.contactID)])
     return try insert(
@@ -109,7 +109,7 @@ extension Store {
       ])
   }
 
-  /// What steps change. Part of the caller's transaction.
+  /// Writes the columns that steps change. Part of the caller's transaction.
   package func update(_ call: StoredCall) throws(StoreError) {
     try run(
       """
@@ -131,12 +131,12 @@ extension Store {
 
   // MARK: The outbox
 
-  /// The newest that waits for the relay on this connection. Part of the caller's transaction.
+  /// The newest entry waiting for the relay on this connection. Part of the caller's transaction.
   package func newestOutboxEntry(connectionID: Int64) throws(StoreError) -> Int64? {
     try integer("SELECT max(outbox_id) FROM outbox WHERE connection_id = ?", [.integer(connectionID)])
   }
 
-  /// It may already be on its way to the relay. Part of the caller's transaction.
+  /// Deletes an entry, which may already be on its way to the relay. Part of the caller's transaction.
   package func withdrawOutboxEntry(_ id: Int64) throws(StoreError) {
     try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(id)])
   }
@@ -149,8 +149,8 @@ extension Store {
       [.integer(contactID), .text(kind), .text(content)])
   }
 
-  /// What the host has not heard of the contact's calls. With `kind`: only what came after the last event of this kind, as that of
-  /// an earlier call's end. Part of the caller's transaction.
+  /// Deletes events about the contact's calls that the host has not taken. With `kind`: only those after the last event
+  /// of this kind, such as the end of an earlier call. Part of the caller's transaction.
   package func dropCallEvents(contactID: Int64, after kind: String? = nil) throws(StoreError) {
     try run(
       """
@@ -165,7 +165,7 @@ extension Store {
     }
   }
 
-  /// The host has taken them. A power failure that loses this repeats them.
+  /// Deletes events that the host has taken. If a power failure loses this, they are repeated.
   package func forgetCallEvents(_ ids: [Int64]) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       for id in ids { try run("DELETE FROM call_events WHERE event_id = ?", [.integer(id)]) }

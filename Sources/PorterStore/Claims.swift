@@ -11,8 +11,8 @@ package struct Claim: Hashable, Sendable {
   }
 }
 
-/// Who claimed a connection: a process instance, never a name (INC-06), with the role it had. The role is for people,
-/// and for deciding which process gives way.
+/// The process that claimed a connection: a process instance, never a name (INC-06), with its role at the time. The
+/// role is for people, and for deciding which process gives way.
 package struct Owner: Hashable, Sendable, CustomStringConvertible {
   package let role: String
   package let instance: Instance
@@ -37,7 +37,7 @@ package struct Owner: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(role) \(instance)" }
 }
 
-/// What is stored about a connection's owner.
+/// A connection's stored owner.
 package struct OwnershipRecord: Hashable, Sendable {
   package let epoch: Int64
   /// See `Owner.stored`. The text is read with each connection, and parsed only where its owner is needed.
@@ -56,10 +56,10 @@ extension Store {
     return found
   }
 
-  /// Takes the connection over: from now on no earlier claimant can commit to it (INC-04, INC-05). Nothing is held
+  /// Takes over the connection: from now on no earlier claimant can commit to it (INC-04, INC-05). Holds nothing
   /// afterwards; an abandoned claim costs nothing and blocks no other process (INC-07, INC-20).
   ///
-  /// Nil, and nothing is changed, when the epoch is no longer `epoch`: another process was faster.
+  /// Returns nil and changes nothing when the epoch is no longer `epoch`: another process was faster.
   ///
   /// Not synced to the disk: a power failure that loses an epoch also ends every process that could have used it.
   package func claim(connectionID: Int64, after epoch: Int64, by owner: Owner) throws(StoreError) -> Claim? {
@@ -89,7 +89,7 @@ extension Store {
     }
   }
 
-  /// The last owners of this store's connections, with the number of connections each has; at most 32 owners.
+  /// The last owners of this store's connections, with the number of connections each; at most 32 owners.
   package func owners() throws(StoreError) -> [(owner: Owner, connections: Int64)] {
     let found = try rows(
       "SELECT owner, count(*) FROM connections WHERE owner IS NOT NULL GROUP BY owner ORDER BY owner LIMIT 32"

@@ -10,7 +10,7 @@ extension Store {
     """
   static let connectionColumnCount: Int32 = 29
 
-  /// From the two columns that begin there.
+  /// Reads the two columns starting at `column`.
   static func ownership(_ row: borrowing Row, at column: Int32) -> OwnershipRecord {
     OwnershipRecord(epoch: row.integer(column), storedOwner: row.optionalText(column + 1))
   }
@@ -27,17 +27,17 @@ extension Store {
     return found
   }
 
-  /// Also of one whose record is damaged otherwise.
+  /// Works even if the connection's record is otherwise damaged.
   package func agentID(contactID: Int64) throws(StoreError) -> [UInt8]? {
     try rows("SELECT agent_id FROM connections WHERE contact_id = ?", [.integer(contactID)]) { $0.blob(0) }.first
   }
 
-  /// The profile that has this connection. Also of one whose record is damaged otherwise.
+  /// The profile that has this connection. Works even if the connection's record is otherwise damaged.
   package func userID(agentID: [UInt8]) throws(StoreError) -> Int64? {
     try integer("SELECT user_id FROM connections WHERE agent_id = ?", [.blob(agentID)])
   }
 
-  /// Nil for a contact of which only the conversation is kept.
+  /// Nil for a contact whose conversation alone is kept.
   package func currentConnection(contactID: Int64) throws(StoreError) -> StoredConnection? {
     try connections("WHERE contact_id = ?", [.integer(contactID)]).first
   }
@@ -46,7 +46,7 @@ extension Store {
     try connections("WHERE peer_sender_id = ?", [.blob(peerSenderID)]).first
   }
 
-  /// The user's connection that was asked for through another's address; the newest.
+  /// The user's newest connection requested through this address of another user.
   package func connection(userID: Int64, addressMailbox: [UInt8]) throws(StoreError) -> StoredConnection? {
     try connections(
       "WHERE address_mailbox = ? AND user_id = ? ORDER BY connection_id DESC LIMIT 1",
@@ -58,15 +58,15 @@ extension Store {
     try connections("WHERE agent_id = ?", [.blob(agentID)]).first
   }
 
-  /// All connections except those whose records are damaged, which are reported when they are asked for individually:
-  /// one damaged record does not affect the others (INC-44, INC-66).
+  /// All connections except damaged ones, which are reported when requested individually: one damaged record does not
+  /// affect the others (INC-44, INC-66).
   package func connections() throws(StoreError) -> [StoredConnection] { try readable("ORDER BY connection_id") }
 
   package func connectionID(recipientID: [UInt8]) throws(StoreError) -> Int64? {
     try integer("SELECT connection_id FROM connections WHERE recipient_id = ?", [.blob(recipientID)])
   }
 
-  /// Our ends of these mailboxes, and nothing else of their connections; without a key if that is damaged.
+  /// Our ends of these mailboxes, without the rest of their connections; the key is nil if damaged.
   package func recipientEnds(
     from first: Int64, through last: Int64
   ) throws(StoreError) -> [(id: Int64, recipientID: [UInt8], key: SigningKeyPair?)] {
@@ -78,33 +78,33 @@ extension Store {
     ) { (id: $0.integer(0), recipientID: $0.blob(1), key: SigningKeyPair(stored: $0.blob(2))) }
   }
 
-  /// Includes connections whose records are damaged.
+  /// Includes damaged connections.
   package func connectionIDs() throws(StoreError) -> [Int64] {
     try rows("SELECT connection_id FROM connections ORDER BY connection_id") { $0.integer(0) }
   }
 
-  /// Of one profile; includes connections whose records are damaged.
+  /// The connections of one profile, including damaged ones.
   package func connectionIDs(userID: Int64) throws(StoreError) -> [Int64] {
     try rows(
       "SELECT connection_id FROM connections WHERE user_id = ? ORDER BY connection_id", [.integer(userID)]
     ) { $0.integer(0) }
   }
 
-  /// By the state of their push subscription.
+  /// Connections in this state of their push subscription.
   package func connectionIDs(subscription state: String) throws(StoreError) -> [Int64] {
     try rows("SELECT connection_id FROM connections WHERE subscription = ? ORDER BY connection_id", [.text(state)]) {
       $0.integer(0)
     }
   }
 
-  /// A condition on connections that are joined with their users and contacts, 0 or 1: the chat or the profile is muted, or the
-  /// profile is hidden. What comes for a scope is the host's own, and is the app's alone only for a hidden profile.
+  /// A condition on connections joined with their users and contacts, 0 or 1: the chat or the profile is muted, or the
+  /// profile is hidden. Scopes' pushes are the host's own; they are the app's alone only for a hidden profile.
   static let isSilenced = """
     (users.view_hash IS NOT NULL OR coalesce(contacts.notifications, 'all') = 'none'
       OR users.show_notifications = 0 AND connections.connection_id NOT IN (SELECT connection_id FROM scopes))
     """
 
-  /// Of which the user is not notified.
+  /// Connections that do not notify the user.
   package func silencedConnectionIDs() throws(StoreError) -> Set<Int64> {
     Set(
       try rows(
@@ -115,7 +115,7 @@ extension Store {
       ) { $0.integer(0) })
   }
 
-  /// How many connections have each state of their push subscription.
+  /// The number of connections in each state of their push subscription.
   package func subscriptionCounts() throws(StoreError) -> [(state: String, count: Int64)] {
     try rows("SELECT subscription, count(*) FROM connections GROUP BY subscription ORDER BY subscription") {
       (state: $0.text(0), count: $0.integer(1))
@@ -126,11 +126,11 @@ extension Store {
     /// The name of an event of `subscription`.
     package let reason: String
     package let count: Int64
-    /// The last of them.
+    /// When the last of them happened.
     package let at: WallTime
   }
 
-  /// Why subscriptions last had to be made anew, by reason.
+  /// Why subscriptions last had to be recreated, by reason.
   package func subscriptionRepairs() throws(StoreError) -> [SubscriptionRepairs] {
     try rows(
       """
@@ -173,7 +173,8 @@ extension Store {
       ])
   }
 
-  /// The invitation was used: its secret is erased in the same transaction, so that it cannot be used again.
+  /// Records that the invitation was used, and erases its secret in the same transaction so that it cannot be used
+  /// again.
   package func accept(
     connectionID: Int64, contactID: Int64, peerSenderID: [UInt8], peerPublicKey: [UInt8]?
   ) throws(StoreError) {
@@ -182,7 +183,7 @@ extension Store {
       UPDATE connections SET contact_id = ?, peer_sender_id = ?, peer_public_key = ?, invitation = NULL, link = NULL
       WHERE connection_id = ?
       """, [.integer(contactID), .blob(peerSenderID), .optional(peerPublicKey), .integer(connectionID)])
-    // A repeat of the request that it answers must not keep back what follows.
+    // A repeat of the request that this answers must not hold up what follows.
     try run(
       "DELETE FROM outbox WHERE connection_id = ? AND purpose = ?",
       [.integer(connectionID), .text(OutboxEntry.requestPurpose)])
@@ -215,7 +216,7 @@ extension Store {
 
   // All of these are part of the caller's transaction.
 
-  /// Called before the relay is asked, so that after a kill in between the same keys are used again.
+  /// Called before the request to the relay, so that the same keys are used again after a kill in between.
   package func setNotifierKeys(connectionID: Int64, key: SigningKeyPair, boxKey: BoxSecretKey) throws(StoreError) {
     try run(
       """
@@ -242,7 +243,7 @@ extension Store {
       [.text(reason), .integer(time.milliseconds), .integer(connectionID)])
   }
 
-  /// The id stays until there is another: a push that is still under way is recognised by it.
+  /// The id stays until there is a new one: it identifies pushes still in transit.
   package func clearNotifier(connectionID: Int64) throws(StoreError) {
     try run(
       """
@@ -262,25 +263,26 @@ extension Store {
       """, [.integer(connectionID)])
   }
 
-  /// The same for a mailbox that was made and came to no use.
+  /// Queues a mailbox that was created but never used.
   package func queueMailboxDeletion(recipientID: [UInt8], key: SigningKeyPair) throws(StoreError) {
     try run(
       "INSERT OR IGNORE INTO deleted_mailboxes (recipient_id, recipient_key) VALUES (?, ?)",
       [.blob(recipientID), .blob(key.exposeForStorage())])
   }
 
-  /// Deletes it with its keys, ratchet, waiting outbox entries, and ledger entries. Part of the caller's transaction.
+  /// Deletes a connection with its keys, ratchet, waiting outbox entries, and ledger entries. Part of the caller's
+  /// transaction.
   package func deleteConnection(_ id: Int64) throws(StoreError) {
     let contactID = try integer("SELECT contact_id FROM connections WHERE connection_id = ?", [.integer(id)])
     if let contactID {
-      // What is unread of its chat goes with it. Of a damaged contact it is not known what counts.
+      // The chat's unread items go with it. For a damaged contact, what counts is unknown.
       do throws(StoreError) { _ = try setUnread(contact(contactID), to: 0, mentions: 0) } catch .damaged {}
     }
     try keepNumbers()
     try run("DELETE FROM connections WHERE connection_id = ?", [.integer(id)])
   }
 
-  /// Without those whose keys are damaged: nothing can be asked with them.
+  /// Omits mailboxes with damaged keys, which cannot be used for a request.
   package func deletedMailboxes() throws(StoreError) -> [(id: [UInt8], key: SigningKeyPair)] {
     let found = try rows("SELECT recipient_id, recipient_key FROM deleted_mailboxes") { row in
       SigningKeyPair(stored: row.blob(1)).map { (id: row.blob(0), key: $0) }

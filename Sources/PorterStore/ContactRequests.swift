@@ -12,11 +12,11 @@ package struct StoredContactRequest: Sendable {
   package var state: String
   package var displayName: String
   package var fullName: String
-  /// The whole profile as JSON; nil when there are names only.
+  /// The whole profile as JSON; nil if there are only names.
   package var profile: String?
-  /// Of the person's invitation.
+  /// The mailbox of the person's invitation.
   package var mailbox: [UInt8]
-  /// Nil once it cannot be used any more.
+  /// Nil once it can no longer be used.
   package var invitation: String?
   /// The profile to show to this person instead of the user's own, as JSON.
   package var incognito: String?
@@ -26,7 +26,7 @@ package struct StoredContactRequest: Sendable {
   package var updatedAt: WallTime
 }
 
-/// What a request says.
+/// The content of a request.
 package struct NewContactRequest: Sendable {
   package var person: [UInt8]
   package var displayName: String
@@ -76,12 +76,12 @@ extension Store {
     return found
   }
 
-  /// The request of this person; this is how a repeat is recognised.
+  /// This person's request; identifies repeats.
   package func contactRequest(addressID: Int64, person: [UInt8]) throws(StoreError) -> StoredContactRequest? {
     try contactRequests("WHERE address_id = ? AND person = ?", [.integer(addressID), .blob(person)]).first
   }
 
-  /// The request that brought the invitation of this mailbox.
+  /// The latest request whose invitation has this mailbox.
   package func contactRequest(invitationMailbox mailbox: [UInt8]) throws(StoreError) -> StoredContactRequest? {
     try contactRequests("WHERE mailbox = ? ORDER BY request_id DESC LIMIT 1", [.blob(mailbox)]).first
   }
@@ -90,13 +90,13 @@ extension Store {
     try contactRequests("WHERE contact_id = ? LIMIT 1", [.integer(contactID)]).first
   }
 
-  /// Oldest first.
+  /// Requests in this state, oldest first.
   package func contactRequests(userID: Int64, in state: String) throws(StoreError) -> [StoredContactRequest] {
     try contactRequests(
       "WHERE user_id = ? AND state = ? ORDER BY request_id", [.integer(userID), .text(state)])
   }
 
-  /// In order, beginning with number `first`.
+  /// Requests in this state in order, starting with number `first`.
   package func contactRequests(
     in state: String, from first: Int64, atMost limit: Int
   ) throws(StoreError) -> [StoredContactRequest] {
@@ -163,9 +163,9 @@ extension Store {
     try run("UPDATE contact_requests SET invitation = NULL WHERE request_id = ?", [.integer(id)])
   }
 
-  /// Keeps what an address has received bounded: of the requests that are over and of the messages that showed nothing,
-  /// the newest `count` are kept, by which a repeat is recognised; of persons who were rejected, `rejected`, beyond `count` by
-  /// nothing but the name that each chose for this address. Costs the same however many came.
+  /// Bounds what an address keeps. Of finished requests and of messages that showed nothing, keeps the newest `count`,
+  /// which identify repeats; of rejected persons, `rejected`, with nothing beyond `count` but the name that each chose
+  /// for this address. The cost does not depend on how many arrived.
   package func pruneAddress(
     _ address: StoredAddress, keeping count: Int64, rejected: Int64
   ) throws(StoreError) {
@@ -180,8 +180,8 @@ extension Store {
       """, [.integer(address.connectionID), .integer(count)])
   }
 
-  /// An accepted one is not over before its contact is connected, is gone or has left: until then it says that the contact is to be
-  /// welcomed, or deleted if its mailbox is gone. There are as many of these as contacts.
+  /// An accepted request is not finished until its contact is connected, is gone or has left: until then it records
+  /// that the contact must be welcomed, or deleted if its mailbox is gone. There are as many of these as contacts.
   private func pruneRequests(_ address: StoredAddress, keeping count: Int64) throws(StoreError) {
     typealias Request = PorterMachines.ContactRequest.State
     let connected = [PorterMachines.Connection.State.ready, .left].map { "'\($0.name)'" }.joined(separator: ", ")

@@ -1,7 +1,7 @@
 import PorterPlatform
 
 extension Store {
-  /// Without the last.
+  /// All columns but the last.
   private static let contactRecordColumns = """
     contacts.contact_id, contacts.user_id, local_name, contacts.display_name, contacts.full_name, notifications, favorite,
     connections.unread, marked_unread, contacts.created_at, contacts.updated_at,
@@ -14,12 +14,12 @@ extension Store {
   static let contactColumns = """
     \(contactRecordColumns), (SELECT \(usersPreferences) FROM users WHERE users.user_id = contacts.user_id)
     """
-  /// Where the contact's user is joined.
+  /// For queries that join the contact's user.
   static let contactColumnsBesideUser = "\(contactRecordColumns), \(usersPreferences)"
   static let contactColumnCount: Int32 = 20
   private static let contactTables = "contacts LEFT JOIN connections ON connections.contact_id = contacts.contact_id"
 
-  /// From the columns that begin at `first`.
+  /// Reads the columns starting at `first`.
   static func contact(_ row: borrowing Row, at first: Int32 = 0) throws(StoreError) -> StoredContact {
     guard let notifications = NotificationSetting(rawValue: row.text(first + 5)) else { throw .damaged(.contact) }
     return StoredContact(
@@ -44,7 +44,7 @@ extension Store {
     return found
   }
 
-  /// Most recent chat first; without those whose records are damaged, which are reported when they are asked for individually.
+  /// Most recent chat first. Omits damaged contacts, which are reported when requested individually.
   package func contacts(userID: Int64, limit: Int64 = -1) throws(StoreError) -> [StoredContact] {
     let found = try rows(
       """
@@ -64,7 +64,7 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.contact(row) }
   }
 
-  /// Part of the caller's transaction. A second contact of the same name gets a local name with a number appended.
+  /// Part of the caller's transaction. A second contact with the same name gets a local name with a number appended.
   package func insertContact(
     userID: Int64, displayName: String, fullName: String, profile: String? = nil, at time: WallTime
   ) throws(StoreError) -> Int64 {
@@ -92,7 +92,7 @@ extension Store {
     return localName
   }
 
-  /// A contact that had no name of its own gets one.
+  /// Gives a name to a contact that had none of its own.
   package func nameContact(_ id: Int64, userID: Int64, displayName: String) throws(StoreError) {
     try run(
       "UPDATE contacts SET local_name = ? WHERE contact_id = ?",
@@ -155,8 +155,8 @@ extension Store {
     try run("DELETE FROM contacts WHERE contact_id = ?", [.integer(id)])
   }
 
-  /// What was said stays, as it is: read, with nothing that still waits to be sent or is unfinished. The caller ends the contact's
-  /// connection next. Part of the caller's transaction.
+  /// Keeps the conversation as it is: read, with nothing unfinished or still waiting to be sent. The caller ends the
+  /// contact's connection next. Part of the caller's transaction.
   package func keepConversation(
     contactID: Int64, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
   ) throws(StoreError) {
@@ -178,7 +178,7 @@ extension Store {
       """, [contact, now])
   }
 
-  /// Changes what is unread in a chat, and the badge with it (INC-60). Part of the caller's transaction.
+  /// Sets a chat's unread counts, and with them the badge (INC-60). Part of the caller's transaction.
   func setUnread(
     _ contact: StoredContact, to unread: Int64, mentions: Int64
   ) throws(StoreError) -> StoredContact {
@@ -198,7 +198,7 @@ extension Store {
 }
 
 extension StoredContact {
-  /// What the badge counts of this chat: all that is unread, what mentions the user, or nothing.
+  /// The chat's share of the badge: all unread items, those that mention the user, or none.
   var countedUnread: Int64 {
     switch notifications {
     case .all: unread

@@ -1,16 +1,16 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A connection with all that receiving a message on it needs, read with one statement.
+/// A connection with everything needed to receive a message on it, read with one statement.
 package struct Conversation: Sendable {
   /// With its `reading`.
   package var connection: StoredConnection
-  /// The ledger's entry of the message that was asked for.
+  /// The ledger entry of the requested message.
   package var knownEntry: StoredLedgerEntry?
 }
 
-/// Everything here is one statement: a push reads it when it looks a mailbox up, when it asks whether the message is known,
-/// and under the fence, and has it compiled once.
+/// Everything here is one statement, compiled once: a push runs it to look up a mailbox, to ask whether the message is
+/// known, and under the fence.
 extension Store {
   private static let conversationText = """
     SELECT \(connectionColumns), ratchet, associated_data,
@@ -32,7 +32,7 @@ extension Store {
     }
   }
 
-  /// The ledger's entry of a message; this is how a repeat is recognised (INC-34).
+  /// A message's ledger entry; identifies repeats (INC-34).
   package func ledgerEntry(connectionID: Int64, messageID: [UInt8]) throws(StoreError) -> StoredLedgerEntry? {
     let known = try only(Self.conversationText, [.integer(connectionID), .null, .blob(messageID)]) {
       $0.optionalInteger(Self.knownColumn)
@@ -64,7 +64,7 @@ extension Store {
 
   private static func reading(_ row: borrowing Row) -> StoredConnection.Reading {
     var contact: StoredContact?
-    // A damaged one is reported when it is needed.
+    // A damaged contact is reported when it is needed.
     if row.optionalInteger(contactColumn) != nil { contact = try? Self.contact(row, at: contactColumn) }
     return StoredConnection.Reading(
       ratchet: row.optionalBlob(ratchetColumn), associatedData: row.optionalBlob(ratchetColumn + 1),
@@ -73,7 +73,7 @@ extension Store {
 }
 
 extension Optional {
-  /// The record that was read already, or what `read` finds. Swift's own operator forgets the type of what is thrown.
+  /// The record already read, or the result of `read`. Swift's own operator loses the type of the error.
   package func or(_ read: () throws(StoreError) -> Wrapped) throws(StoreError) -> Wrapped {
     if let self { return self }
     return try read()

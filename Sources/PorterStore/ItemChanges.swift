@@ -1,12 +1,12 @@
 import PorterMachines
 import PorterPlatform
 
-/// What a new item has beside its content.
+/// A new item's attributes besides its content.
 package struct ItemTraits: Sendable {
   package var isLive: Bool
   package var secondsToLive: Int64?
   package var mentionsUser: Bool
-  /// Made by an edit that came before its message.
+  /// Created by an edit that arrived before its message.
   package var hasOvertaken: Bool
 
   package init(
@@ -19,7 +19,8 @@ package struct ItemTraits: Sendable {
   }
 }
 
-/// Until when an item stays: on the wall clock, which is shown, and since this boot, which decides (INC-14).
+/// When an item disappears: by the wall clock, which is shown, and by the clock since this boot, which decides
+/// (INC-14).
 package struct Disappearance: Sendable {
   package var at: WallTime
   package var boot: String
@@ -32,7 +33,7 @@ package struct Disappearance: Sendable {
   }
 }
 
-/// What an item says from now on.
+/// An item's new content.
 package struct ItemEdit: Sendable {
   package var content: String
   package var mentionsUser: Bool
@@ -45,9 +46,9 @@ package struct ItemEdit: Sendable {
   }
 }
 
-// Except for reading, all of these are part of the caller's transaction.
+// Except for reads, all of these are part of the caller's transaction.
 extension Store {
-  /// The item that both sides know by this name. Of several, which a contact may send, the one that came first.
+  /// The item that both sides know by this name. A contact may send several; returns the first to arrive.
   package func item(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> StoredItem? {
     try rows(
       "SELECT \(Self.itemColumns) FROM items WHERE contact_id = ? AND shared_id = ? ORDER BY item_id LIMIT 1",
@@ -57,15 +58,15 @@ extension Store {
 
   // MARK: Edits
 
-  /// Changes what an item says. A notification that shows the earlier text is to be replaced, and an unread item counts as a
-  /// mention by what it says now.
+  /// Changes an item's content. A notification that shows the earlier text must be replaced, and an unread item counts
+  /// as a mention by its new content.
   package func edit(_ item: StoredItem, _ edit: ItemEdit, at time: WallTime) throws(StoreError) {
     try run(
       """
       UPDATE items SET content = ?, edited = max(coalesce(edited, 0), ?), live = ?, mentions_user = ?, updated_at = ? WHERE item_id = ?
       """,
       [
-        // A live message grows, which is no edit.
+        // Growth of a live message is not an edit.
         .text(edit.content), .flag(!item.isLive), .flag(edit.isLive), .flag(edit.mentionsUser),
         .integer(time.milliseconds),
         .integer(item.id),
@@ -78,7 +79,7 @@ extension Store {
       contact, to: contact.unread, mentions: contact.unreadMentions + (edit.mentionsUser ? 1 : -1))
   }
 
-  /// The message has come that an edit was about: the item stays as the edit made it.
+  /// Records that the edited message has arrived; the item stays as the edit left it.
   package func completeOvertaken(_ itemID: Int64, quote: String?, itemAt: WallTime) throws(StoreError) {
     try run(
       "UPDATE items SET overtook = 0, quote = ?, item_at = ? WHERE item_id = ?",
@@ -87,10 +88,11 @@ extension Store {
 
   // MARK: Deletions
 
-  /// Deletes an item with its reactions. Notifications are withdrawn (INC-46), and it counts as unread no more (INC-60).
-  /// What comes later under its name is not shown, nor an edit by its contact if it was the user's own.
+  /// Deletes an item with its reactions. Its notifications are withdrawn (INC-46), and it no longer counts as unread
+  /// (INC-60). Messages that arrive later under its name are not shown, nor are its contact's edits if it was the
+  /// user's own.
   package func remove(_ item: StoredItem) throws(StoreError) {
-    // Of a damaged contact it is not known what counts; its messages go as others do.
+    // For a damaged contact, what counts is unknown; its messages go like any others.
     do throws(StoreError) { try withdraw(item) } catch .damaged {}
     if let sharedID = item.sharedID {
       try noteRemoved(contactID: item.contactID, sharedID: sharedID)
@@ -98,14 +100,15 @@ extension Store {
         "DELETE FROM reactions WHERE contact_id = ? AND shared_id = ?",
         [.integer(item.contactID), .blob(sharedID)])
     }
-    // A message already on its way is still sent; it has no item to report on any more.
+    // A message already on its way is still sent; it no longer has an item to report on.
     try run("UPDATE outbox SET item_id = NULL WHERE item_id = ?", [.integer(item.id)])
     try keepNumbers()
     try run("DELETE FROM items WHERE item_id = ?", [.integer(item.id)])
   }
 
-  /// Marks an item as deleted, and keeps it. Notifications are withdrawn, and it counts as unread no more. The time of one
-  /// that disappears begins now, unless it runs already: the item is neither read nor completed any more. `end` says when it is over.
+  /// Marks an item as deleted, and keeps it. Its notifications are withdrawn, and it no longer counts as unread. If it
+  /// disappears, its time starts now unless already running: the item will be neither read nor completed. `end` returns
+  /// when the time is up.
   package func markDeleted(
     _ item: StoredItem, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
   ) throws(StoreError) {
@@ -127,12 +130,12 @@ extension Store {
       contact, to: contact.unread - uncounted, mentions: contact.unreadMentions - (item.mentionsUser ? uncounted : 0))
   }
 
-  /// A message by this name was deleted, perhaps before it came.
+  /// Records that a message by this name was deleted, perhaps before it arrived.
   package func noteRemoved(contactID: Int64, sharedID: [UInt8]) throws(StoreError) {
     let id = try insert(
       "INSERT OR REPLACE INTO removed_messages (contact_id, shared_id) VALUES (?, ?)",
       [.integer(contactID), .blob(sharedID)])
-    // A contact that keeps sending deletions does not fill the disk.
+    // A contact that keeps sending deletions must not fill the disk.
     try run(
       "DELETE FROM removed_messages WHERE contact_id = ? AND removed_id <= ?",
       [.integer(contactID), .integer(id - Self.removalsKept)])
@@ -155,18 +158,18 @@ extension Store {
       != nil
   }
 
-  /// What is known of a message that a contact has just sent.
+  /// Earlier events about a message that a contact has just sent.
   package enum Overtaken: Sendable {
     case nothing
-    /// It was deleted before it came.
+    /// It was deleted before it arrived.
     case deleted
-    /// An edit came first, and stands for it.
+    /// An edit arrived first, and stands for it.
     case edited(itemID: Int64)
-    /// Reactions to it came first.
+    /// Reactions to it arrived first.
     case reacted
   }
 
-  /// One statement, since a push pays for each.
+  /// A single statement, since a push pays for each.
   package func overtaken(contactID: Int64, sharedID: [UInt8]) throws(StoreError) -> Overtaken {
     try only(
       """
@@ -181,7 +184,7 @@ extension Store {
     } ?? .nothing
   }
 
-  /// Whether a contact is to learn that its messages arrive: as the contact's settings say, or else the profile's.
+  /// Whether the contact gets delivery receipts: by the contact's setting, or else by the profile's.
   package func sendsReceipts(contactID: Int64) throws(StoreError) -> Bool {
     try integer(
       """
@@ -192,7 +195,7 @@ extension Store {
 
   // MARK: Reactions
 
-  /// One side's reactions to the message by this name, which need not have come yet.
+  /// One side's reactions to the message by this name, which may not have arrived yet.
   package func reactions(contactID: Int64, sharedID: [UInt8], isOwn: Bool) throws(StoreError) -> [String] {
     try rows(
       "SELECT reaction FROM reactions WHERE contact_id = ? AND shared_id = ? AND own = ?",
@@ -217,7 +220,7 @@ extension Store {
     }
   }
 
-  /// How many messages that are not there have reactions of the contact's. Bounds what a contact can have stored.
+  /// The number of reactions in the contact's chat whose message is missing. Bounds what a contact can have stored.
   package func reactionsWithoutItem(contactID: Int64) throws(StoreError) -> Int64 {
     try integer(
       """
@@ -228,7 +231,7 @@ extension Store {
 
   // MARK: Disappearing
 
-  /// The time of an item begins to run, unless it does already.
+  /// Starts an item's time, unless it is already running.
   package func startDisappearing(_ itemID: Int64, _ end: Disappearance) throws(StoreError) {
     try run(
       """
@@ -237,8 +240,8 @@ extension Store {
       """, [.integer(end.at.milliseconds), .text(end.boot), .integer(end.moment.nanoseconds), .integer(itemID)])
   }
 
-  /// Nothing is sent to the contact any more, so that the user's unfinished messages are whole as they are. The time of those that
-  /// disappear begins. Returns which they were.
+  /// Completes the user's unfinished messages as they are: nothing more is sent to the contact. Starts the time of
+  /// those that disappear. Returns the completed messages.
   package func endLive(
     contactID: Int64, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
   ) throws(StoreError) -> [Int64] {
@@ -254,7 +257,7 @@ extension Store {
     return unfinished.map(\.id)
   }
 
-  /// After a boot only the wall clock knows how much time is left; from then on the clock since boot counts.
+  /// After a boot only the wall clock knows how much time is left; from then on the clock since boot decides.
   package func continueDisappearing(boot: String, now: Moment, wall: WallTime) throws(StoreError) {
     let old = "delete_at IS NOT NULL AND delete_boot <> ?"
     guard try integer("SELECT 1 FROM items WHERE \(old) LIMIT 1", [.text(boot)]) != nil else { return }
@@ -267,7 +270,7 @@ extension Store {
     }
   }
 
-  /// Items whose time is over, oldest first.
+  /// Items whose time is up, oldest first.
   package func disappeared(by now: Moment, limit: Int64) throws(StoreError) -> [StoredItem] {
     try rows(
       """

@@ -31,7 +31,7 @@ extension Store {
       sentMoment: row.optionalText(18).map { BootMoment(boot: $0, moment: Moment(nanoseconds: row.integer(19))) })
   }
 
-  /// JSON has no line end of its own, so that one may stand between two.
+  /// JSON contains no line break of its own, so one can separate two reactions.
   private static func reactions(_ text: String) -> [StoredReaction] {
     text.split(separator: "\n").map { StoredReaction(isOwn: $0.first == "1", reaction: String($0.dropFirst())) }
   }
@@ -43,7 +43,7 @@ extension Store {
     return item
   }
 
-  /// What a notification says of an item.
+  /// The part of an item that a notification shows.
   package func shownItem(_ id: Int64) throws(StoreError) -> ShownItem {
     let found = try only(
       "SELECT content, sent, deleted_at IS NOT NULL, mentions_user FROM items WHERE item_id = ?", [.integer(id)]
@@ -54,7 +54,7 @@ extension Store {
     return found
   }
 
-  /// Oldest first. With `matching`, a page counts matching items only, however far apart they lie.
+  /// Items, oldest first. With `matching`, a page counts only matching items, however far apart they lie.
   package func items(
     contactID: Int64, page: ItemPage, matching matches: ((StoredItem) -> Bool)? = nil
   ) throws(StoreError) -> [StoredItem] {
@@ -67,8 +67,8 @@ extension Store {
     }
   }
 
-  /// Searched in batches, so that the whole chat is never in memory. SQLite's own comparison folds case for ASCII
-  /// letters only.
+  /// The batch size of searches, so that the whole chat is never in memory. SQLite's own comparison folds case only for
+  /// ASCII letters.
   private static let piece: Int64 = 256
 
   private func before(
@@ -105,7 +105,7 @@ extension Store {
     try items(contactID, "item_id > ?2", order: "ASC", item, count)
   }
 
-  /// The index has read items and unread ones apart: both are merged, in their order, as far as they are wanted.
+  /// The index keeps read and unread items apart. Merges both in order, as far as needed.
   private func items(
     _ contactID: Int64, _ range: String, order: String, _ item: Int64, _ count: Int64
   ) throws(StoreError) -> [StoredItem] {
@@ -130,7 +130,7 @@ extension Store {
       "SELECT min(item_id) FROM items WHERE contact_id = ? AND (status = 'rcvNew') = 1", [.integer(contactID)])
   }
 
-  /// `moment` is when the user sends it, which its age is counted from. Part of the caller's transaction.
+  /// `moment` is when the user sends it, from which its age is counted. Part of the caller's transaction.
   package func insertSentItem(
     contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
     moment: BootMoment, traits: ItemTraits = ItemTraits()
@@ -141,8 +141,8 @@ extension Store {
     return id
   }
 
-  /// Part of the caller's transaction. It is counted as unread by its ledger entry (`enter`). Returns it as it is stored, but for
-  /// reactions that came before it (`Overtaken`).
+  /// Part of the caller's transaction. The item's ledger entry counts it as unread (`enter`). Returns the item as
+  /// stored, except for reactions that arrived before it (`Overtaken`).
   package func insertReceivedItem(
     contactID: Int64, content: String, quote: String? = nil, sharedID: [UInt8]?, itemAt: WallTime, at time: WallTime,
     traits: ItemTraits = ItemTraits()
@@ -158,8 +158,8 @@ extension Store {
 
   private static let unreadStatus = "rcvNew"
 
-  /// Counts a received item as unread in its chat, and in the badge as the chat's setting has it. Its chat moves up by when the relay
-  /// took it: its sender's clock may be far behind. Returns the contact as it is afterwards.
+  /// Counts a received item as unread in its chat, and in the badge according to the chat's setting. Moves the chat up
+  /// by the time the relay took the item: the sender's clock may be far behind. Returns the updated contact.
   func countUnread(
     _ before: StoredContact, messageAt: WallTime, mentionsUser: Bool
   ) throws(StoreError) -> StoredContact {
@@ -197,7 +197,7 @@ extension Store {
       ])
   }
 
-  /// Deletes a chat's items; notifications shown for them are to be withdrawn (INC-46).
+  /// Deletes a chat's items; notifications shown for them must be withdrawn (INC-46).
   package func deleteItems(contactID: Int64) throws(StoreError) {
     try transaction { () throws(StoreError) in
       let contact = try contact(contactID)
@@ -207,7 +207,7 @@ extension Store {
         WHERE entry_id IN (SELECT ledger_entry FROM items WHERE items.contact_id = ?1) AND contact_id = ?1
         """, [.integer(contactID)])
       for entry in entries { try raise(.withdraw, entry) }
-      // Messages already on their way are still sent; they have no item to report on any more.
+      // Messages already on their way are still sent; they no longer have an item to report on.
       try run(
         "UPDATE outbox SET item_id = NULL WHERE item_id IN (SELECT item_id FROM items WHERE contact_id = ?)",
         [.integer(contactID)])
@@ -220,8 +220,9 @@ extension Store {
     }
   }
 
-  /// The numbers of the newest item and entry are not given again, though these are deleted. Called before each deletion
-  /// that may be of the newest; a count at each insertion would cost each push a page of log. Part of the caller's transaction.
+  /// Keeps the numbers of the newest item and entry from being reused, though these are deleted. Called before each
+  /// deletion that may include the newest: a count at each insertion would cost each push a page of log. Part of the
+  /// caller's transaction.
   func keepNumbers() throws(StoreError) {
     try run(
       """
@@ -237,7 +238,7 @@ extension Store {
   }
 
   /// Marks items as read, together with their ledger entries, the chat's count and the badge. `only`: these items; nil:
-  /// the whole chat. The time of those that disappear begins to run if `end` says when it is over. Returns the items that
+  /// the whole chat. Starts the time of those that disappear if `end` returns when it is up. Returns the items that
   /// were unread.
   @discardableResult
   package func markRead(
@@ -248,7 +249,7 @@ extension Store {
     }
   }
 
-  /// What `markRead` does, as part of the caller's transaction.
+  /// Like `markRead`, as part of the caller's transaction.
   @discardableResult
   package func recordRead(
     contactID: Int64, only: [Int64]?, at time: WallTime, until end: (_ seconds: Int64) -> Disappearance?
@@ -271,7 +272,7 @@ extension Store {
     }
     if only == nil {
       for entry in try announcedEntries(contactID: contactID) { try raise(.read, entry) }
-      // A chat that was read as a whole has no unread items left, whatever the count said.
+      // A chat read as a whole has no unread items left, whatever the count said.
       try run("UPDATE contacts SET marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
       _ = try setUnread(contact, to: 0, mentions: 0)
     } else {

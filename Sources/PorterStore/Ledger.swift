@@ -16,7 +16,7 @@ extension Store {
       summary: row.optionalText(9), requestID: row.optionalInteger(10), isRemovalDue: row.flag(11))
   }
 
-  /// Without those whose records are damaged: what is about many is done for the others (INC-44). `sql` selects `ledgerColumns`.
+  /// Omits damaged records, so that bulk work covers the others (INC-44). `sql` selects `ledgerColumns`.
   func readableLedgerEntries(_ sql: String, _ bindings: [Binding]) throws(StoreError) -> [StoredLedgerEntry] {
     let found = try rows(sql, bindings) { row in Self.readableLedgerEntry(row) }
     return found.compactMap { entry in
@@ -27,21 +27,21 @@ extension Store {
   /// Nil for a damaged record.
   static func readableLedgerEntry(_ row: borrowing Row) -> StoredLedgerEntry? { try? ledgerEntry(row) }
 
-  /// A condition on a row with a kind: it can be read.
+  /// A condition on rows with a kind: the kind can be read.
   private static let hasKnownKind =
     "kind IN (" + StoredLedgerEntry.Kind.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ")"
 
-  /// Nil if there is none, or not any more.
+  /// Nil if the entry does not exist, or no longer does.
   func ledgerEntry(_ id: Int64) throws(StoreError) -> StoredLedgerEntry? {
     try first("SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id = ?", [.integer(id)]) {
       (row) throws(StoreError) in try Self.ledgerEntry(row)
     }
   }
 
-  /// Enters a message that was committed, after `events`. `earlier` is the entry that it takes the place of, of a message that was
-  /// announced or did not open. The new one is the ledger's newest all the same, so that it is news to those who know the earlier
-  /// one. Part of the transaction that commits what the message says; `contact` is the contact's record, if the same transaction
-  /// has read it and has not counted since. Returns the contact as counting left it.
+  /// Enters a committed message, after `events`. `earlier` is the entry it replaces, of a message that was announced or
+  /// did not open. The new entry is still the ledger's newest, so that it is news to readers that know the earlier one.
+  /// Part of the transaction that commits the message's content; `contact` is the contact's record, if the same
+  /// transaction has read it and has not counted since. Returns the contact as counting left it.
   @discardableResult
   package func enter(
     _ new: NewLedgerEntry, inPlaceOf earlier: StoredLedgerEntry? = nil,
@@ -74,19 +74,19 @@ extension Store {
     return state
   }
 
-  /// From here on entries may wait to be shown, but for those that are late. None of the indexes is of use, and SQLite looks at each
-  /// when it compiles a statement.
+  /// From this entry on, entries may be waiting to be shown; late ones may be earlier. No index helps, and SQLite
+  /// considers each of them when it compiles a statement.
   private static let firstWaiting =
     "(SELECT coalesce(waiting_from, entry_id) FROM ledger NOT INDEXED ORDER BY entry_id DESC LIMIT 1)"
 
-  /// What a new entry is given: the next number, and from where on entries wait.
+  /// The values for a new entry: the next number, and the first waiting entry.
   private static let entryPlace = """
     (SELECT max(entries, coalesce((SELECT max(entry_id) FROM ledger), 0)) + 1 FROM store),
     (SELECT min(entry_id) FROM ledger NOT INDEXED
       WHERE entry_id >= \(firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL)
     """
 
-  /// `replaces`: the entry of the same message.
+  /// `replaces`: an entry of the same message.
   func insertLedgerEntry(
     _ new: NewLedgerEntry, state: PorterMachines.LedgerEntry.State, removalDue: Bool, replaces: Bool = false,
     at time: WallTime
@@ -105,13 +105,13 @@ extension Store {
       ])
   }
 
-  /// An entry that could not be shown now does not have each later push look through all that came since. Part of the
-  /// caller's transaction.
+  /// Marks an entry that could not be shown now, so that later pushes need not scan everything that came since. Part of
+  /// the caller's transaction.
   package func postpone(_ entry: StoredLedgerEntry) throws(StoreError) {
     try run("UPDATE ledger SET late = 1 WHERE entry_id = ? AND late IS NULL", [.integer(entry.id)])
   }
 
-  /// The notification of what came has another identifier than the placeholder.
+  /// The new notification has a different identifier from the placeholder.
   private func removePlaceholder(of new: NewLedgerEntry) throws(StoreError) {
     noteRemoval()
     try run(
@@ -148,7 +148,7 @@ extension Store {
     try dropOldBodies(connectionID: connectionID)
   }
 
-  /// Why the entry is in quarantine; nil if it is not.
+  /// The reason for the entry's quarantine; nil if it is not quarantined.
   package func quarantineReason(_ entry: Int64) throws(StoreError) -> String? {
     try first("SELECT reason FROM ledger WHERE entry_id = ? AND state = 'quarantined'", [.integer(entry)]) {
       (row) throws(StoreError) in row.optionalText(0)
@@ -160,7 +160,7 @@ extension Store {
     try integer("SELECT coalesce(max(entry_id), 0) FROM ledger") ?? 0
   }
 
-  /// The entries after one entry, oldest first, without those whose records are damaged.
+  /// The entries after `entry`, oldest first, without damaged records.
   package func ledgerEntries(
     after entry: Int64, through last: Int64, limit: Int = .max
   ) throws(StoreError) -> [StoredLedgerEntry] {
@@ -171,10 +171,10 @@ extension Store {
     return found.compactMap { $0 }
   }
 
-  /// Entries that are committed and not yet shown, oldest first, including those that a killed process left (INC-38).
-  /// Also those on screen that have to be shown anew, because what they say was edited. Of more than `limit`, the newest: of
-  /// thousands of notifications a user wants to see those. The others follow once these are recorded as shown.
-  /// With when their chats made a sound last since `boot`. `overview`: as the running transaction has read it.
+  /// Committed entries not yet shown, oldest first, including those left by a killed process (INC-38), and entries on
+  /// screen that must be shown again because their text was edited. Of more than `limit`, returns the newest: of
+  /// thousands of notifications a user wants to see those. The others follow once these are recorded as shown. Includes
+  /// when their chats last made a sound since `boot`. `overview`: as read by the running transaction.
   package func entriesToPresent(
     limit: Int64, boot: String? = nil, asOf overview: StoreOverview? = nil
   ) throws(StoreError) -> [StoredLedgerEntry] {
@@ -183,7 +183,8 @@ extension Store {
     return try presentable(text, limit, boot).reversed()
   }
 
-  /// The calls among them, newest first, however many other entries are newer: a call does not wait for room in an answer.
+  /// The calls among them, newest first, however many other entries are newer: a call does not wait for room in an
+  /// answer.
   package func callsToPresent(limit: Int64 = 16, boot: String? = nil) throws(StoreError) -> [StoredLedgerEntry] {
     try presentable(Self.waiting + " AND kind = 'call'" + Self.newestFirst, limit, boot)
   }
@@ -197,7 +198,7 @@ extension Store {
       return entry
     }
     let readable = found.compactMap { $0 }
-    // Damaged ones take no other's place (INC-44).
+    // Damaged entries must not displace others (INC-44).
     if readable.isEmpty, limit > 0, found.count == limit { return try presentable(text, limit * 16, boot) }
     return readable
   }
@@ -211,7 +212,7 @@ extension Store {
     WHERE entry_id >= \(firstWaiting) AND state IN ('committed', 'upgraded') AND late IS NULL
     """
   private static let newestFirst = " ORDER BY entry_id DESC LIMIT ?1"
-  /// Mostly none is late, and a push is spared the other half.
+  /// Usually no entry is late, and a push is spared the other half.
   private static let presentable = waiting + newestFirst
   private static let presentableWithLate = """
     \(waiting) UNION ALL SELECT \(presentableColumns) FROM ledger
@@ -231,7 +232,7 @@ extension Store {
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
     if change.isRemovalDue { noteRemoval() }
     if step.next != state, !change.isRemovalDue, !change.isAttempt {
-      // As for what is shown, which a push waits for.
+      // The case of a shown entry, which a push waits for.
       try run(
         "UPDATE ledger SET state = ?, late = ? WHERE entry_id = ?",
         [.text(step.next.name), change.isLate ? .integer(1) : .null, .integer(entry.id)])
@@ -243,7 +244,7 @@ extension Store {
         """,
         [.text(step.next.name), .flag(change.isRemovalDue), .flag(change.isAttempt), .integer(entry.id)])
     }
-    // Of a summary nothing is shown anew.
+    // Nothing in a summary is shown again.
     if change.isKept, entry.isRemovalDue, entry.summary == nil {
       try run("UPDATE ledger SET removal_due = 0 WHERE entry_id = ?", [.integer(entry.id)])
       noteRemovalOver(entry: entry.id)
@@ -259,10 +260,10 @@ extension Store {
     if let removalOver { afterCommit { removalOver(entry, id) } }
   }
 
-  /// Notifications still on screen although what they are about was read, withdrawn or deleted; at most `limit` of
-  /// them, the newest first, until they are marked as withdrawn.
+  /// Notifications still on screen although their subject was read, withdrawn or deleted; at most `limit` of them,
+  /// newest first, until they are marked as withdrawn.
   package func withdrawals(limit: Int64, asOf overview: StoreOverview? = nil) throws(StoreError) -> [StoredWithdrawal] {
-    // Each push asks, mostly in vain.
+    // Each push asks, usually in vain.
     guard try overview.or({ () throws(StoreError) in try self.overview() }).hasWithdrawals else { return [] }
     return try rows(
       """
@@ -294,7 +295,7 @@ extension Store {
     noteRemovalOver(entry: withdrawal.entryID, id: withdrawal.id)
   }
 
-  /// Called before the connection is deleted: notifications shown for it are still to be withdrawn (INC-46).
+  /// Called before the connection is deleted: notifications shown for it must still be withdrawn (INC-46).
   /// Part of the caller's transaction.
   package func withdrawEntries(connectionID: Int64) throws(StoreError) {
     let shown = try readableLedgerEntries(
@@ -313,8 +314,8 @@ extension Store {
       """, [.integer(connectionID)])
   }
 
-  /// Notifications that are on screen of this profile are to be removed. Their entries stay as they are: nothing was read.
-  /// Part of the caller's transaction.
+  /// Marks this profile's notifications on screen for removal. Their entries keep their state: nothing was read. Part
+  /// of the caller's transaction.
   func removeNotifications(userID: Int64) throws(StoreError) {
     noteRemoval()
     try run(
@@ -351,7 +352,7 @@ extension Store {
 }
 
 extension StoredLedgerEntry {
-  /// An entry as its commit leaves it, for a caller that has just made it and needs not its number.
+  /// An entry as its commit leaves it, for a caller that has just entered it and does not need its number.
   package static func committed(
     connectionID: Int64, messageID: [UInt8], messageAt: WallTime, kind: Kind, contactID: Int64?, itemID: Int64?,
     requestID: Int64? = nil

@@ -1,32 +1,32 @@
 import PorterMachines
 import PorterPlatform
 
-/// One event of the machine `ledger_entry`, with what its step needs and what it found out. Part of the caller's
-/// transaction, like the step.
+/// One event of the machine `ledger_entry`, with the input and results of its step. Part of the caller's transaction,
+/// like the step.
 package struct LedgerChange {
   fileprivate let kind: StoredLedgerEntry.Kind
   fileprivate let contactID: Int64?
-  /// When the relay took the message that is counted.
+  /// When the relay took the counted message.
   fileprivate let messageAt: WallTime?
   fileprivate let mentionsUser: Bool
   fileprivate let quarantineReason: String?
-  /// As the transaction has read it.
+  /// As read by the transaction.
   fileprivate let contact: StoredContact?
 
   /// The contact as counting left it; nil if nothing was counted.
   package fileprivate(set) var countedContact: StoredContact?
-  /// Whether it counted as unread and does not any more. The caller corrects the counts, once for all that it reads.
+  /// Whether it counted as unread and no longer does. The caller corrects the counts, once for all the items it reads.
   package fileprivate(set) var isUncounted = false
-  /// Whether the platform has to remove what was shown.
+  /// Whether the platform must remove the notification shown.
   fileprivate(set) var isRemovalDue = false
   fileprivate(set) var reason: String?
   /// Whether another attempt to open it failed.
   fileprivate(set) var isAttempt = false
-  /// Whether a placeholder is on screen that what is shown now does not replace.
+  /// Whether a placeholder is on screen that the new notification does not replace.
   fileprivate(set) var dropsPlaceholder = false
-  /// Whether it waits to be shown, though later entries do not any more.
+  /// Whether it waits to be shown although later entries no longer do.
   fileprivate(set) var isLate = false
-  /// Whether what is under its identifier now stays on screen, though it was to be removed before.
+  /// Whether the notification now under its identifier stays on screen, though it was due for removal.
   fileprivate(set) var isKept = false
 
   init(
@@ -61,7 +61,7 @@ struct LedgerRecorder: LedgerEntryRecord {
 
   func countAttempt(_ change: inout LedgerChange, _ next: State) throws(StoreError) { change.isAttempt = true }
 
-  /// The notification of a message has the identifier of its placeholder; what is not shown is removed when it is read.
+  /// The notification of a message has its placeholder's identifier; what is not shown is removed when read.
   func dropPlaceholder(_ change: inout LedgerChange, _ next: State) throws(StoreError) {
     change.dropsPlaceholder = [.connected, .request, .call].contains(change.kind)
   }

@@ -23,8 +23,8 @@ extension Files {
     }
   }
 
-  /// Releases the lock, then the descriptor. The lock belongs to the open file, not to the descriptor: a child that was
-  /// forked meanwhile has its own descriptor of it, and would keep the lock.
+  /// Releases the lock, then the descriptor. The lock belongs to the open file, not to the descriptor: a child forked
+  /// in between has its own descriptor for it, and would keep the lock.
   func closeLockFile(_ file: OpenFile) {
     unlock(file)
     close(file)
@@ -36,12 +36,12 @@ extension Files {
     return held.isSameFile(as: there)
   }
 
-  /// Whether it is certain that this name does not exist, or that a link there leads nowhere.
+  /// Whether this name certainly does not exist, or is a link that leads nowhere.
   func isMissing(_ path: String) -> Bool {
     do throws(SystemError) { _ = try status(at: path, followingLinks: true) } catch { return error.code == ENOENT }
     return false
   }
 
-  /// Whether this name exists; a link counts as what it leads to.
+  /// Whether this name exists; a link counts as its target.
   func exists(_ path: String) -> Bool { (try? status(at: path, followingLinks: true)) != nil }
 }

@@ -22,8 +22,9 @@ final class OpeningLock {
   private let files: any Files
   private var file: OpenFile?
 
-  /// Shared, to open the store; exclusive, to replace its file. Waits up to `timeout` for a process that replaces the
-  /// file, then throws `busy`, as it does as soon as `stop` is raised. `creates`: also where there is no store yet.
+  /// Shared, to open the store; exclusive, to replace its file. Waits up to `timeout` for a process that is replacing
+  /// the file, then throws `busy`; throws it immediately when `stop` is raised. `creates`: also where there is no store
+  /// yet.
   init(
     file: String, _ kind: FileLockKind, creates: Bool, timeout: Span, stop: StopSignal? = nil, ports: Ports = .system
   )
@@ -39,8 +40,7 @@ final class OpeningLock {
       release()
       let lockFile: OpenFile
       do throws(SystemError) { lockFile = try files.openLockFile(path, for: opening) } catch {
-        // Where nothing can be created, nothing can be replaced either; whether the store can be opened is for SQLite
-        // to say.
+        // Where nothing can be created, nothing can be replaced either; SQLite decides whether the store can be opened.
         let isHarmless =
           kind == .shared && [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG].contains(error.code)
         guard isHarmless else { throw SQLiteError(opening: error.code) }
@@ -67,10 +67,10 @@ final class OpeningLock {
     do throws(SystemError) { return try files.lock(file, kind) } catch { throw SQLiteError(opening: error.code) }
   }
 
-  /// False where no lock can be taken, and none is needed.
+  /// False where no lock can be taken and none is needed.
   var isHeld: Bool { file != nil }
 
-  /// False if the file was deleted since: other processes may hold a lock on another one.
+  /// False if the file has been deleted since: other processes may hold a lock on another one.
   var isCurrent: Bool { file.map { files.isCurrent($0, at: path) } ?? false }
 
   private func release() {

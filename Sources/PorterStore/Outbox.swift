@@ -3,10 +3,10 @@ import PorterPlatform
 extension OutboxEntry {
   package static let requestPurpose = "request"
 
-  /// It asks, at another's address, for the connection; it does not go to the other side's mailbox.
+  /// Whether it requests the connection at another user's address, instead of going to the other side's mailbox.
   package var isRequest: Bool { purpose == Self.requestPurpose }
   package static let confirmationPurpose = "confirmation"
-  /// What accepts an invitation, or a request through an address.
+  /// Whether it accepts an invitation, or a request through an address.
   package var isConfirmation: Bool { purpose == Self.confirmationPurpose }
 }
 
@@ -27,16 +27,16 @@ extension Store {
       ])
   }
 
-  /// What came into the outbox after this entry, oldest first. The bodies are read one by one.
+  /// Entries newer than `last`, oldest first. Bodies are read one at a time.
   package func outboxEntries(after last: Int64) throws(StoreError) -> [(id: Int64, connectionID: Int64)] {
-    // Each push asks, mostly in vain.
+    // Each push asks, usually in vain.
     guard try overview().hasOutbox else { return [] }
     return try rows(
       "SELECT outbox_id, connection_id FROM outbox WHERE outbox_id > ? ORDER BY outbox_id", [.integer(last)]
     ) { (id: $0.integer(0), connectionID: $0.integer(1)) }
   }
 
-  /// Nil when it was sent, or went with its connection.
+  /// Nil once it was sent, or deleted with its connection.
   package func outboxEntry(_ id: Int64) throws(StoreError) -> OutboxEntry? {
     try first(
       """
@@ -51,7 +51,7 @@ extension Store {
     }
   }
 
-  /// What the first message to the other side consists of; nil once the relay has it.
+  /// The parts of the first message to the other side; nil once the relay has it.
   package func waitingConfirmation(connectionID: Int64) throws(StoreError) -> (body: [UInt8], deduplication: [UInt8])? {
     try rows(
       "SELECT body, deduplication FROM outbox WHERE connection_id = ? AND purpose = ?",
@@ -63,11 +63,11 @@ extension Store {
     try integer("SELECT 1 FROM outbox WHERE connection_id = ? LIMIT 1", [.integer(connectionID)]) != nil
   }
 
-  /// The relay has it, or will never take it. If a power failure loses this, the message is sent again and the relay
-  /// recognises it. Part of the caller's transaction.
+  /// Deletes an entry that the relay has, or will never take. If a power failure loses this, the message is sent again
+  /// and the relay recognises it. Part of the caller's transaction.
   package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
     try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])
-    // A receipt may be faster than the relay's answer, and says more.
+    // A receipt may arrive before the relay's answer, and says more.
     guard let item = entry.itemID else { return }
     try run(
       "UPDATE items SET status = ?, updated_at = ? WHERE item_id = ? AND status <> 'sndRcvd'",

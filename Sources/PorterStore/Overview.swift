@@ -1,22 +1,22 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What each push asks of the store as a whole, as of one moment.
+/// The state of the whole store that each push asks for, as of one moment.
 package struct StoreOverview: Sendable {
   /// Unread items over all profiles: the badge (INC-60). Profiles that hide their notifications do not count.
   /// 0 unless it was asked for.
   package let badge: Int64
   package let settings: Settings
-  /// With which pushes of the token are opened.
+  /// The key that opens the token's pushes.
   package let pushSecret: BoxSharedKey?
   package let hasCalls: Bool
   package let hasOutbox: Bool
-  /// Notifications are on screen that are to be taken away.
+  /// Whether notifications on screen must be removed.
   package let hasWithdrawals: Bool
-  /// Entries are to be shown anew, or could not be shown when they came.
+  /// Whether entries must be shown again, or could not be shown when they arrived.
   package let hasLate: Bool
 
-  /// Those that were asked for.
+  /// The settings requested.
   package struct Settings: Sendable {
     fileprivate let first, second: (name: String, value: String?)?
 
@@ -27,11 +27,11 @@ package struct StoreOverview: Sendable {
 }
 
 extension Store {
-  /// How many settings one look can ask for.
+  /// How many settings one overview can read.
   private static let settingsAtOnce = 2
 
-  /// One statement for all of it, since a push asks several times, and compiling a statement costs it more than carrying it
-  /// out.
+  /// One statement for everything, since a push asks several times, and compiling a statement costs it more than
+  /// executing it.
   package func overview(settings names: [String] = [], badge: Bool = false) throws(StoreError) -> StoreOverview {
     let (first, second) = (names.first, names.dropFirst().first)
     assert(names.count <= Self.settingsAtOnce)

@@ -27,7 +27,7 @@ package final class PhaseFile {
   /// Why the file could not be opened for writing, if the last `hold` failed for that reason.
   package private(set) var problem: SQLiteError?
 
-  /// There is one app (INC-16). Extensions may be several: a system starts the next before the last has ended.
+  /// There is one app (INC-16). There may be several extensions: a system starts the next before the last has ended.
   package init(prefix: String, role: String, ports: Ports = .system) {
     self.ports = ports
     path = "\(prefix)_\(role).phase"
@@ -62,7 +62,7 @@ package final class PhaseFile {
   /// Publishes the last phase of a process that releases its lock, unless other processes of the role are still
   /// running. Then their phase stays, and the one that this process published no longer names it.
   package func release(saying phase: String, by instance: Instance) {
-    // Converting a lock gives up the old one first, which is what is wanted here.
+    // Converting a lock gives up the old one first, which is intended here.
     if !isShared || !holdsLock || isLast {
       publish(phase, by: instance)
     } else if let last = published(), last.instance == instance {

@@ -1,7 +1,7 @@
 import PorterCrypto
 import PorterPlatform
 
-/// A connection's ratchet, with the data authenticated beside each of its messages.
+/// A connection's ratchet, with the data authenticated with each of its messages.
 package struct StoredRatchet: Sendable {
   package var ratchet: Ratchet
   package let associatedData: [UInt8]
@@ -15,7 +15,7 @@ package struct StoredRatchet: Sendable {
 /// A ratchet is read, stepped and written inside one transaction and never kept in memory between two, so that no
 /// process can continue from a stale one (INC-05, INC-10).
 extension Store {
-  /// To send with. It opens nothing: no skipped key is read for it.
+  /// For sending. Opens nothing, so no skipped key is read.
   package func ratchet(connectionID: Int64) throws(StoreError) -> StoredRatchet? {
     let core = try first(
       "SELECT ratchet, associated_data FROM connections WHERE connection_id = ? AND ratchet IS NOT NULL",
@@ -27,7 +27,7 @@ extension Store {
       associatedData: core.associatedData)
   }
 
-  /// To open `message` with, and to send afterwards, as the running transaction has read it.
+  /// For opening `message` and sending afterwards, as read by the running transaction.
   package func ratchet(
     of connection: StoredConnection, opening message: ArraySlice<UInt8>
   ) throws(StoreError) -> StoredRatchet? {
@@ -41,7 +41,7 @@ extension Store {
       }, associatedData: reading.associatedData ?? [])
   }
 
-  /// Of the skipped keys only the message's own is read.
+  /// Of the skipped keys, reads only the message's own.
   package func ratchet(connectionID: Int64, opening message: ArraySlice<UInt8>) throws(StoreError) -> StoredRatchet? {
     let core = try first(
       """

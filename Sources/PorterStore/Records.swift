@@ -1,15 +1,15 @@
 import PorterCrypto
 import PorterPlatform
 
-// Rows. One that says something about a person prints as its number only, since values end up in logs and crash reports. A
-// connection and a user are objects that do not change: they go through many hands in a push, and each copy of a structure counts the
-// references of all its columns.
+// Rows. Those about a person print only their number, since values end up in logs and crash reports. Connections and
+// users are immutable objects: a push passes them around often, and each copy of a structure counts the references of
+// all its columns.
 
 package final class StoredUser: Sendable, CustomStringConvertible {
   package let id: Int64
   package let displayName: String
   package let fullName: String
-  /// The whole profile as JSON; nil when there are names only.
+  /// The whole profile as JSON; nil if there are only names.
   package let profile: String?
   package let isActive: Bool
   package let activeOrder: Int64
@@ -17,15 +17,15 @@ package final class StoredUser: Sendable, CustomStringConvertible {
   package let sendsReceipts: Bool
   package let unread: Int64
   package let createdAt: WallTime
-  /// Of a hidden profile.
+  /// Set for a hidden profile.
   package let viewPassword: StoredPassword?
 
   package var description: String { "user \(id)" }
   package var isHidden: Bool { viewPassword != nil }
-  /// Only its password leads to it.
+  /// Reachable only by its password.
   package var isOutOfSight: Bool { isHidden && !isActive }
 
-  /// From `Store.userColumns`, which begin at `first`.
+  /// From `Store.userColumns`, starting at `first`.
   init(_ row: borrowing Row, at first: Int32 = 0) {
     (id, displayName, fullName) = (row.integer(first), row.text(first + 1), row.text(first + 2))
     (isActive, activeOrder) = (row.flag(first + 3), row.integer(first + 4))
@@ -36,7 +36,7 @@ package final class StoredUser: Sendable, CustomStringConvertible {
   }
 }
 
-/// What the password of a hidden profile is checked with.
+/// Verifies the password of a hidden profile.
 package struct StoredPassword: Hashable, Sendable {
   package var hash: [UInt8]
   package var salt: [UInt8]
@@ -63,32 +63,32 @@ package struct StoredContact: Sendable, CustomStringConvertible {
   package var localName: String
   package var displayName: String
   package var fullName: String
-  /// The whole profile as JSON; nil when there are names only.
+  /// The whole profile as JSON; nil if there are only names.
   package var profile: String?
   package var notifications: NotificationSetting
   package var isFavorite: Bool
   package var sendsReceipts: Bool?
   package var unread: Int64
-  /// Of those, the ones that mention the user.
+  /// Of these, the ones that mention the user.
   package var unreadMentions: Int64
   package var isMarkedUnread: Bool
   package var createdAt: WallTime
   package var updatedAt: WallTime
   package var chatAt: WallTime
-  /// The name that the user gives; empty for none.
+  /// The name given by the user; empty for none.
   package var localAlias: String
-  /// The host's own, as JSON.
+  /// The host's own data, as JSON.
   package var customData: String?
-  /// What the user allows this contact in particular, and contacts in general, as JSON.
+  /// The user's preferences for this contact in particular, and for contacts in general, as JSON.
   package var preferences: String?
-  /// The user has deleted the contact and kept what was said: it has no connection.
+  /// The user has deleted the contact but kept the conversation: it has no connection.
   package var isKept: Bool
   package var usersPreferences: String?
 
   package var description: String { "contact \(id)" }
 }
 
-/// What a new connection starts with.
+/// The initial values of a new connection.
 package struct NewConnection: Sendable {
   package var userID: Int64
   package var contactID: Int64?
@@ -133,7 +133,7 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var isSent: Bool
   /// The message's content as JSON.
   package var content: String
-  /// The item that it answers, as JSON.
+  /// The quoted item, as JSON.
   package var quote: String?
   /// SimpleX's `CIStatus` tag: `rcvNew`, `rcvRead`, `sndNew`, `sndSent`, `sndErrorAuth`, `sndError`.
   package var status: String
@@ -146,14 +146,14 @@ package struct StoredItem: Sendable, CustomStringConvertible {
   package var deletedAt: WallTime?
   /// Still being written.
   package var isLive: Bool
-  /// How long it stays, once its time runs, and until when.
+  /// How long it stays once its time runs, and until when.
   package var secondsToLive: Int64?
   package var disappearsAt: WallTime?
   package var mentionsUser: Bool
-  /// Made by an edit that came before its message.
+  /// Created by an edit that arrived before its message.
   package var hasOvertaken: Bool
   package var reactions: [StoredReaction]
-  /// When the user sent it; nil for what a contact sent, and for what an earlier version stored.
+  /// When the user sent it; nil for items from a contact, and for items stored by an earlier version.
   package var sentMoment: BootMoment?
 
   package var description: String { "item \(id)" }
@@ -161,7 +161,7 @@ package struct StoredItem: Sendable, CustomStringConvertible {
 
 /// The part of an item that a notification shows.
 package struct ShownItem: Sendable {
-  /// As JSON.
+  /// JSON.
   package var content: String
   package var isSent: Bool
   package var isDeleted: Bool
@@ -172,7 +172,7 @@ package struct ShownItem: Sendable {
 package struct StoredReaction: Hashable, Sendable {
   /// Whether it is the user's.
   package var isOwn: Bool
-  /// As JSON.
+  /// JSON.
   package var reaction: String
 
   package init(isOwn: Bool, reaction: String) {
@@ -181,7 +181,7 @@ package struct StoredReaction: Hashable, Sendable {
   }
 }
 
-/// An entry to be written.
+/// An entry to write.
 package struct NewLedgerEntry: Sendable {
   package var connectionID: Int64
   package var messageID: [UInt8]
@@ -190,7 +190,7 @@ package struct NewLedgerEntry: Sendable {
   package var contactID: Int64?
   package var itemID: Int64?
   package var requestID: Int64?
-  /// What an entry of the kind `changed` changed, as JSON.
+  /// The change, for an entry of the kind `changed`, as JSON.
   package var detail: String?
 
   package init(
@@ -221,24 +221,25 @@ package struct StoredLedgerEntry: Sendable {
     case silent
     /// Nothing to show, but reported to a host that observes changes: the contact has another profile.
     case updated
-    /// As `updated`: the contact has deleted the connection.
+    /// Like `updated`: the contact has deleted the connection.
     case left
-    /// As `updated`: something has changed in the chat, such as a message that the contact edited. `detail` says what.
+    /// Like `updated`: something has changed in the chat, such as a message that the contact edited. `detail` says
+    /// what.
     case changed
-    /// As `updated`: a contact has followed our invitation, and is not connected yet.
+    /// Like `updated`: a contact has followed our invitation but is not connected yet.
     case connecting
-    /// As `updated`: the request of a contact is accepted, without a command of the host.
+    /// Like `updated`: a contact's request was accepted without a command from the host.
     case accepting
-    /// As `updated`: the relay has the acceptance of a contact's request, so that the contact can be written to.
+    /// Like `updated`: the relay has the acceptance of a contact's request, so the contact can be written to.
     case ready
-    /// As `updated`: a person has taken a request back.
+    /// Like `updated`: a person has withdrawn a request.
     case withdrawnRequest
-    /// A call of the contact, with an item.
+    /// A call from the contact, with an item.
     case call
-    /// A push of the host's own, with a row of its own; handed to the host instead of shown.
+    /// One of the host's own pushes, with its own row; handed to the host instead of shown.
     case application
 
-    /// Whether it waits until it is shown, or handed over.
+    /// Whether it waits to be shown, or handed over.
     package var isShown: Bool {
       switch self {
       case .message, .connected, .request, .call, .application: true
@@ -265,20 +266,21 @@ package struct StoredLedgerEntry: Sendable {
   package var kind: Kind
   package var contactID: Int64?
   package var itemID: Int64?
-  /// What an entry of the kind `changed` changed, as JSON. Of one in quarantine, when it came to its source, if that is known.
+  /// The change, for an entry of the kind `changed`, as JSON. For one in quarantine, when it reached its source, if
+  /// known.
   package var detail: String?
-  /// The notification that stands for it among others.
+  /// The summary notification that stands for it among others.
   package var summary: String?
   package var requestID: Int64?
-  /// Whether a removal of its notification is noted.
+  /// Whether a removal of its notification is recorded.
   package var isRemovalDue = false
-  /// Of its chat, where that was asked for.
+  /// The last sound of its chat, if requested.
   package var lastSound: Moment?
 }
 
-/// A notification that is to be withdrawn.
+/// A notification to withdraw.
 package struct StoredWithdrawal: Sendable {
-  /// In the ledger; nil if its connection was deleted: then `id` identifies it.
+  /// Its ledger entry; nil if its connection was deleted: then `id` identifies it.
   package var entryID: Int64?
   package var id: Int64?
   package var agentID: [UInt8]
@@ -287,7 +289,7 @@ package struct StoredWithdrawal: Sendable {
   package var userID: Int64
   package var contactID: Int64?
   package var requestID: Int64?
-  /// The summary that it is part of.
+  /// The summary it is part of.
   package var summary: String?
 
   package init(

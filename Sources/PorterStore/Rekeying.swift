@@ -12,21 +12,21 @@ import PorterPlatform
   import Android
 #endif
 
-/// Gives a store another key, or its first, or none: a copy under the new key takes the file's place.
+/// Changes, sets or removes a store's key: a copy under the new key takes the file's place.
 ///
-/// At any moment the path leads to the old store or to the new one, whole: the copy is made beside it, checked, and
-/// synced before `rename`, which is one step to the file system. A copy that is left behind is deleted by the next
-/// process to open the store. The old file's blocks are returned to the disk without being overwritten.
+/// At any moment the path leads to either the old store or the new one, whole: the copy is made beside it, checked, and
+/// synced before `rename`, which is atomic in the file system. A leftover copy is deleted by the next process to open
+/// the store. The old file's blocks are returned to the disk without being overwritten.
 ///
-/// No other process may have the store open: fails with `busy` if one has. A process that opens it meanwhile waits, up
-/// to its own busy timeout; one that comes afterwards with the old key gets the error for a wrong key.
+/// No other process may have the store open; fails with `busy` otherwise. A process that tries to open it in the
+/// meantime waits, up to its own busy timeout; a later one with the old key gets the error for a wrong key.
 package enum Rekeying {
   /// Points at which a test kills the process, or fills the disk.
   package enum Stage: String, Sendable, CaseIterable {
     case locked, logWrittenBack, copied, checked, synced, renamed
   }
 
-  /// The copy, while it is being made.
+  /// The path of the copy while it is being made.
   static func copy(of file: String) -> String { file + "-rekey" }
 
   /// The store must exist and not be open in this process. Throws the same errors as `Store.open`. If `stop` is raised
@@ -53,16 +53,16 @@ package enum Rekeying {
     }
   }
 
-  /// Deletes what a process left behind that was killed while making a copy. The caller holds the opening lock. The
-  /// journals go first, so that the copy exists as long as anything does.
+  /// Deletes the files left behind by a process killed while making a copy. The caller holds the opening lock. The
+  /// journals go first, so that the copy exists as long as any of the files does.
   static func removeCopy(of file: String, _ files: any Files) {
     let copy = copy(of: file)
-    // A dangling link is in the way too.
+    // A dangling link would be in the way too.
     guard (try? files.status(at: copy)) != nil else { return }
     for suffix in ["-journal", "-wal", "-shm", ""] { try? files.remove(copy + suffix) }
   }
 
-  /// An ordinary opening, which finds everything that can be wrong with file and key.
+  /// An ordinary opening, which detects every problem with the file and the key.
   private static func writeBackLog(_ file: String, _ options: Database.Options) throws(StoreError) {
     let source: Database
     do throws(SQLiteError) { source = try Database(path: file, options: options) } catch {
@@ -99,7 +99,7 @@ package enum Rekeying {
     guard lock.isCurrent else { throw SQLiteError(kind: .busy) }
     try carrying(.cannotOpen) { () throws(SystemError) in try files.rename(copy, to: file) }
     reached(.renamed)
-    // If this fails, a power failure may bring the old store back, as whole as it was.
+    // If this fails, a power failure may bring back the old store, as whole as it was.
     try? files.synchronize(Store.directory(of: file))
   }
 
@@ -114,9 +114,9 @@ package enum Rekeying {
     do throws(SystemError) { try body() } catch { throw SQLiteError(kind: kind, systemError: error.code) }
   }
 
-  /// Creates the copy's file, still empty, with the owner and permissions of the store's. The store's file is not
-  /// opened for this: closing it would drop the POSIX locks of this process's connections, another controller's
-  /// included. Where that cannot be avoided, the opening lock keeps other processes away.
+  /// Creates the copy's file, still empty, with the owner and permissions of the store's file. The latter is not opened
+  /// for this: closing it would drop the POSIX locks of this process's connections, including another controller's.
+  /// Where that cannot be avoided, the opening lock keeps other processes away.
   private static func makeEmpty(_ copy: String, like file: String, _ files: any Files) throws(SQLiteError) {
     do throws(SystemError) {
       // Only one of its names would lead to the copy. Under any other the store would be unchanged, plain or under the
@@ -141,7 +141,7 @@ package enum Rekeying {
     }
   }
 
-  /// Reads the whole copy. Also brings it into WAL mode, so that the next to open it need not write.
+  /// Reads the whole copy. Also brings it into WAL mode, so that the next process to open it need not write.
   private static func check(
     _ copy: String, key: StoreKey, version: Int64, stop: StopSignal?, ports: Ports
   ) throws(SQLiteError) {
@@ -154,11 +154,11 @@ package enum Rekeying {
       throw SQLiteError(kind: .corrupt)
     }
     try database.close()
-    // All of it has to be in the one file that is renamed.
+    // Everything must be in the one file that is renamed.
     guard !ports.files.exists(copy + "-wal") else { throw SQLiteError(kind: .ioError) }
   }
 
-  /// For the two statements that read the whole store, during which SQLite checks too seldom whether to stop.
+  /// For the two statements that read the whole store, during which SQLite checks too rarely whether to stop.
   private static func interruptible<Result>(
     _ database: Database, _ stop: StopSignal?, _ body: () throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
@@ -189,7 +189,7 @@ extension Database {
     }
   }
 
-  /// For a path in a URI, also one with spaces, question marks or characters beyond ASCII.
+  /// For a path in a URI, even one with spaces, question marks or characters beyond ASCII.
   private static func percentEncoded(_ path: String) -> String {
     var result = ""
     for byte in path.utf8 {

@@ -17,7 +17,7 @@ package struct Reservation: Sendable {
   package let kind: ReservationKind
   package let value: [UInt8]
   package let epoch: Int64
-  /// What finishing the use needs, as stored by the process that first reserved the value.
+  /// The data needed to finish the use, as stored by the process that first reserved the value.
   package let material: SecretBytes
 }
 
@@ -43,7 +43,7 @@ package struct StoredReservation: Sendable {
 /// transaction that records its result. A process that is frozen or killed in between leaves a reservation that the
 /// next process takes over; the epoch keeps the earlier one out permanently.
 extension Store {
-  /// Nil if the value was used. Part of the caller's transaction, which has to be over before the value is used.
+  /// Nil if the value was used. Part of the caller's transaction, which must end before the value is used.
   package func reserve(
     _ kind: ReservationKind, _ value: [UInt8], by owner: Owner, material: SecretBytes, at time: WallTime
   ) throws(StoreError) -> Reservation? {
@@ -57,8 +57,8 @@ extension Store {
     return Reservation(kind: kind, value: value, epoch: change.epoch, material: change.material)
   }
 
-  /// What finishing the use needs, if a later command asks for it differently than the one that reserved the value. Part of the
-  /// caller's transaction.
+  /// Replaces the material for finishing the use, if a later command asks for it differently from the one that reserved
+  /// the value. Part of the caller's transaction.
   package func revise(
     _ reservation: Reservation, material: SecretBytes
   ) throws(StoreError) -> Reservation {
@@ -73,7 +73,7 @@ extension Store {
       kind: reservation.kind, value: reservation.value, epoch: reservation.epoch, material: material)
   }
 
-  /// Whether `reserve` would answer nil.
+  /// Whether `reserve` would return nil.
   package func isUsed(_ kind: ReservationKind, _ value: [UInt8]) throws(StoreError) -> Bool {
     let existing = try reservation(kind, value)
     return ValueReservation.step(existing?.state ?? .free, .want).next != .reserved
@@ -98,13 +98,13 @@ extension Store {
     }
   }
 
-  /// The value has been used, and can never be used again. Part of the transaction that records the result.
+  /// Marks the value as used; it can never be used again. Part of the transaction that records the result.
   package func use(_ reservation: Reservation) throws(StoreError) { try end(reservation, .use) }
 
-  /// The value was not used, and still may be. Part of the caller's transaction.
+  /// Records that the value was not used, and still may be. Part of the caller's transaction.
   package func undo(_ reservation: Reservation) throws(StoreError) { try end(reservation, .undo) }
 
-  /// The attempt is given up, whichever process has it. Part of the caller's transaction.
+  /// Gives up the attempt, whichever process has it. Part of the caller's transaction.
   package func abandon(_ stored: StoredReservation) throws(StoreError) {
     var change = ReservationChange(
       kind: stored.kind, value: stored.value, epoch: stored.epoch, owner: nil, material: stored.material, at: nil,
@@ -121,7 +121,7 @@ extension Store {
     try run("DELETE FROM reservations WHERE kind = ?", [.text(kind.rawValue)])
   }
 
-  /// Reservations that were begun and not finished, oldest first.
+  /// Unfinished reservations, oldest first.
   package func openReservations(_ kind: ReservationKind) throws(StoreError) -> [StoredReservation] {
     try rows(
       "SELECT \(Self.reservationColumns) FROM reservations WHERE kind = ? AND state = 'reserved' ORDER BY created_at",
@@ -160,12 +160,12 @@ extension Store {
   }
 }
 
-/// What a step changes.
+/// The changes that a step makes.
 private struct ReservationChange {
   let kind: ReservationKind
   let value: [UInt8]
   let epoch: Int64
-  /// Of a process that wants the value.
+  /// The process that wants the value.
   let owner: Owner?
   var material: SecretBytes
   let at: WallTime?

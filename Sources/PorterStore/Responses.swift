@@ -1,18 +1,18 @@
 import PorterMachines
 import PorterPlatform
 
-/// What a host reported that the user did with a notification.
+/// The user's action on a notification, as reported by a host.
 package struct NewResponse: Sendable {
   package var action: String
-  /// The notification's; nil for one that is not ours.
+  /// The notification's; nil if it is not ours.
   package var identifier: String?
-  /// Of the text and the connection.
+  /// Covers the text and the connection.
   package var digest: [UInt8]
   package var text: String?
   package var userID: Int64?
   package var chatID: String?
   package var requestID: Int64?
-  /// The agent's name of the connection that the notification was about, base64url.
+  /// The agent's name for the notification's connection, base64url.
   package var connection: String?
 
   package init(
@@ -65,7 +65,7 @@ extension Store {
     return found
   }
 
-  /// The same response, if it was received before.
+  /// The earlier record of the same response, if any.
   package func response(like new: NewResponse) throws(StoreError) -> StoredResponse? {
     guard let identifier = new.identifier else { return nil }
     return try first(
@@ -74,9 +74,10 @@ extension Store {
     ) { (row) throws(StoreError) in try Self.response(row) }
   }
 
-  /// Another notification is shown under this identifier: that the user opens it is no repeat, also while the opening of the earlier
-  /// one still waits for the app, which needs no identifier. What changes something stays one, since a platform may repeat it late,
-  /// and a reply is not sent twice. Part of the caller's transaction.
+  /// Called when another notification is shown under this identifier: opening that one is not a repeat, even while the
+  /// opening of the earlier one still waits for the app, which needs no identifier. Actions that change something
+  /// remain repeats, since a platform may repeat them late, and a reply must not be sent twice. Part of the caller's
+  /// transaction.
   package func forgetOpened(_ identifier: String) throws(StoreError) {
     try run("UPDATE responses SET identifier = NULL WHERE identifier = ? AND action = 'open'", [.text(identifier)])
   }
@@ -110,7 +111,7 @@ extension Store {
       "UPDATE responses SET user_id = ?, chat_id = ?, reason = ?, text = NULL WHERE response_id = ?",
       [.optional(userID), .optional(chatID), .optional(reason), .integer(id)])
     try run("INSERT OR IGNORE INTO response_events (response_id) VALUES (?)", [.integer(id)])
-    // By which a repeat is recognised; the platform repeats within minutes, if it does.
+    // Kept to recognise repeats; the platform repeats within minutes, if at all.
     try run(
       """
       DELETE FROM responses WHERE response_id <= (SELECT max(response_id) FROM responses) - \(Self.responsesKept)
@@ -133,8 +134,8 @@ extension Store {
     try integer("SELECT count(*) FROM responses WHERE state IN ('waiting', 'applying')") ?? 0
   }
 
-  /// Responses that have ended, and of which the host has not taken the event; oldest first. A damaged one keeps no other from being
-  /// reported (INC-44).
+  /// Responses that have ended but whose event the host has not taken, oldest first. A damaged one does not keep others
+  /// from being reported (INC-44).
   package func unreportedResponses() throws(StoreError) -> (readable: [StoredResponse], damaged: [Int64]) {
     let found = try rows(
       """
@@ -144,14 +145,15 @@ extension Store {
     return (found.compactMap(\.response), found.compactMap { $0.response == nil ? $0.id : nil })
   }
 
-  /// The host has taken the events about these. A power failure that loses this repeats them.
+  /// Deletes the events about these responses, which the host has taken. If a power failure loses this, they are
+  /// repeated.
   package func forgetResponseEvents(_ ids: [Int64]) throws(StoreError) {
     try lightTransaction { () throws(StoreError) in
       for id in ids { try run("DELETE FROM response_events WHERE response_id = ?", [.integer(id)]) }
     }
   }
 
-  /// Unread items up to this one, which the user saw before they reacted to its notification.
+  /// Unread items up to this one, which the user saw before reacting to its notification.
   package func unreadItems(contactID: Int64, through item: Int64) throws(StoreError) -> [Int64] {
     try rows(
       "SELECT item_id FROM items WHERE contact_id = ? AND status = 'rcvNew' AND item_id <= ?",

@@ -1,6 +1,6 @@
 import PorterPlatform
 
-/// A mailbox through which a service of the host's sends pushes of its own.
+/// A mailbox through which one of the host's services sends its own pushes.
 package struct StoredScope: Sendable {
   package var id: Int64
   package var userID: Int64
@@ -8,18 +8,18 @@ package struct StoredScope: Sendable {
   package var connectionID: Int64
   package var name: String
   package var address: String
-  /// With which the service signs.
+  /// The key with which the service signs.
   package var serviceKey: [UInt8]
-  /// The newest version of envelopes that the host knows.
+  /// The newest envelope version that the host knows.
   package var version: Int64
   /// The commands that the host knows, as a JSON list; nil for all.
   package var commands: String?
-  /// The relay's time of its newest message.
+  /// The relay's time of the scope's newest message.
   package var newestAt: WallTime
   package var createdAt: WallTime
 }
 
-/// What a host says about a scope.
+/// The host's settings for a scope.
 package struct ScopeSettings: Sendable {
   package var name: String
   package var serviceKey: [UInt8]
@@ -66,7 +66,7 @@ extension Store {
 
   // All of these are part of the caller's transaction.
 
-  /// The user has none of this name.
+  /// The user must not have a scope of this name yet.
   package func insertScope(
     _ settings: ScopeSettings, userID: Int64, connectionID: Int64, address: String, at time: WallTime
   ) throws(StoreError) {

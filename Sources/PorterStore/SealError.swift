@@ -1,4 +1,4 @@
-/// Why a store does not open under its key. Never holds anything of a key, a name or a text.
+/// Why a store does not open under its key. Never contains any part of a key, a name or a text.
 package enum SealError: Error, Hashable, Sendable {
   /// The file is sealed, and no key was given.
   case keyMissing
@@ -8,13 +8,13 @@ package enum SealError: Error, Hashable, Sendable {
   case keyInvalid
   /// The key was not to be kept, and the store has been closed since.
   case keyForgotten
-  /// An extension was given a passphrase, and has not enough memory to derive a key from it.
+  /// An extension was given a passphrase, and does not have enough memory to derive a key from it.
   case rawKeyNeeded
   /// A key was given, but the file is a plain store.
   case notSealed
   /// The file is not a database of any kind.
   case notADatabase
-  /// There is no file, or no directory for it, or the path's links lead in a circle.
+  /// There is no file, or no directory for it, or the path's links form a loop.
   case missing
   /// Sealed by a later version of the format.
   case newerFormat

@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// Where `SilentMailboxes` is beside the store, for processes that cannot read the store. The file is not sealed, and has
-/// neither a key nor an identifier in it.
+/// The file beside the store that holds `SilentMailboxes`, for processes that cannot read the store. It is not sealed,
+/// and contains neither a key nor an identifier.
 package struct SilentMailboxFile {
   private let path: String
   private let directory: String
@@ -14,7 +14,7 @@ package struct SilentMailboxFile {
     self.files = files
   }
 
-  /// Nil if there is none, or none that can be read.
+  /// Nil if there is no readable file.
   package func read() -> SilentMailboxes? {
     guard let file = try? files.open(path, for: .reading) else { return nil }
     defer { files.close(file) }
@@ -22,11 +22,11 @@ package struct SilentMailboxFile {
     return (try? files.read(file, limit: Int(size))).flatMap { SilentMailboxes(bytes: $0) }
   }
 
-  /// The old file or the new one is there at any moment, and after a power failure. Nil removes it.
+  /// At any moment, even after a power failure, either the old file or the new one is in place. Nil removes it.
   func write(_ mailboxes: SilentMailboxes?) throws(SystemError) {
     guard let mailboxes else { return try remove(path) }
     let new = path + "-new"
-    // Of a process that was killed here. Writers have the store's lock.
+    // Left by a process that was killed here. Writers hold the store's lock.
     try remove(new)
     do throws(SystemError) {
       try fill(new, mailboxes.bytes)
@@ -56,8 +56,8 @@ extension Store {
     SilentMailboxFile(StoreLocation(file: database.path), database.ports.files)
   }
 
-  /// The last act of a transaction that changed what is silent: so the file says what the user asked for also after a kill
-  /// before the commit. If it cannot be written, nothing is committed, and the user learns that nothing is muted.
+  /// The last step of a transaction that changed what is silent, so that the file reflects the user's wish even after a
+  /// kill before the commit. If it cannot be written, nothing is committed, and the user learns that nothing is muted.
   func writeSilentMailboxes() throws(StoreError) {
     let file = silentFile
     let found = file.read()
@@ -66,7 +66,7 @@ extension Store {
     do throws(SystemError) { try file.write(wanted) } catch { throw .sqlite(SQLiteError(opening: error.code)) }
   }
 
-  /// Brings the file to what the store says, at each start of an app: the commit that it was written for may have failed, and
+  /// Updates the file from the store, at each start of an app: the commit it was written for may have failed, and
   /// either of the two may be an older copy.
   package func repairSilentMailboxes() throws(StoreError) {
     let found = silentFile.read()
@@ -86,7 +86,7 @@ extension Store {
     return SilentMailboxes(silent, past: past, under: key)
   }
 
-  /// Of all connections of which something, or nothing, may be shown while it is not known what.
+  /// The notifiers of connections for which nothing (`silent`) or something may be shown while its content is unknown.
   private func notifiers(silent: Bool) throws(StoreError) -> [[UInt8]] {
     try rows(
       """
@@ -97,7 +97,7 @@ extension Store {
     ) { $0.blob(0) }
   }
 
-  /// Nothing may be shown of this connection while it is not known what.
+  /// Whether nothing may be shown for this connection while its content is unknown.
   func isSilent(connectionID: Int64) throws(StoreError) -> Bool {
     try integer(
       """

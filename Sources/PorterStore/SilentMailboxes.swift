@@ -1,26 +1,27 @@
 import PorterCrypto
 
-/// The mailboxes of which nothing may be shown unless their message was opened: those that the user has muted or hidden, and
-/// those of chats that notify of mentions only. By their handles, for a process that cannot read the store. A value.
+/// The mailboxes for which nothing may be shown unless their message was opened: those the user has muted or hidden,
+/// and those of chats that notify only of mentions. Listed by handle, for a process that cannot read the store. A
+/// value.
 ///
-/// It says neither how many they are nor which: handles of no mailbox fill it up to a power of two, in one order with the
-/// others. Without the key they cannot be told apart, and the same mailboxes make the same value.
+/// It reveals neither how many they are nor which: handles of no mailbox fill it up to a power of two, sorted together
+/// with the others. Without the key they are indistinguishable, and the same mailboxes make the same value.
 package struct SilentMailboxes: Equatable, Sendable {
   private static let version: UInt8 = 1
   private static let header = Array("NPsilent".utf8) + [version]
   package static let leastCount = 64
-  /// More than this are not kept, so that the file fits an extension's memory.
+  /// More than this are not kept, so that the file fits in an extension's memory.
   package static let mostCount = 131_072
-  /// Bytes of the largest file.
+  /// The largest file, in bytes.
   static let largestFile = header.count + (1 + mostCount) * MailboxHandle.count
-  /// Of the mailboxes that are gone or have another notifier since; a push may still be about them.
+  /// For mailboxes that are gone or have since changed their notifier; a push may still be about them.
   static let mostPast = 1_024
 
   let pad: MailboxHandle
   /// In ascending order.
   private let handles: [MailboxHandle]
 
-  /// `past`: handles that `past(under:)` of an earlier value named.
+  /// `past`: handles returned by `past(under:)` of an earlier value.
   init(_ silent: Set<MailboxHandle>, past: Set<MailboxHandle> = [], under key: MailboxTagKey) {
     pad = key.pad
     let silent = silent.count > Self.mostCount ? Set(silent.sorted().prefix(Self.mostCount)) : silent
@@ -32,7 +33,7 @@ package struct SilentMailboxes: Equatable, Sendable {
     handles = all.sorted()
   }
 
-  /// What it names beside `silent`: mailboxes that were silent and are not known any more, and such as are silent no longer.
+  /// The handles it contains besides `silent`: mailboxes that were silent and are no longer known, or no longer silent.
   /// Empty for a value of another token.
   func past(beside silent: Set<MailboxHandle>, under key: MailboxTagKey) -> Set<MailboxHandle> {
     guard pad == key.pad else { return [] }
@@ -41,7 +42,7 @@ package struct SilentMailboxes: Equatable, Sendable {
     return past
   }
 
-  /// Without a token: no push can be opened any more.
+  /// Without a token, no push can be opened.
   static let ofNoToken = SilentMailboxes()
 
   private init() {
@@ -49,8 +50,8 @@ package struct SilentMailboxes: Equatable, Sendable {
     handles = []
   }
 
-  /// Whether nothing may be shown for a push with these tags: each is of a silent mailbox or of none, and not all are of none.
-  /// Nothing is shown either of a push to an earlier token. With the store it is one that does not open.
+  /// Whether nothing may be shown for a push with these tags: each belongs to a silent mailbox or to none, and not all
+  /// to none. A push to an earlier token is also silenced. With the store, such a push does not open.
   package func silences(_ tags: [MailboxTag], nonce: BoxNonce) -> Bool {
     guard let last = tags.last else { return false }
     guard last == pad.tag(nonce, place: tags.count - 1) else { return true }
@@ -68,7 +69,7 @@ package struct SilentMailboxes: Equatable, Sendable {
 
   package var bytes: [UInt8] { Self.header + pad.bytes + handles.flatMap(\.bytes) }
 
-  /// Nil for what is not such a file.
+  /// Nil if the bytes are not such a file.
   package init?(bytes: [UInt8]) {
     guard bytes.starts(with: Self.header) else { return nil }
     let body = bytes[Self.header.count...]

@@ -10,25 +10,25 @@ package final class Store {
     case yesUp, yesUpDown, console, error
   }
 
-  /// Bytes of log that closing leaves behind. A process that opens the store alone reads the whole log, and decrypts that of a
-  /// sealed store: with a limit of 1 MB a push into one took 0.8 ms more on average. Cutting it costs two syncs, which fall on
-  /// one push in twelve.
+  /// Bytes of log that closing leaves behind. A process that opens the store alone reads the whole log, and decrypts it
+  /// if the store is sealed: with a limit of 1 MB a push into a sealed store took 0.8 ms longer on average. Cutting it
+  /// costs two syncs, which fall on one push in twelve.
   package static let longestLog = 1 << 18
   /// How long cutting the log waits for other processes' locks.
   private static let cuttingPatience = Span.milliseconds(20)
 
-  /// A commit that leaves more pages of log than these, of 4 KB, writes it back. More than `longestLog`: a process that keeps
-  /// the store open does not read the log anew.
+  /// A commit that leaves more pages of log than this, of 4 KB each, writes it back. More than `longestLog`: a process
+  /// that keeps the store open does not reread the log.
   private static let logPages = 256
 
-  /// Of new stores. A push changes a few hundred bytes in each of nine pages, and its log has the whole pages.
+  /// For new stores. A push changes a few hundred bytes in each of nine pages, and its log contains the whole pages.
   private static let pageSize: Int64 = 2_048
 
-  /// Limits of the page cache, in KiB; an opening that may create the store is the app's. Pages that are not in it are
-  /// decrypted again: SQLite's own speed test takes 1.7 times as long on a sealed store with 2 MB, 1.25 with 8. In an
-  /// extension memory is short, and a push reads few pages twice. Its limit is in the file's header, where a connection
-  /// finds it that has set none: no statement is needed for it. An SQLite with OMIT_DEPRECATED does not look there, and takes
-  /// its own default.
+  /// Limits of the page cache, in KiB; an opening that may create the store is the app's. Pages not in the cache are
+  /// decrypted again: SQLite's own speed test takes 1.7 times as long on a sealed store with 2 MB, 1.25 with 8. An
+  /// extension has little memory, and a push rereads few pages. Its limit is in the file's header, where a connection
+  /// that has set none finds it without a statement. An SQLite with OMIT_DEPRECATED does not look there, and uses its
+  /// own default.
   private static let appCache = 8_192, extensionCache: Int64 = 512
 
   /// Part of the migration's transaction.
@@ -40,16 +40,16 @@ package final class Store {
   package let database: Database
   /// Asked before each transaction; without one, every transaction may begin.
   package weak var gate: (any TransactionGate)?
-  /// Of the connection's commits.
+  /// The durability of the connection's commits.
   private var durability = Database.Durability.full
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
   /// Called after a commit that leaves shown notifications to be removed.
   package var removalsDue: (() -> Void)?
-  /// Called after a commit by which a removal is not due any more, with the numbers that `StoredWithdrawal` has: an answer has named it,
-  /// or its entry is on screen again.
+  /// Called after a commit that makes a removal no longer due, with the numbers in `StoredWithdrawal`: an answer has
+  /// named it, or its entry is on screen again.
   package var removalOver: ((_ entry: Int64?, _ id: Int64?) -> Void)?
-  /// Of the steps of machines whose states are rows.
+  /// For the steps of machines whose states are rows.
   package var log = Log.silent
   private var silence = SilentFile.isRight
 
@@ -69,7 +69,7 @@ package final class Store {
   /// Opens the store, and creates or migrates it if `mayMigrate` and `confirmation` allow it. An extension never may
   /// (INC-23).
   ///
-  /// The key is not kept here. What is wrong with it, or with a sealed file, is reported as `StoreError.seal`.
+  /// The key is not kept here. Problems with the key or with a sealed file are reported as `StoreError.seal`.
   package static func open(
     at location: StoreLocation, key: StoreKey = .none, confirmation: Confirmation, mayMigrate: Bool,
     mayDoze: Bool = false, busyTimeout: Span = .seconds(3), stop: StopSignal? = nil, ports: Ports = .system
@@ -86,7 +86,7 @@ package final class Store {
     return store
   }
 
-  /// Throws what is wrong with the key or with the file's first page. Opens the file, and reads nothing more.
+  /// Throws if the key or the file's first page is wrong. Opens the file, but reads nothing more.
   package static func check(_ location: StoreLocation, key: StoreKey, ports: Ports = .system) throws(StoreError) {
     let file = try location.resolved(ports.files).file
     do throws(SQLiteError) {
@@ -96,7 +96,7 @@ package final class Store {
     }
   }
 
-  /// The raw key of a store that was sealed with this passphrase. Takes 64 MB and some 0.1 s.
+  /// The raw key of a store sealed with this passphrase. Takes 64 MB and about 0.1 s.
   package static func derivedKey(
     of location: StoreLocation, passphrase: Passphrase, ports: Ports = .system
   ) throws(StoreError) -> GuardedBytes {
@@ -118,11 +118,11 @@ package final class Store {
     to file: String, key: StoreKey, create: Bool, mayDoze: Bool, busyTimeout: Span, stop: StopSignal?, ports: Ports
   ) throws(StoreError) -> Store {
     do throws(SQLiteError) {
-      // Held until SQLite's own lock is taken, which each connection to a log holds until it is closed.
+      // Held until SQLite's own lock is taken, which each connection that uses a log holds until it is closed.
       let lock = try OpeningLock(
         file: file, .shared, creates: create, timeout: busyTimeout, stop: stop, ports: ports)
       defer { withExtendedLifetime(lock) {} }
-      // An extension does it too: the leftover may be a plain copy of a sealed store.
+      // An extension does this too: the leftover may be a plain copy of a sealed store.
       if lock.isHeld { Rekeying.removeCopy(of: file, ports.files) }
       var options = Database.Options(
         access: create ? .create : .readWrite, durability: nil, key: key, busyTimeout: busyTimeout,
@@ -146,19 +146,19 @@ package final class Store {
     do throws(SQLiteError) { try database.close(checkpoint: checkpoint) } catch { throw StoreError(error) }
   }
 
-  /// Releases every lock, and keeps the store's files open: for an extension between two pushes. `wake()` or `close()` is to follow.
-  /// False if that cannot be done; then the store is to be closed. `cutsLog` as for `close`.
+  /// Releases every lock but keeps the store's files open, for an extension between two pushes. Must be followed by
+  /// `wake()` or `close()`. False if this is not possible; then the store must be closed. `cutsLog` as for `close`.
   package func doze(cutsLog: Bool) -> Bool {
     if cutsLog { cutLog() }
     return database.doze()
   }
 
-  /// Takes the locks again. False if the store is another one since, in the file or in its schema, or is out of reach for the moment:
-  /// then it is to be closed, and opened anew.
+  /// Takes the locks again. False if the store's file or schema has been replaced since, or is temporarily out of
+  /// reach: then the store must be closed and opened again.
   package func wake() -> Bool {
     let file = database.path
     do throws(SQLiteError) {
-      // As for an opening: no process replaces the file while it is held.
+      // As when opening: no process replaces the file while this is held.
       let lock = try OpeningLock(
         file: file, .shared, creates: false, timeout: busyTimeout, stop: stop, ports: database.ports)
       defer { withExtendedLifetime(lock) {} }
@@ -171,7 +171,7 @@ package final class Store {
     return header.application == Schema.applicationID && header.version == Int64(Schema.migrations.count)
   }
 
-  /// As far as other processes and `stop` allow it; the next process to close the store tries again.
+  /// Cuts the log as far as other processes and `stop` allow; the next process to close the store tries again.
   private func cutLog() {
     let cut = { [database] () throws(SQLiteError) in
       try database.cutLog(longerThan: Self.longestLog, waitingAtMost: Self.cuttingPatience)
@@ -218,11 +218,11 @@ package final class Store {
     try limitCache()
   }
 
-  /// What kind of database a file is.
+  /// The kind of database in a file.
   private struct Header {
     let application: Int64
     let version: Int64
-    /// Only of the newest version.
+    /// Set only for the newest version.
     var channelKey: AuthenticationKey?
 
     init(of database: Database) throws(SQLiteError) {
@@ -235,7 +235,7 @@ package final class Store {
       }
     }
 
-    /// Nil where there is no such table: that a store has one tells it from another program's database.
+    /// Nil if there is no such table: its presence tells a store from another program's database.
     private static func key(in database: Database) throws(SQLiteError) -> [UInt8]? {
       do throws(SQLiteError) { return try database.first("SELECT channel_key FROM store") { $0.blob(0) } } catch {
         guard error.kind == .schema else { throw error }
@@ -259,16 +259,16 @@ package final class Store {
     try transaction(.full, body)
   }
 
-  /// A transaction that survives the process, but perhaps not a power failure: for what is harmless to lose, because it
-  /// would be done again. Saves one sync.
+  /// A transaction that survives the process, but perhaps not a power failure: for changes that are harmless to lose
+  /// because they would be made again. Saves one sync.
   @discardableResult
   package func lightTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    // The next write that has to be durable sees to it.
+    // The next write that must be durable takes care of it.
     try transaction(.normal, body)
   }
 
-  /// Calls `action` once the running transaction has been committed, and never if it is rolled back. To be called inside
-  /// a transaction.
+  /// Calls `action` once the running transaction has been committed, and never if it is rolled back. Must be called
+  /// inside a transaction.
   package func afterCommit(_ action: @escaping () -> Void) {
     assert(database.isInTransaction, "nothing is to be committed")
     awaitingCommit.append(action)
@@ -277,7 +277,7 @@ package final class Store {
   private func transaction<Result>(
     _ durability: Database.Durability, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    // Of a transaction that this one is wrongly begun in, and which refuses it.
+    // Actions of a transaction in which this one was wrongly begun, and which refuses it.
     let before = awaitingCommit.count
     let result: Result
     do throws(StoreError) { result = try gatedTransaction(durability, body) } catch {
@@ -306,18 +306,18 @@ package final class Store {
       if silence == .isToBeChanged { silence = .isRight }
       return result
     } catch {
-      // It may have been written for what was not committed.
+      // It may have been written for changes that were not committed.
       if silence == .isToBeChanged, !database.isInTransaction { silence = .isToBeRepaired }
       throw error
     }
   }
 
-  /// What is to be done about the file of silent mailboxes before the next commit.
+  /// The work due on the file of silent mailboxes before the next commit.
   private enum SilentFile {
     case isRight
-    /// By the running transaction, which is not committed without it.
+    /// By the running transaction, which does not commit without it.
     case isToBeChanged
-    /// By whichever transaction can: nothing else depends on the file.
+    /// By any transaction that can: nothing else depends on the file.
     case isToBeRepaired
   }
 
@@ -333,7 +333,7 @@ package final class Store {
     }
   }
 
-  /// Has `SilentMailboxes` written anew before the running transaction is committed.
+  /// Has `SilentMailboxes` rewritten before the running transaction is committed.
   func noteSilence() {
     assert(database.isInTransaction, "nothing is to be committed")
     silence = .isToBeChanged
@@ -342,7 +342,7 @@ package final class Store {
   /// Sets the durability of the connection's commits from now on.
   private func require(_ durability: Database.Durability) throws(StoreError) {
     guard durability != self.durability else { return }
-    // A transaction that this one is wrongly begun in keeps its own.
+    // A transaction in which this one was wrongly begun keeps its own.
     guard !database.isInTransaction else {
       throw .sqlite(SQLiteError(kind: .misuse, detail: "transactions do not nest"))
     }
@@ -395,7 +395,7 @@ package final class Store {
     try only(sql + " LIMIT 1", bindings, map)
   }
 
-  /// The same for a statement that has one row at the most. An array of it would be a type to be made for each kind of result.
+  /// Like `first`, for a statement with at most one row. An array would need its own type for each kind of result.
   func only<Result>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {

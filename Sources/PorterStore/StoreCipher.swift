@@ -1,7 +1,7 @@
 import CSQLite
 import CSealedVFS
 
-/// What a store is sealed with: a property of its file. See Sources/CSealedVFS/README.md.
+/// The cipher that seals a store: a property of its file. See Sources/CSealedVFS/README.md.
 package enum StoreCipher: String, Sendable, CaseIterable {
   /// AEGIS-256 where libsodium has it and the processor has instructions for AES, else XChaCha20-Poly1305.
   case fastest
@@ -10,7 +10,7 @@ package enum StoreCipher: String, Sendable, CaseIterable {
 
   package init?(name: String) { self.init(rawValue: name) }
 
-  /// The cipher of a file, which need not be open, and is not changed; nil if it is not sealed.
+  /// The cipher of a file, which need not be open and is not changed; nil if the file is not sealed.
   package init?(ofFile path: String) {
     var cipher = SEALED_VFS_FASTEST
     guard sealed_vfs_read_cipher(path, &cipher) == SQLITE_OK else { return nil }
@@ -29,7 +29,7 @@ package enum StoreCipher: String, Sendable, CaseIterable {
     }
   }
 
-  /// Makes it the cipher of the stores that this process creates or gives another key from now on. False if libsodium
-  /// does not have it; then nothing is changed.
+  /// Makes this the cipher of stores that this process creates or gives another key from now on. False if libsodium
+  /// does not have it; then nothing changes.
   package func prefer() -> Bool { sealed_vfs_prefer_cipher(number) == SQLITE_OK }
 }

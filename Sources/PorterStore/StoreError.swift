@@ -37,7 +37,7 @@ package enum StoreError: Error, Hashable, Sendable {
 extension StoreError: SQLiteFailure {
   package init(_ error: SQLiteError) { self = error.finding.map(StoreError.seal) ?? .sqlite(error) }
 
-  /// For opening `file`. `creates`: only its directory has to exist.
+  /// For opening `file`. `creates`: only its directory must exist.
   init(_ error: SQLiteError, opening file: String, creates: Bool, _ files: any Files) {
     let needed = creates ? Store.directory(of: file) : file
     // Links that form a loop do not lead to a store either.

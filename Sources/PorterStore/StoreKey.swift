@@ -40,7 +40,7 @@ package enum StoreKey: Sendable, Redacted {
     return .raw(key)
   }
 
-  /// Where SimpleX's interface takes a key it also takes the address of a database of another engine. Taken as a
+  /// Where SimpleX's interface takes a key, it also takes the address of another engine's database. Used as a
   /// passphrase, it would seal a new store under a text that contains a password.
   private static func isDatabaseAddress(_ text: UnsafeRawBufferPointer) -> Bool {
     let schemes = [
@@ -89,7 +89,7 @@ package final class Passphrase: Sendable, Redacted {
   init(_ bytes: GuardedBytes) { self.bytes = bytes }
 
   /// The raw key of the store in `file`; nil unless there is a sealed store. Argon2id, version 1.3, 2 passes over 64
-  /// MB: some 0.1 s, unless the salt is the same as last time.
+  /// MB: about 0.1 s, unless the salt is the same as last time.
   package func key(for file: String) throws(SealError) -> GuardedBytes? {
     var salt = [UInt8](repeating: 0, count: Int(SEALED_VFS_SALT_BYTES))
     guard sealed_vfs_read_salt(file, &salt, nil) == 0 else { return nil }

@@ -1,6 +1,6 @@
 import PorterPlatform
 
-/// Where a store is: its file, and the prefix of the names of the files beside it.
+/// The location of a store: its file, and the prefix of the names of the files beside it.
 package struct StoreLocation: Hashable, Sendable {
   private static let suffix = "_chat.db"
 
@@ -14,7 +14,7 @@ package struct StoreLocation: Hashable, Sendable {
     stem = prefix
   }
 
-  /// Of a file that a resolved location has named.
+  /// For a file named by a resolved location.
   init(file: String) {
     self.file = file
     // A link may lead to a file of any name.

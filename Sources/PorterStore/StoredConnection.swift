@@ -29,22 +29,22 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
   package let subscription: String
   /// The profile that the other side sees instead of the user's own, as JSON.
   package let incognito: String?
-  /// Of a connection that was asked for through another's address.
+  /// Set for a connection requested through another user's address.
   package let request: AddressRequest?
   package let localAlias: String
   package let createdAt: WallTime
   package let updatedAt: WallTime
   package let ownership: OwnershipRecord
-  /// Only as `Conversation` reads it.
+  /// Set only when read by `Conversation`.
   package let reading: Reading?
 
-  /// What opening one message needs beside the connection itself, as it was read in the same transaction. Not for a
-  /// second message.
+  /// The data needed to open one message, besides the connection itself; read in the same transaction. Not for a second
+  /// message.
   package struct Reading: Sendable {
     let ratchet: [UInt8]?
     let associatedData: [UInt8]?
     let newestSkippedKey: Int64?
-    /// Nil for a damaged record, too.
+    /// Also nil for a damaged record.
     package let contact: StoredContact?
     package let user: StoredUser
   }
@@ -52,7 +52,7 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
   /// The last two columns are the epoch and its owner.
   static let epochColumn = Store.connectionColumnCount - 2
 
-  /// From `Store.connectionColumns`, with which the row begins.
+  /// From `Store.connectionColumns`, at the start of the row.
   init(_ row: borrowing Row, reading: Reading? = nil) throws(StoreError) {
     guard let recipientKey = SigningKeyPair(stored: row.blob(7)), let peerKey = SigningKeyPair(stored: row.blob(11))
     else {
@@ -79,7 +79,7 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
 
   package var description: String { "connection \(id)" }
 
-  /// Without its reading.
+  /// Copies it without its reading.
   private init(_ other: StoredConnection) {
     (id, userID, contactID, agentID) = (other.id, other.userID, other.contactID, other.agentID)
     (status, isInitiated) = (other.status, other.isInitiated)
@@ -95,16 +95,16 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
     reading = nil
   }
 
-  /// For what follows the message that the reading is of.
+  /// For the work that follows the message of the reading.
   package var withoutReading: StoredConnection { reading == nil ? self : StoredConnection(self) }
 }
 
-/// Where a connection was asked for: another's address.
+/// Where a connection was requested: another user's address.
 package struct AddressRequest: Hashable, Sendable {
   package var mailbox: [UInt8]
-  /// With which what is left in the mailbox is sealed.
+  /// Seals what is left in the mailbox.
   package var key: [UInt8]
-  /// Our name there, by which a repeat is recognised.
+  /// Our name there; identifies repeats.
   package var person: [UInt8]
 
   package init(mailbox: [UInt8], key: [UInt8], person: [UInt8]) {

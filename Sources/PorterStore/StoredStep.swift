@@ -2,8 +2,8 @@ import PorterMachines
 import PorterPlatform
 
 extension Machine {
-  /// A step of a machine whose state is a row. Logged, and recorded for tests, as those of the engine's machines are. `subject` tells
-  /// the row from others.
+  /// A step of a machine whose state is a row. Logged, and recorded for tests, like those of the engine's machines.
+  /// `subject` identifies the row.
   static func storedStep(
     _ state: State, _ event: Event, of subject: @autoclosure () -> String, _ log: Log
   ) -> MachineStep<Self> {
@@ -21,8 +21,8 @@ extension Machine {
 }
 
 extension Store {
-  /// One entry of the ledger in the log: the number of its connection and the beginning of the message's, which stay the same when the
-  /// message takes the place of its placeholder.
+  /// A ledger entry in the log: its connection's number and the beginning of its message's, which stay the same when
+  /// the message replaces its placeholder.
   static func subject(_ connectionID: Int64, _ messageID: [UInt8]) -> String {
     "\(connectionID)/\(TextEncoding.base64URL(Array(messageID.prefix(6))))"
   }

@@ -1,5 +1,6 @@
 extension Store {
-  /// What was last handed over to the host of an app; without syncing, since a power failure at worst repeats an event.
+  /// Records what was last handed over to the host of an app; without syncing, since a power failure at worst repeats
+  /// an event.
   package func noteTold(through entry: Int64, as name: String) throws(StoreError) {
     try noteLightly(String(entry), as: name)
   }

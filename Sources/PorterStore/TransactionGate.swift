@@ -3,7 +3,7 @@ package protocol TransactionGate: AnyObject {
   /// False refuses it: the transaction fails with `closed`, and `transactionEnded` is not called.
   func transactionBegins() -> Bool
   func transactionEnded()
-  /// The file beside the store has what the running transaction is about to commit.
+  /// The file beside the store contains what the running transaction is about to commit.
   func silenceWritten()
 }
 

@@ -20,21 +20,21 @@ extension Store {
     return user
   }
 
-  /// Not found if only its password leads to it.
+  /// Not found if reachable only by its password.
   package func visibleUser(_ id: Int64) throws(StoreError) -> StoredUser {
     let user = try user(id)
     guard !user.isOutOfSight else { throw .notFound(.user) }
     return user
   }
 
-  /// Not found if its profile is one that only the password leads to.
+  /// Not found if its profile is reachable only by the password.
   package func visibleContact(_ id: Int64) throws(StoreError) -> StoredContact {
     let contact = try contact(id)
     guard try !user(contact.userID).isOutOfSight else { throw .notFound(.contact) }
     return contact
   }
 
-  /// Not found if its profile is one that only the password leads to.
+  /// Not found if its profile is reachable only by the password.
   package func visibleContactRequest(_ id: Int64) throws(StoreError) -> StoredContactRequest {
     let request = try contactRequest(id)
     guard try !user(request.userID).isOutOfSight else { throw .notFound(.request) }
@@ -94,8 +94,8 @@ extension Store {
     return try user(id)
   }
 
-  /// Hides the profile, or shows it again. A hidden one is muted, so that it does not count in the badge, and what is on
-  /// screen of it is withdrawn.
+  /// Hides the profile, or shows it again. A hidden profile is muted, so that it does not count in the badge, and its
+  /// notifications on screen are withdrawn.
   package func setViewPassword(_ id: Int64, _ password: StoredPassword?) throws(StoreError) -> StoredUser {
     try transaction { () throws(StoreError) in
       try run(

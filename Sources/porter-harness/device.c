@@ -151,7 +151,7 @@ static void end_host(struct host *host) {
   free(host->key_file);
 }
 
-/* Whatever happened, no process and no file is left behind. */
+/* Leaves no process and no file behind, whatever happened. */
 static void clear_up(struct device *device) {
   process_end(&device->extension);
   end_host(&device->alice);
@@ -223,7 +223,7 @@ static void tell_summary(struct device *device, bool held) {
   text_free(&line);
 }
 
-/* A scenario's last line: what held, and what of the phone's rules was measured on the way. */
+/* A scenario's last line: what held, and the measurements of the phone's rules. */
 static void tell_scenario(struct device *device, const struct scenario *scenario, bool held) {
   const struct summary *summary = &device->summary;
   struct text line = {0};
@@ -254,7 +254,7 @@ static bool play(struct device *device, const struct scenario *scenario) {
 }
 
 static bool write_page(struct device *device, const struct scenario *scenario, bool held) {
-  /* Each process that was started has its log under its actor's name. */
+  /* Each started process has its log under its actor's name. */
   for (size_t index = 0; index < device->record.count; index++) {
     if (!record_is_first(&device->record, index)) continue;
     const char *actor = device->record.processes[index].actor;

@@ -48,7 +48,7 @@ static int watch(const struct process *process, fd_set *readable, int highest) {
   return process->output > highest ? process->output : highest;
 }
 
-/* What running processes hold of alice's and bob's stores, for the page. */
+/* Records what running processes hold of alice's and bob's stores, for the page. */
 static void look_at_locks(struct device *device) {
   if (!device->record.on) return;
   if (device->alice.store != NULL) {

@@ -28,7 +28,7 @@ const char extension_usage[] =
     "  --doze              keep the store's files open between two pushes, without a lock\n"
     "  --log               write the library's log to standard error, each line after its time in microseconds\n";
 
-/* As many as the library has in progress at a time. */
+/* The library's limit of pushes in progress. */
 enum { MOST_TOGETHER = 64 };
 
 struct options {
@@ -106,7 +106,7 @@ static void *take_handed_over(void *context) {
   return NULL;
 }
 
-/* As a platform does whose host takes the next push while the last one is in progress. */
+/* Like a platform whose host takes the next push while the last one is in progress. */
 static void take_together(chat_ctrl controller, const struct options *options) {
   struct handed_over pushes[MOST_TOGETHER] = {0};
   int count = 0;
@@ -131,7 +131,7 @@ static void take_in_turn(chat_ctrl controller, const struct options *options) {
   free(line);
 }
 
-/* A store that does not open has a notice in place of the push, unless that is about what is muted or hidden. */
+/* If the store does not open, a notice replaces the push, unless that is about something muted or hidden. */
 static void answer_with_notice(const char *migration, const char *store) {
   struct json *json = migration == NULL ? NULL : json_parse(migration, strlen(migration));
   const char *code = json_string_at(json, "np.code");
@@ -150,7 +150,7 @@ static void answer_with_notice(const char *migration, const char *store) {
   json_free(json);
 }
 
-/* An extension does not listen to news: it looks for what its push names. */
+/* An extension does not listen to news: it fetches what its push names. */
 static bool use_relay(chat_ctrl controller, const char *name) {
   if (!net_relay_is_address(name)) return np_set_relay(controller, host_relay(name)) == NP_OK;
   np_relay relay;

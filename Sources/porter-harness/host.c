@@ -9,10 +9,10 @@
 #include "keychain.h"
 #include "nightporter.h"
 
-/* Longer than any answer of the library may take: commands that need the relay answer within 15 s. */
+/* Longer than any answer of the library may take: commands that need the relay are answered within 15 s. */
 #define ANSWER_TIME 20000
 
-/* The last line that a process wrote to its log, to be quoted in a failure. */
+/* The last line of a process's log, to be quoted in a failure. */
 static void last_log_line(const struct device *device, const char *name, struct text *out) {
   char *path = device_log_path(device, name);
   FILE *log = fopen(path, "r");
@@ -48,7 +48,7 @@ bool device_fail_silent(struct device *device, struct process *process, const ch
   return false;
 }
 
-/* The answer to a line that was written, or could not be. */
+/* The answer to a line, whether or not it could be written. */
 static struct json *take_answer(struct device *device, struct host *host, const char *line, bool written,
                                 int milliseconds) {
   char *answer = written ? device_line(device, &host->process, deadline_after(milliseconds)) : NULL;
@@ -155,7 +155,7 @@ bool host_start_role(struct device *device, struct host *host, int role) {
 
 bool host_restart(struct device *device, struct host *host) { return host_start_role(device, host, NP_ROLE_APP); }
 
-/* The app makes a key at its first start, and keeps it where its extension finds it. */
+/* The app makes a key on its first start, and keeps it where its extension finds it. */
 static bool read_key(struct device *device, struct host *host, char key[KEYCHAIN_TEXT_BYTES]) {
   memset(key, 0, KEYCHAIN_TEXT_BYTES);
   if (host->key_file == NULL || keychain_read(host->key_file, key)) return true;

@@ -6,8 +6,8 @@
 #include "nightporter.h"
 
 /*
- * Each row is checked by the C compiler: _Generic finds no association, and the build fails, when the header declares
- * another type. A test reads the header to check that no row is missing.
+ * Each row is checked by the C compiler: if the header declares another type, _Generic finds no association and the
+ * build fails. A test reads the header to check that no row is missing.
  */
 #define TYPE_VOID void
 #define TYPE_INTEGER int

@@ -1,5 +1,5 @@
 /*
- * The table of the C interface: every function of nightporter.h with its result and its arguments, to call it by name.
+ * The table of the C interface: every function of nightporter.h with its result and its arguments, for calls by name.
  */
 #ifndef PORTER_INTERFACE_H
 #define PORTER_INTERFACE_H
@@ -10,7 +10,7 @@
 
 #define MAXIMUM_ARGUMENTS 8
 
-/* What an argument or a result is, in C and to a script. */
+/* The type of an argument or a result, in C and in a script. */
 enum kind {
   KIND_NONE,
   KIND_VOID,
@@ -38,16 +38,16 @@ struct function {
 extern const struct function interface_functions[];
 extern const size_t interface_count;
 
-/* NULL when the interface has no such function. */
+/* NULL if the interface has no such function. */
 const struct function *interface_find(const char *name);
 
 /* The C type of a kind, as the header spells it. */
 const char *kind_type(enum kind kind);
 
-/* Whether a script leaves an argument of this kind out, since the call fills it. */
+/* Whether a script omits arguments of this kind, since the call fills them. */
 int kind_is_out(enum kind kind);
 
-/* Writes one JSON object per line and function: {"name", "result", "arguments"}, types as the header spells them. */
+/* Writes one line with a JSON object per function: {"name", "result", "arguments"}, types as the header spells them. */
 void interface_write(struct text *out);
 
 #endif

@@ -34,7 +34,7 @@ static bool to_integer(const struct value *value, int *integer) {
   return true;
 }
 
-/* A script may give an integer as a handle: garbage that the library has to recognise. */
+/* A script may pass an integer as a handle: garbage that the library must detect. */
 static void *to_handle(const struct value *value) {
   return value->kind == VALUE_INTEGER ? (void *)(uintptr_t)value->integer : value->handle;
 }
@@ -133,7 +133,7 @@ static void fill(union slot *slot, enum kind kind, const struct value *value, st
   }
 }
 
-/* The call fills in what the script left out. */
+/* The call fills in the arguments that the script omits. */
 static void fill_in(union slot *slot, enum kind kind, struct call *call) {
   if (kind == KIND_OUT_HANDLE) slot->pointer = &call->handle;
   else if (kind == KIND_OUT_STEP) slot->pointer = &call->step;

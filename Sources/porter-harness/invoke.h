@@ -11,15 +11,15 @@
 
 struct call {
   const struct function *function;
-  struct value arguments[MAXIMUM_ARGUMENTS]; /* as the script gave them, without what the call fills; owned */
+  struct value arguments[MAXIMUM_ARGUMENTS]; /* as given by the script, without those the call fills; owned */
   size_t argument_count;
 
   /* Set by call_run(). */
   int integer;
-  char *string;       /* owned; NULL when the library gave NULL */
+  char *string;       /* owned; NULL when the library returned NULL */
   void *handle;       /* what the call wrote through its chat_ctrl *; NULL when it wrote nothing */
   np_step step;
-  np_relay relay;     /* a transport that is made for the call */
+  np_relay relay;     /* a transport made for the call */
   uint64_t microseconds;
 };
 
@@ -29,7 +29,7 @@ bool call_check(const struct call *call, struct text *problem);
 /* Calls, after call_check(). May be used on any thread. */
 void call_run(struct call *call);
 
-/* Writes {"call","result","us"} and what else came, without its end of line. */
+/* Writes {"call","result","us"} and any other results, without an end of line. */
 void call_write(struct text *out, const struct call *call);
 
 /* The value for a variable: the handle if the function returns one, else the result. */
@@ -37,7 +37,7 @@ struct value call_value(const struct call *call);
 
 void call_free(struct call *call);
 
-/* Microseconds of a clock that only moves forwards. */
+/* Microseconds of a monotonic clock. */
 uint64_t now_microseconds(void);
 
 #endif

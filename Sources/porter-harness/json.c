@@ -70,7 +70,7 @@ static void add_code_point(struct text *out, unsigned code) {
   text_add(out, bytes, length);
 }
 
-/* Behind "\u". A surrogate that stands alone becomes U+FFFD. A NUL can not be in a C string and is refused. */
+/* Behind "\u". A lone surrogate becomes U+FFFD. A NUL cannot be in a C string and is refused. */
 static bool read_unicode_escape(struct reader *reader, struct text *out) {
   unsigned code;
   if (!read_four_digits(reader, &code) || code == 0) return false;
@@ -164,7 +164,7 @@ static char *read_owned_string(struct reader *reader) {
   return decoded.bytes;
 }
 
-/* Reads the elements of an array or object, behind its opening bracket. */
+/* Reads the elements of an array or object, after its opening bracket. */
 static bool read_elements(struct reader *reader, struct json *parent, char close, int depth) {
   struct json **last = &parent->child;
   skip_space(reader);

@@ -70,7 +70,7 @@ void json_write(struct text *out, const struct json *value) {
   text_add_string(out, value->kind == JSON_ARRAY ? "]" : "}");
 }
 
-/* The length of the UTF-8 sequence at `bytes` (RFC 3629); 0 when there is none. */
+/* The length of the UTF-8 sequence at `bytes` (RFC 3629); 0 if there is none. */
 static size_t sequence_length(const unsigned char *bytes) {
   unsigned char first = bytes[0];
   unsigned char lowest = 0x80;

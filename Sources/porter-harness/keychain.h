@@ -1,4 +1,4 @@
-/* The device's keychain: a raw key for each store, in a file of its own that only its owner may read. */
+/* The device's keychain: a raw key for each store, in its own file that only the owner may read. */
 #ifndef PORTER_KEYCHAIN_H
 #define PORTER_KEYCHAIN_H
 
@@ -10,7 +10,7 @@
 /* Makes a random key in the file, unless there is one. On failure errno says why. */
 bool keychain_make(const char *path);
 
-/* Reads the key. Nothing is left in `text` when it fails. */
+/* Reads the key. Leaves nothing in `text` on failure. */
 bool keychain_read(const char *path, char text[KEYCHAIN_TEXT_BYTES]);
 
 #endif

@@ -28,9 +28,9 @@ static void note(struct holding *holding, const char *what, const char *path) {
 
 /*
  * /proc/locks has one line per lock: "1: POSIX  ADVISORY  WRITE 4711 fd:00:131077 1073741826 1073742335". Lines with
- * "->" wait for the lock before them and hold nothing. Locks of open file descriptions have the process -1: they
- * count for the process asked about, since no other may have the store at that moment. The device is not compared:
- * layered file systems report that of a layer.
+ * "->" wait for the lock before them and hold nothing. Locks of open file descriptions have the process -1: they count
+ * for the queried process, since no other may have the store at that moment. The device is not compared: layered file
+ * systems report a layer's.
  */
 static void note_locks(struct holding *holding, FILE *locks, pid_t pid, const char *path, unsigned long long inode) {
   char line[256];

@@ -1,6 +1,6 @@
 /*
- * What a process holds of a store's files: the thing an operating system kills for (0xdead10cc) when it freezes a
- * process.
+ * What a process holds of a store's files: the reason for which an operating system kills a process (0xdead10cc) when
+ * it freezes it.
  */
 #ifndef PORTER_LOCKS_H
 #define PORTER_LOCKS_H
@@ -13,17 +13,17 @@
 struct holding {
   unsigned locks;
   unsigned open_files;
-  struct text description; /* what is held, for a person; "" when nothing is */
+  struct text description; /* what is held, in readable form; "" when nothing is */
 };
 
 /*
- * Looks at each file whose path begins with `prefix`: locks that `pid` holds on it, and descriptors that it has open.
- * False with errno when the system would not say. The description is to be freed.
+ * Checks each file whose path begins with `prefix`: the locks that `pid` holds on it, and the descriptors that it has
+ * open. False with errno if the system does not report them. Free the description.
  */
 bool holding_of(pid_t pid, const char *prefix, struct holding *holding);
 
 /*
- * `porter-harness locks PID PREFIX`: prints {"locks","openFiles","held"}; exit status 0 when nothing is held, 1
+ * `porter-harness locks PID PREFIX`: prints {"locks","openFiles","held"}; exit status 0 if nothing is held, 1
  * otherwise.
  */
 int locks_main(int argument_count, char **arguments);

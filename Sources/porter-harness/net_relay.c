@@ -11,7 +11,7 @@
 #include "nightporter_net.h"
 #include "text.h"
 
-/* A program that is linked statically can have the library within. */
+/* A statically linked program can contain the library. */
 #pragma weak np_net_relay
 #pragma weak np_net_relay_free
 
@@ -38,7 +38,7 @@ static void *open_beside_program(void) {
 }
 
 static void *open_library(void) {
-  /* A program without a loader has nothing that libcurl could be loaded with. */
+  /* A program without a loader cannot load libcurl. */
   if (getauxval(AT_BASE) == 0) {
     fputs("porter-harness: this program is linked statically, and cannot load libnightporter-net\n", stderr);
     return NULL;

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #endif
 
-/* RFC 5737: in no network that a machine is connected to. */
+/* RFC 5737: in no real network. */
 #define RELAY_ADDRESS "192.0.2.1"
 
 bool network_is_separate(const struct network *network) { return network->namespaces[PLACE_RELAY] >= 0; }
@@ -47,7 +47,7 @@ static bool write_file(const char *path, const char *content) {
   return good;
 }
 
-/* Another user than root may have them in a user namespace, where it is root: ip(8) needs that. */
+/* A user other than root may have namespaces inside a user namespace, as its root: ip(8) needs that. */
 static bool leave(void) {
   if (unshare(CLONE_NEWNET) == 0) return true;
   unsigned user = (unsigned)geteuid();
@@ -74,7 +74,7 @@ static bool make_namespaces(struct network *network) {
   return true;
 }
 
-/* Only what POSIX allows behind fork(). */
+/* Only what POSIX allows after fork(). */
 static void become_ip(int namespace, int input, int errors) {
   char *const arguments[] = {"ip", "-batch", "-", NULL};
   if (setns(namespace, CLONE_NEWNET) != 0 || dup2(input, 0) < 0 || dup2(errors, 2) < 0) _exit(126);
@@ -82,7 +82,7 @@ static void become_ip(int namespace, int input, int errors) {
   _exit(127);
 }
 
-/* Lines for ip(8), in one of the namespaces. They are few enough for a pipe. */
+/* Runs lines of ip(8) in one of the namespaces. They are few enough for a pipe. */
 static bool configure(struct network *network, enum place place, const struct text *lines) {
   int input[2];
   int errors[2];
@@ -111,7 +111,8 @@ static bool configure(struct network *network, enum place place, const struct te
   return false;
 }
 
-/* A link between the relay and each of the others, with an address at both ends, and no route but to that address. */
+/* Makes a link between the relay and each of the others, with an address at both ends, and a route only to that
+   address. */
 static bool make_links(struct network *network) {
   static const char *const names[] = {"alice", "bob", "server"};
   struct text relay = {0};
@@ -149,7 +150,7 @@ static bool make(struct network *network) {
     return false;
   }
   bool made = make_namespaces(network) && make_links(network);
-  /* Everything stays where it was. From a user namespace there is no way back: then the last one has to do. */
+  /* Everything stays where it was. There is no way back from a user namespace: then the last one must do. */
   if (!made && setns(own, CLONE_NEWNET) != 0) raise_loopback();
   close(own);
   return made;

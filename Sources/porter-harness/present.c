@@ -41,14 +41,14 @@ static uint64_t memory_limit(const struct device *device) {
   return (uint64_t)device->options.megabytes * 1024 * 1024;
 }
 
-/* What a phone does to an extension that exceeds its limits. */
+/* Kills an extension that exceeds its limits, as a phone does. */
 static bool kill_for(struct device *device, const char *limit, const char *came) {
   kill(device->extension.pid, SIGKILL);
   timeline_tell(&device->timeline, "device", "killed", "\"process\":\"extension\"", came);
   return device_fail(device, limit, came);
 }
 
-/* The extension's answer within its limits; NULL when it ended or had to be killed. */
+/* The extension's answer within its limits; NULL if it ended or had to be killed. */
 static char *answer_within_limits(struct device *device, uint64_t began) {
   uint64_t end = began + (uint64_t)device->options.milliseconds * 1000;
   for (;;) {
@@ -133,7 +133,7 @@ static bool check_killed(struct device *device, const struct ending *ending, con
 static bool check_answer(struct device *device, const struct json *json, const char *answer,
                          const struct ending *ending, bool locked) {
   struct text came = {0};
-  /* Without the key the extension has no controller: it ends with status 1, and what it shows is a notice. */
+  /* Without the key the extension has no controller: it ends with status 1, and shows a notice. */
   if (locked && json_at(json, "migration") != NULL && ending->exited) return true;
   if (answer == NULL && !ending->exited) text_format(&came, "it was killed by signal %d", ending->signal);
   else if (answer == NULL) text_format(&came, "it ended with status %d without an answer", ending->status);
@@ -154,7 +154,7 @@ bool present_push(struct device *device, const struct push *push, const struct p
   *content = NULL;
   if (!start_extension(device, how)) return false;
   timeline_tell(&device->timeline, "device", "extensionStarted", "", "starts the extension and hands it the push");
-  /* A child that has already ended is found when it is waited for. */
+  /* The wait finds a child that has already ended. */
   if (process_write(&device->extension, push->payload, strlen(push->payload)))
     process_write(&device->extension, "\n", 1);
   char *answer = answer_within_limits(device, device->extension.started_at);
@@ -182,7 +182,7 @@ bool present_stay(struct device *device) {
   return true;
 }
 
-/* Between two pushes its files are open, and not locked: the system may freeze it at any moment. */
+/* Between two pushes its files are open but not locked: the system may freeze it at any moment. */
 static bool check_rest(struct device *device, const struct json *answer, bool dozes, double milliseconds) {
   struct holding holding;
   struct text fields = {0};

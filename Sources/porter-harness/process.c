@@ -23,7 +23,7 @@
 
 /* ------------------------------------------------------------------------------------------------ start */
 
-/* In the child, behind fork(): only what POSIX allows there. */
+/* In the child, after fork(): only what POSIX allows there. */
 static void become(char *const *arguments, const int *input, const int *output, int log, pid_t parent, int network) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);

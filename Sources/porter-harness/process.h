@@ -1,4 +1,4 @@
-/* Child processes: started with pipes, read line by line, measured, and never left behind. */
+/* Child processes: started with pipes, read line by line, measured, and never left running. */
 #ifndef PORTER_PROCESS_H
 #define PORTER_PROCESS_H
 
@@ -21,13 +21,13 @@ struct ending {
   bool exited; /* else it was killed by `signal` */
   int status;
   int signal;
-  uint64_t peak_memory; /* bytes resident at most */
+  uint64_t peak_memory; /* maximum of resident bytes */
 };
 
 /*
  * Starts a program with its standard error appended to `log`. `extra` is one "NAME=value" for its environment, or NULL.
- * `network` is a descriptor of the network namespace that it is to be in, or -1: this process's. The child ends with
- * this process, whatever ends it (where the system can do that). False with errno when it could not be started.
+ * `network` is a descriptor of its network namespace, or -1: this process's. The child ends with this process, whatever
+ * ends it (where the system supports that). False with errno if it could not be started.
  */
 bool process_start(struct process *process, char *const *arguments, const char *log, const char *extra, int network);
 
@@ -38,10 +38,10 @@ void process_close_input(struct process *process);
 /* Reads what is available. False at the end of the output. */
 bool process_read(struct process *process);
 
-/* Takes a whole line out of what was read, without its terminator; NULL if there is none yet. To be freed. */
+/* Takes a complete line out of what was read, without its terminator; NULL if there is none yet. To be freed. */
 char *process_take_line(struct process *process);
 
-/* Whether it has stopped itself since it was last looked at. */
+/* Whether it has stopped itself since the last check. */
 bool process_stopped(struct process *process);
 
 /* Stops it (SIGSTOP) and waits until it has stopped. False if it ended instead. */
@@ -50,10 +50,10 @@ bool process_freeze(struct process *process);
 /* Whether it has ended; if so, how. */
 bool process_ended(struct process *process, struct ending *ending);
 
-/* Kills it if it is still running, even frozen, waits for it, and releases its resources. */
+/* Kills it if it is still running, even if frozen, waits for it, and releases its resources. */
 void process_end(struct process *process);
 
-/* The most memory that a running process has had resident, in bytes; 0 if the system does not report it. */
+/* The peak resident memory of a running process, in bytes; 0 if the system does not report it. */
 uint64_t process_peak_memory(pid_t pid);
 
 /* The path of this program, to be freed; NULL with errno. */

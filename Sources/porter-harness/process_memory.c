@@ -15,18 +15,18 @@
 #include <unistd.h>
 #endif
 
-/* Less than what a push takes of the heap, and what the heap grows by. */
+/* Less than a push takes from the heap, and the amount by which the heap grows. */
 enum { HEAP = 512 << 10 };
 
 #ifdef MADV_POPULATE_WRITE
-/* By the linker. */
+/* Defined by the linker. */
 extern char __bss_start[];
 
-/* Follows the variables that a push writes to, where `scripts/order` has put those first. */
+/* Follows the variables written by a push, where `scripts/order` has put those first. */
 char process_memory_hot_end;
 
-/* The system hands out pages one by one as they are touched, each time by an exception, which costs more than
- * asking for all of them does. A kernel before 5.14 refuses, and then they come one by one. */
+/* The system provides pages one by one as they are touched, each by an exception, which costs more than asking for all
+ * of them. A kernel before 5.14 refuses, and then they come one by one. */
 static void populate(const char *from, const char *to) {
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   uintptr_t begin = ((uintptr_t)from + page - 1) / page * page, end = (uintptr_t)to / page * page;
@@ -35,7 +35,7 @@ static void populate(const char *from, const char *to) {
 
 static void populate_memory(void) {
   populate(__bss_start, &process_memory_hot_end);
-  /* At the heap's end; what follows it is the piece that the heap has grown by. */
+  /* At the heap's end, followed by the piece that the heap has grown by. */
   char *piece = malloc(HEAP / 8);
   if (piece == NULL) return;
   const char *end = sbrk(0);
@@ -46,8 +46,8 @@ static void populate_memory(void) {
 static void populate_memory(void) {}
 #endif
 
-/* The threads of a push work in turn, so that one arena serves them all. Its memory is asked for in one piece, and kept
- * until the next push. SQLite's count of its memory takes a lock with each allocation, and nothing asks for it. */
+/* The threads of a push work in turn, so one arena serves them all. Its memory is requested in one piece, and kept
+ * until the next push. SQLite's memory statistics take a lock with each allocation, and nothing uses them. */
 void process_memory_prepare(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);

@@ -1,5 +1,5 @@
 /* The memory of an extension's process. */
 #pragma once
 
-/* What a host may do with its own process, and a library may not. Before anything else is used. */
+/* What a host may do to its own process, but a library may not. Call before anything else. */
 void process_memory_prepare(void);

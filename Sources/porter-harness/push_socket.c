@@ -83,7 +83,7 @@ static const char *take_in(struct push_socket *socket, const char *line, size_t 
   return "{\"status\":200}\n";
 }
 
-/* Answers are short: a peer that does not read them is dropped rather than waited for. */
+/* Answers are short: a peer that does not read them is dropped instead of waited for. */
 static bool serve_lines(struct push_socket *socket, int index) {
   struct text *unread = &socket->unread[index];
   for (;;) {

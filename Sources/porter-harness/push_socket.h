@@ -1,4 +1,4 @@
-/* Where pushes reach the device: a Unix socket on which a notification server's local provider hands them over. */
+/* Where pushes reach the device: a Unix socket on which a notification server's local provider delivers them. */
 #ifndef PORTER_PUSH_SOCKET_H
 #define PORTER_PUSH_SOCKET_H
 
@@ -22,16 +22,16 @@ struct push_socket {
   int listener;
   int connections[MAXIMUM_CONNECTIONS]; /* -1: free */
   struct text unread[MAXIMUM_CONNECTIONS];
-  struct push *waiting; /* the oldest first */
-  const char *refusal;  /* every push is answered with 410 and this reason; NULL: none */
-  unsigned refused;     /* how many were */
+  struct push *waiting; /* oldest first */
+  const char *refusal;  /* the reason with which every push is answered with 410; NULL: none is */
+  unsigned refused;     /* number of pushes refused */
 };
 
 /* False with errno. */
 bool push_socket_open(struct push_socket *socket, const char *path);
 void push_socket_close(struct push_socket *socket);
 
-/* Adds what to wait for; returns the highest descriptor. */
+/* Adds the descriptors to wait for; returns the highest. */
 int push_socket_watch(const struct push_socket *socket, fd_set *readable);
 
 /* Accepts, reads, and answers each push as APNs would: {"status":200}, or 400 and 413 with a reason. Never waits. */

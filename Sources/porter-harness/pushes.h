@@ -1,4 +1,4 @@
-/* The receiving end of the local provider alone: prints the pushes that a notification server hands over. */
+/* The receiving end of the local provider alone: prints the pushes that a notification server delivers. */
 #ifndef PORTER_PUSHES_H
 #define PORTER_PUSHES_H
 

@@ -76,7 +76,7 @@ void record_ended(struct record *record, pid_t pid) {
 
 /* ------------------------------------------------------------------------------------------------ steps */
 
-/* The process of this actor that ran at this moment; 0 if none is known. */
+/* The actor's process that ran at this moment; 0 if none is known. */
 static pid_t process_at(const struct record *record, const char *actor, uint64_t at) {
   for (size_t index = 0; index < record->count; index++) {
     const struct recorded_process *process = &record->processes[index];
@@ -87,7 +87,7 @@ static pid_t process_at(const struct record *record, const char *actor, uint64_t
   return 0;
 }
 
-/* A time of day in the lines of porter-push: by what the system's clocks are apart now. */
+/* Converts a time of day in a line of porter-push by the current difference of the system's clocks. */
 static uint64_t from_time_of_day(const char *text) {
   struct tm day = {0};
   unsigned milliseconds;
@@ -103,9 +103,8 @@ static uint64_t from_time_of_day(const char *text) {
 }
 
 /*
- * What is before a step in a line of a log: microseconds, or the time of day; 0 for neither.
- *   MICROSECONDS LEVEL step …                       apps, extensions and porter-server
- *   time=TIME level=LEVEL message="step …"          porter-push
+ * The time before a step in a log line: microseconds, or the time of day; 0 for neither. MICROSECONDS LEVEL step …
+ *   apps, extensions and porter-server time=TIME level=LEVEL message="step …" porter-push
  */
 static uint64_t time_of(const char *line) {
   unsigned long long at;
@@ -158,7 +157,7 @@ static void write_processes(const struct record *record, struct text *out) {
   }
 }
 
-/* Inside a script element, "</script" and "<!--" would end or change it: every "<" is written as an escape. */
+/* Inside a script element, "</script" and "<!--" would end or change it, so every "<" is escaped. */
 static void write_safely(FILE *file, const char *json) {
   for (const char *c = json; *c != '\0'; c++) {
     if (*c == '<') fputs("\\u003c", file);

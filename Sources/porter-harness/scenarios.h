@@ -1,4 +1,4 @@
-/* The nights that a device can play, one function each. */
+/* The nights a device can play, one function each. */
 #ifndef PORTER_SCENARIOS_H
 #define PORTER_SCENARIOS_H
 

@@ -9,7 +9,7 @@
 
 bool stage_stay(struct device *device) { return present_stay(device); }
 
-/* The system freezes it without a warning. Nothing that another process waits for may be held then. */
+/* The system freezes it without warning. It must hold nothing then that another process waits for. */
 bool stage_freeze_extension(struct device *device) {
   struct holding holding;
   if (!process_freeze(&device->extension)) return device_fail(device, "the extension can be frozen", "it ended");
@@ -31,7 +31,7 @@ bool stage_thaw_extension(struct device *device) {
   return true;
 }
 
-/* The app works beside the frozen extension, and changes what that has open. */
+/* The app works alongside the frozen extension, and changes the files that it has open. */
 static bool use_app(struct device *device) {
   return stage_freeze_extension(device) && stage_wake(device) && stage_has_once(device, "one") &&
          stage_has_once(device, "two") && stage_sleep(device) && stage_thaw_extension(device);

@@ -1,11 +1,11 @@
-/* Scenarios about what contacts send: requests, calls, edits and deletions, and messages to several profiles. */
+/* Scenarios about what contacts send: requests, calls, edits, deletions, and messages to several profiles. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scenarios.h"
 #include "story.h"
 
-/* A server, both apps, and alice's token active; the two do not know each other. */
+/* Sets up a server, both apps, and alice's active token; the two are not contacts. */
 static bool set_without_contact(struct device *device) {
   return story_start_server(device) && story_start_alice(device) && story_start_bob(device) &&
          story_register_token(device) && story_verify_token(device) && story_activate_token(device);
@@ -71,7 +71,7 @@ bool scenario_call_missed(struct device *device) {
          stage_wake(device) && stage_has_once(device, "never mind");
 }
 
-/* The item id of what bob sent last. */
+/* The id of the last item bob sent. */
 static long long last_item(struct device *device) {
   struct json *answer =
       stage_ask(device, &device->bob, "apiChat", "/_get chat @%lld count=1", device->bob.contact_id);
@@ -102,7 +102,7 @@ bool scenario_edited_and_deleted(struct device *device) {
   return good && stage_wake(device) && stage_has_once(device, "sorry");
 }
 
-/* Another profile of alice's, connected to bob. `mode` is for its notifications. */
+/* Adds another profile of alice's, connected to bob. `mode` is for its notifications. */
 static bool add_profile(struct device *device, const char *name, long long *contact_of_bob) {
   struct json *user = stage_ask(device, &device->alice, "activeUser",
                                 "/_create user {\"profile\":{\"displayName\":\"%s\",\"fullName\":\"\"}}", name);
@@ -119,7 +119,7 @@ static bool add_profile(struct device *device, const char *name, long long *cont
   return good;
 }
 
-/* The contact that bob is to another profile of alice's, the `place`th that was made; her own profile is the first. */
+/* Whether the chat with bob has this text once in another profile of alice's: the `place`th created after her own. */
 static bool profile_has_once(struct device *device, long long place, const char *text) {
   long long user = device->alice.user_id + place;
   if (!stage_say(device, &device->alice, "activeUser", "/_user %lld", user)) return false;

@@ -1,4 +1,4 @@
-/* Scenarios about what is not to be seen or heard. */
+/* Scenarios about what must not be seen or heard. */
 #include <stdio.h>
 
 #include "scenarios.h"
@@ -9,7 +9,7 @@ static bool set_notifications(struct device *device, const char *mode) {
 }
 
 bool scenario_muted_chat(struct device *device) {
-  /* The server sends nothing for it. */
+  /* The server sends no push for it. */
   bool good = stage_set(device) && set_notifications(device, "none") && stage_await_release(device) &&
               stage_sleep(device) && stage_write(device, "psst") && stage_push_rest(device) &&
               stage_shows_nothing(device) && stage_wake(device) && stage_has_once(device, "psst");
@@ -32,7 +32,7 @@ bool scenario_hidden_preview(struct device *device) {
 
 #define BURST 50
 
-/* Each of the messages of a burst is in alice's chat, once. */
+/* Each message of a burst is in alice's chat once. */
 static bool has_burst(struct device *device) {
   struct json *answer =
       stage_ask(device, &device->alice, "apiChat", "/_get chat @%lld count=100", device->alice.contact_id);
@@ -59,7 +59,7 @@ bool scenario_burst(struct device *device) {
   }
   good = good && stage_push(device, "presented", NULL) && stage_push_rest(device);
   const struct screen *screen = &device->screen;
-  /* None if the chat has just been heard when it was connected. */
+  /* None if the chat made a sound just before, when it was connected. */
   return good && stage_check(device, screen->sounds <= 1, "there is one sound at most", "%u", screen->sounds) &&
          stage_check(device, screen_find_category(screen, "NTF_CAT_MANY_EVENTS") != NULL,
                      "a summary stands for the messages", "there is none") &&

@@ -1,4 +1,4 @@
-/* Scenarios in which the person answers a notification. */
+/* Scenarios in which the user responds to a notification. */
 #include <string.h>
 
 #include "scenarios.h"

@@ -1,4 +1,4 @@
-/* Scenarios in which something goes wrong: a server that is down, a clock that jumps, processes that are killed. */
+/* Scenarios in which something goes wrong: a server is down, a clock jumps, processes are killed. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "scenarios.h"
 #include "story.h"
 
-/* Processes that are started from now on find that the device has slept for an hour. */
+/* To processes started from now on, the device has slept for an hour. */
 static void sleep_for_an_hour(struct device *device) {
   setenv("PORTER_SLEPT", "3600000", 1);
   story_tell(device, "device", "slept", "an hour passes");
 }
 
 bool scenario_server_down(struct device *device) {
-  /* An app that quits earlier has asked for pushes of no mailbox yet. */
+  /* An app that quits earlier has not yet requested pushes for any mailbox. */
   bool good = stage_set(device) && stage_await_subscriptions(device) && stage_quit(device) &&
               stage_stop_server(device) && stage_write(device, "first") && stage_write(device, "second");
   if (good) sleep_for_an_hour(device);
@@ -26,7 +26,7 @@ bool scenario_server_down(struct device *device) {
   return good;
 }
 
-/* From now on, processes that are started see a wall clock that is off by this. */
+/* Processes started from now on see a wall clock that is off by this much. */
 static void move_clock(struct device *device, const char *milliseconds, const char *said) {
   setenv("PORTER_WALL_STEP", milliseconds, 1);
   story_tell(device, "device", "clockMoved", said);
@@ -53,7 +53,7 @@ bool scenario_force_quit(struct device *device) {
 }
 
 bool scenario_killed_at_every_step(struct device *device) {
-  /* At the last it has recorded what it shows, and has not answered: that banner is lost, the message is not. */
+  /* At the last stage it has recorded what it shows but not answered: that banner is lost, the message is not. */
   static const char *const stages[] = {"beforeFetch",       "afterFetch",       "insideCommit", "afterCommit",
                                        "beforeAcknowledge", "afterAcknowledge", "shownRecorded"};
   enum { STAGES = sizeof stages / sizeof stages[0] };
@@ -84,7 +84,7 @@ bool scenario_killed_at_every_step(struct device *device) {
   return true;
 }
 
-/* The token's verification push comes, and the app hands it back. */
+/* The token's verification push arrives, and the app returns it. */
 static bool verify_again(struct device *device) {
   struct push *push = device_push(device, deadline_after(30000));
   if (push == NULL) return device_fail(device, "a verification push comes", "none within 30 s");
@@ -106,7 +106,7 @@ bool scenario_token_recovers(struct device *device) {
   if (!stage_set(device) || !stage_await_subscriptions(device) || !stage_sleep(device)) return false;
   stage_refuse_pushes(device, "ExpiredToken");
   bool good = stage_write(device, "unheard");
-  /* The server tries the push, and is refused. */
+  /* The server tries the push and is refused. */
   uint64_t end = deadline_after(30000);
   while (good && device->pushes.refused == 0 && now_microseconds() < end) device_wait(device, NULL, deadline_after(50));
   good = good && stage_check(device, device->pushes.refused > 0, "the provider refused the push", "%u refused",
@@ -123,7 +123,7 @@ bool scenario_periodic(struct device *device) {
                         device->token) &&
               stage_sleep(device) && stage_write(device, "in the meantime");
   if (!good) return false;
-  /* The system wakes the app for a moment, behind the scenes. */
+  /* The system briefly wakes the app in the background. */
   kill(device->alice.process.pid, SIGCONT);
   struct json *answer = host_line(device, &device->alice, 30000, "np_background_refresh $c 20000");
   const char *outcome = json_string_at(answer, "result.outcome");
@@ -140,7 +140,7 @@ bool scenario_periodic(struct device *device) {
          stage_has_once(device, "in the meantime");
 }
 
-/* Waits until the share extension is in the middle of its send, where it stops (`enum FaultPoint`). */
+/* Waits until the share extension stops in the middle of its send (`enum FaultPoint`). */
 static bool await_stop(struct device *device, struct host *extension) {
   uint64_t deadline = deadline_after(15000);
   bool stopped = process_stopped(&extension->process);
@@ -151,7 +151,7 @@ static bool await_stop(struct device *device, struct host *extension) {
   return stage_check(device, stopped, "a share extension is stopped in the middle of its send", "it is not");
 }
 
-/* A push from its beginning to its end, while the send is neither finished nor given up. */
+/* Handles a push from beginning to end while the send is neither finished nor given up. */
 static bool push_amid_send(struct device *device, struct host *extension) {
   return await_stop(device, extension) && stage_write(device, "look!") && stage_push(device, "presented", NULL) &&
          stage_shows(device, "bob", "look!") &&
@@ -167,8 +167,8 @@ static void write_sharing(struct text *command, const struct device *device, con
 }
 
 /*
- * The share extension is a process that opens alice's store in its role. The notification extension sends what waits at
- * its end, the picture too: it is offered to the relay twice, and the second one comes behind both offers.
+ * The share extension is a process that opens alice's store in its role. The notification extension sends what waits
+ * when it ends, including the picture: it is offered to the relay twice, and the second one comes after both offers.
  */
 static bool share_beside_push(struct device *device, struct host *extension, const char *stop) {
   struct text command = {0};

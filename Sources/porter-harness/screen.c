@@ -25,7 +25,7 @@ static void shown_free(struct shown *shown) {
   free(shown);
 }
 
-/* Takes one out of the list; NULL if there is none with this identifier. */
+/* Removes the notification with this identifier from the list; NULL if there is none. */
 static struct shown *take(struct screen *screen, const char *identifier) {
   struct shown **place = &screen->first;
   while (*place != NULL && strcmp((*place)->identifier, identifier) != 0) place = &(*place)->next;

@@ -1,4 +1,4 @@
-/* What the person with the phone sees: notifications by their identifiers, as a notification centre keeps them. */
+/* What the phone's user sees: notifications by their identifiers, as in a notification centre. */
 #ifndef PORTER_SCREEN_H
 #define PORTER_SCREEN_H
 
@@ -13,28 +13,28 @@ struct shown {
   char *body;
   char *category;
   char *target;    /* targetContentIdentifier */
-  char *user_info; /* JSON; what a tap hands back */
+  char *user_info; /* JSON; returned by a tap */
   bool sound;
   struct shown *next; /* an older one */
 };
 
 struct screen {
   struct shown *first; /* the newest */
-  unsigned shown;      /* notifications that took a new place */
-  unsigned replaced;   /* notifications that took the place of one with their identifier */
-  unsigned repeated;   /* of these, those that said the same */
+  unsigned shown;      /* notifications in a new place */
+  unsigned replaced;   /* notifications that replaced one with their identifier */
+  unsigned repeated;   /* of these, those with the same text */
   unsigned withdrawn;
   unsigned sounds;
   long long badge; /* -1 while unknown */
 };
 
 /*
- * Does what an answer in the shape of push-answer.schema.json asks for: withdraws, shows, replaces, sets the badge.
+ * Does what an answer conforming to push-answer.schema.json asks for: withdraws, shows, replaces, sets the badge.
  * Reports each.
  */
 void screen_apply(struct screen *screen, const struct timeline *timeline, const struct json *answer);
 
-/* The newest whose title and body contain these; NULL for any. */
+/* The newest notification whose title and body contain these; NULL matches any. */
 const struct shown *screen_find(const struct screen *screen, const char *title, const char *body);
 const struct shown *screen_find_category(const struct screen *screen, const char *category);
 unsigned screen_count(const struct screen *screen);
@@ -42,7 +42,7 @@ unsigned screen_count(const struct screen *screen);
 /* Whether any text on the screen contains this. */
 bool screen_contains(const struct screen *screen, const char *text);
 
-/* What a tap does: the notification disappears. */
+/* Removes the notification, as a tap does. */
 void screen_dismiss(struct screen *screen, const struct shown *shown);
 void screen_free(struct screen *screen);
 

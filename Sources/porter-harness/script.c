@@ -41,7 +41,7 @@ struct running {
 struct script {
   struct variables variables;
   struct running *running;
-  struct text answer; /* the last one that was written */
+  struct text answer; /* the last one written */
   bool done;
   int status;
 };
@@ -190,7 +190,7 @@ static void expect(struct script *script, struct line *line) {
   text_free(&problem);
 }
 
-/* Adds a type to a list of them; a list that has become long ends in "…". */
+/* Adds a type to a list; a long list ends in "…". */
 static void note_skipped(struct text *skipped, const char *type) {
   static const char more[] = "\"…\"";
   size_t end = sizeof more - 1;
@@ -200,7 +200,7 @@ static void note_skipped(struct text *skipped, const char *type) {
   else json_write_string(skipped, type);
 }
 
-/* Takes events until one has the wanted type. Answers with it, and with the types of the events before it. */
+/* Takes events until one has the wanted type. Answers with it and the types of the events before it. */
 static void await_event(struct script *script, struct line *line) {
   const char *type = line->words[1].string;
   uint64_t start = now_microseconds();
@@ -259,7 +259,7 @@ static void quit(struct script *script, struct line *line) {
 
 struct built_in {
   const char *name;
-  const char *words; /* the kinds of its words: s string, i positive integer, h handle, v any */
+  const char *words; /* kinds of its words: s string, i positive integer, h handle, v any */
   void (*run)(struct script *, struct line *);
 };
 

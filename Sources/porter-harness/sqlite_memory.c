@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece is freed into the list of its size, and taken from there again; none is returned to the system, so that the
- * process keeps what its largest push took. What is larger is malloc's. */
+/* A piece is freed into the list of its size, and reused from there; none is returned to the system, so the process
+ * keeps what its largest push took. Larger pieces are malloc's. */
 enum { STEP = 16, STEPS = 64, BLOCK = 32768 };
 
-/* Before what SQLite gets, which is aligned to eight bytes. */
+/* Precedes the memory that SQLite gets, which is aligned to eight bytes. */
 struct head {
   uint64_t size;
 };
@@ -27,14 +27,14 @@ static char *block;
 static size_t left;
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 
-/* Held for a few instructions; the threads of a push work in turn. */
+/* Held only for a few instructions; the threads of a push work in turn. */
 static void lock(void) {
   while (atomic_flag_test_and_set_explicit(&taken, memory_order_acquire)) sched_yield();
 }
 
 static void unlock(void) { atomic_flag_clear_explicit(&taken, memory_order_release); }
 
-/* Bytes with the head, in steps. */
+/* Bytes including the head, rounded up to steps. */
 static size_t whole(int size) { return ((size_t)size + sizeof(struct head) + STEP - 1) / STEP * STEP; }
 
 static struct piece *piece_of(void *memory) { return (struct piece *)((char *)memory - sizeof(struct head)); }
@@ -62,7 +62,7 @@ static struct piece *take(size_t size) {
   struct piece *piece = freed[size / STEP];
   if (piece != NULL) {
     freed[size / STEP] = piece->next;
-    /* Freed long ago, as when a store was closed, it is in no cache. The next push would wait for it. */
+    /* If freed long ago, as when a store was closed, it is in no cache. The next push would wait for it. */
     __builtin_prefetch(piece->next);
     return piece;
   }

@@ -104,7 +104,7 @@ bool stage_write(struct device *device, const char *text) {
 
 struct json *stage_state(struct device *device) { return host_line(device, &device->alice, 10000, "np_state $c"); }
 
-/* Whether every connection has one of the states in which pushes come. */
+/* Whether every connection is in a state in which it gets pushes. */
 static bool all_subscribed(const struct json *state) {
   const struct json *counts = json_at(state, "result.notifications.subscriptions");
   bool any = false;
@@ -115,7 +115,7 @@ static bool all_subscribed(const struct json *state) {
   return any;
 }
 
-/* Whether a connection has given its notifier back. */
+/* Whether a connection has returned its notifier. */
 static bool one_released(const struct json *state) {
   return json_integer_at(state, "result.notifications.subscriptions.off", 0) > 0;
 }
@@ -147,7 +147,7 @@ bool stage_await_release(struct device *device) {
 
 /* ------------------------------------------------------------------------------------------------ pushes */
 
-/* The next push that is shown to extensions; wake pushes go to the app, which is not running. */
+/* The next push for extensions; wake pushes go to the app, which is not running. */
 static struct push *next_alert(struct device *device, uint64_t deadline) {
   for (;;) {
     struct push *push = device_push(device, deadline);
@@ -307,7 +307,7 @@ bool stage_check(struct device *device, bool held, const char *statement, const 
   return held;
 }
 
-/* What is on the screen, for a failure. */
+/* Describes the screen, for a failure. */
 static void describe(const struct device *device, struct text *text) {
   text_format(text, "%u notifications, badge %lld:", screen_count(&device->screen), device->screen.badge);
   for (const struct shown *shown = device->screen.first; shown != NULL; shown = shown->next)
@@ -351,7 +351,7 @@ bool stage_badge(struct device *device, long long badge) {
   return held;
 }
 
-/* How often a text occurs among the items that an app received; -1 without an answer. */
+/* How often a text occurs among an app's received items; -1 without an answer. */
 static int copies_of(struct device *device, struct host *host, const char *text) {
   struct json *answer = stage_ask(device, host, "apiChat", "/_get chat @%lld count=100", host->contact_id);
   if (answer == NULL) return -1;

@@ -6,7 +6,7 @@ void story_tell(struct device *device, const char *actor, const char *event, con
   timeline_tell(&device->timeline, actor, event, "", said);
 }
 
-/* A command that has to be answered with `type`; its answer is not needed. */
+/* Sends a command that must be answered with `type`; its answer is not needed. */
 bool story_command(struct device *device, struct host *host, const char *text, const char *type) {
   struct json *answer = host_command(device, host, text, type);
   json_free(answer);

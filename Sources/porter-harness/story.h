@@ -1,4 +1,4 @@
-/* The steps of the story that a device plays, in their order. Each is bounded in time and records why it fails. */
+/* The steps of the story that a device plays, in order. Each is bounded in time and records why it fails. */
 #ifndef PORTER_STORY_H
 #define PORTER_STORY_H
 
@@ -24,7 +24,7 @@ bool story_close_apps(struct device *device);
 void story_tell(struct device *device, const char *actor, const char *event, const char *said);
 void story_tell_push(struct device *device, const struct push *push);
 
-/* A command that has to be answered with `type`; its answer is not needed. */
+/* Sends a command that must be answered with `type`; its answer is not needed. */
 bool story_command(struct device *device, struct host *host, const char *text, const char *type);
 
 #endif

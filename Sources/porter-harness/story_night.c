@@ -129,7 +129,7 @@ bool story_present_pushes(struct device *device) {
     kill_stage = NULL;
     push_free(push);
   }
-  /* A push that comes late has nothing left to show. */
+  /* A late push has nothing left to show. */
   while (good) {
     struct push *late = device_push(device, deadline_after(250));
     if (late == NULL) break;
@@ -159,7 +159,7 @@ bool story_thaw(struct device *device) {
   return good;
 }
 
-/* Counts what arrived in alice's chat: each of bob's messages, and each repeat. */
+/* Counts what arrived in alice's chat: each of bob's messages, and every repeat. */
 static bool count_messages(struct device *device) {
   struct text text = {0};
   text_format(&text, "/_get chat @%lld count=100", device->alice.contact_id);
@@ -192,7 +192,7 @@ bool story_look_at_chat(struct device *device) {
     if (!count_messages(device)) return false;
     device_wait(device, NULL, deadline_after(50));
   } while (device->summary.messages < wanted && now_microseconds() < deadline && !device_interrupted());
-  /* By now, whatever activation fetched again would show up as a duplicate. */
+  /* By now, anything activation fetched again would show up as a duplicate. */
   for (uint64_t settled = deadline_after(300); now_microseconds() < settled && !device_interrupted();)
     device_wait(device, NULL, settled);
   if (!count_messages(device)) return false;

@@ -30,7 +30,7 @@ static void tell_network(struct device *device) {
   text_free(&said);
 }
 
-/* Its own certificate: the fingerprint in its address is all that the others know of it. */
+/* With its own certificate: the others know only the fingerprint in its address. */
 static bool start_relay(struct device *device) {
   network_open(&device->network);
   tell_network(device);

@@ -1,6 +1,6 @@
-/* In place of the Swift runtime's functions of these names, which bring code with them that looks for the
- * program's arguments at each start: on Linux it reads /proc/self/maps, as a library cannot know them otherwise.
- * The arguments are main's, and no Swift code of this program asks for them. */
+/* Replaces the Swift runtime's functions of these names, which pull in code that looks for the program's arguments at
+ * each start: on Linux it reads /proc/self/maps, as a library has no other way. The arguments are main's, and no Swift
+ * code in this program asks for them. */
 char **_swift_stdlib_getUnsafeArgvArgc(int *count);
 void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count);
 

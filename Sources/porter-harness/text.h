@@ -1,5 +1,5 @@
 /*
- * A growing text, and memory allocation that ends the process with a message on failure: a harness can do no better.
+ * A growing text, and memory allocation that ends the process with a message on failure: the best a harness can do.
  */
 #ifndef PORTER_TEXT_H
 #define PORTER_TEXT_H

@@ -19,13 +19,13 @@ struct timeline {
 void timeline_start(struct timeline *timeline, bool json);
 
 /*
- * One thing that happened. `actor` is who did it, `event` its name in JSON, `fields` further JSON members ("" or
- * `"a":1,"b":2`), and `said` the sentence for people.
+ * Reports one event. `actor` is its originator, `event` its name in JSON, `fields` further JSON members ("" or
+ * `"a":1,"b":2`), and `said` the readable sentence.
  */
 void timeline_tell(const struct timeline *timeline, const char *actor, const char *event, const char *fields,
                    const char *said);
 
-/* A line of its own, in JSON only or in text only. */
+/* Writes a separate line, in JSON only or in text only. */
 void timeline_json_line(const struct timeline *timeline, const char *line);
 void timeline_text_line(const struct timeline *timeline, const char *line);
 

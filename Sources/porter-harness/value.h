@@ -1,4 +1,4 @@
-/* What a script's words and variables stand for. */
+/* The values of a script's words and variables. */
 #ifndef PORTER_VALUE_H
 #define PORTER_VALUE_H
 
@@ -29,7 +29,7 @@ struct variables {
 struct value value_copy(const struct value *value);
 void value_free(struct value *value);
 
-/* As it would be written into a string: a handle as "handle". */
+/* Writes it as in a string: a handle as "handle". */
 void value_write(struct text *out, const struct value *value);
 
 /* Takes ownership of the value. */
@@ -37,8 +37,8 @@ void variable_set(struct variables *variables, const char *name, struct value va
 void variables_free(struct variables *variables);
 
 /*
- * Looks up `name`, or `name.path` when the variable holds JSON: a string found there becomes a string, a number an
- * integer, all else its JSON. False when there is no such variable, or nothing at the path.
+ * Looks up `name`, or `name.path` if the variable holds JSON: a string there becomes a string, a number an integer,
+ * anything else its JSON. False if there is no such variable, or nothing at the path.
  */
 bool variable_look_up(const struct variables *variables, const char *name, size_t length, struct value *found);
 

@@ -1,4 +1,4 @@
-/* One line of a script, taken apart. */
+/* One line of a script, parsed. */
 #ifndef PORTER_WORDS_H
 #define PORTER_WORDS_H
 
@@ -8,9 +8,9 @@
 #define MAXIMUM_WORDS (MAXIMUM_ARGUMENTS + 1)
 
 /*
- *   line     = [ "&" ] [ name "=" ] verb { word }      "&name = …" starts the call on a thread of its own
+ *   line     = [ "&" ] [ name "=" ] verb { word }      "&name = …" starts the call on its own thread
  *   word     = string | integer | "null" | "$" name [ "." path ]
- *   string   = as in JSON; an unescaped ${name.path} in it is replaced by what it stands for
+ *   string   = as in JSON; an unescaped ${name.path} in it is replaced by its value
  *   comment  = from "#" to the end of the line
  */
 struct line {
@@ -21,7 +21,7 @@ struct line {
   size_t word_count;
 };
 
-/* False when the line is malformed: `problem` says why. The line is to be freed either way. */
+/* False if the line is malformed: `problem` says why. Free the line either way. */
 bool line_read(const char *text, const struct variables *variables, struct line *line, struct text *problem);
 void line_free(struct line *line);
 

@@ -1,19 +1,19 @@
-/// What the program is asked to do.
+/// The program's command line.
 enum Arguments: Equatable {
   struct Serving: Equatable {
     var relay = ""
     var state = ""
-    /// Socket paths by the name of the push provider that they stand for.
+    /// Socket paths, by the name of the push provider each stands in for.
     var locals: [String: String] = [:]
     var readyDescriptor: Int32?
-    /// How many are kept; nil for as many as usual.
+    /// How many tokens are kept; nil for the default.
     var tokens: Int?
     var isVerbose = false
   }
 
   case serve(Serving)
   case link(state: String)
-  /// A sealed envelope from standard input, into a scope's mailbox.
+  /// Sends a sealed envelope from standard input to a scope's mailbox.
   case send(relay: String, address: String)
   case help
 

@@ -20,8 +20,8 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
-/// Takes SIGTERM and SIGINT on a thread that does nothing else, so that no code runs inside a signal handler. Call it
-/// before any other thread starts: threads inherit the blocked signals.
+/// Takes SIGTERM and SIGINT on a thread that does nothing else, so that no code runs inside a signal handler. Must be
+/// called before any other thread starts: threads inherit the blocked signals.
 func stopOnSignals(_ stop: WakeDescriptor) throws(ServerError) {
   _ = signal(SIGPIPE, SIG_IGN)
   let isRunning = WorkerThread.start {
@@ -53,7 +53,7 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   let state = try ServerState(path: arguments.state, access: .serve, ports: .system)
   let relay = EmbeddedRelay(
     path: arguments.relay, ports: .system, log: log, cacheKibibytes: ServerLoop.relayCacheKibibytes)
-  // Removes the wake socket, whatever happens.
+  // Removes the wake socket in any case.
   defer { relay.close() }
   let server = try NotificationServer(
     state: state, relay: relay, providers: Set(providers.keys), tokens: arguments.tokens, ports: .system, log: log)
@@ -66,7 +66,7 @@ func serve(_ arguments: Arguments.Serving) throws(ServerError) {
   try state.close()
 }
 
-/// Standard input to its end, or one byte more than an envelope has.
+/// Reads standard input to its end, or to one byte more than an envelope has.
 func readEnvelope() -> [UInt8] {
   var bytes: [UInt8] = []
   var part = [UInt8](repeating: 0, count: ScopeSubmission.size)

@@ -5,7 +5,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// One event of the machine `call`, with what its step needs and what it found out. Lives as long as its transaction.
+/// One event of the machine `call`, with its step's inputs and findings. Lives as long as its transaction.
 struct CallChange {
   typealias Event = PorterMachines.Call.Event
 
@@ -23,7 +23,7 @@ struct CallChange {
     case status(CallStatus)
     case ended, peerEnded, expired, replaced
 
-    /// Nil for a status that says nothing about the call.
+    /// Nil for a status with no meaning for the call.
     var event: Event? {
       switch self {
       case .invited: .invite
@@ -51,12 +51,12 @@ struct CallChange {
   let cause: Cause
   let store: Store
   let connection: StoredConnection
-  /// Whether the contact can be written to.
+  /// Whether messages can be sent to the contact.
   let maySend: Bool
   var call: StoredCall
-  /// The contact has another call, which continues: this one is only in the chat.
+  /// The contact has another call, which continues: this one appears only in the chat.
   var isBesideAnother = false
-  /// What the step has changed in the chat.
+  /// The step's change to the chat.
   var itemChange: ItemChange?
 
   init(_ cause: Cause, _ store: Store, _ connection: StoredConnection, _ call: StoredCall, maySend: Bool) {
@@ -68,7 +68,7 @@ struct CallChange {
   }
 }
 
-/// The kinds of events that wait for the host.
+/// Kinds of events that wait for the host.
 enum CallEventKind: String {
   case invitation, offer, answer, extra, ended
 }
@@ -120,7 +120,7 @@ struct CallRecorder: PorterMachines.CallRecord {
     }
   }
 
-  /// A user who has answered has seen the call; else it stays unread.
+  /// A user who answered has seen the call; otherwise it stays unread.
   func stopRinging(_ change: inout CallChange, _ next: State) throws(StoreError) {
     guard let item = change.call.itemID else { return }
     switch next {
@@ -163,7 +163,7 @@ struct CallRecorder: PorterMachines.CallRecord {
   }
 
   func sendEnd(_ change: inout CallChange, _ next: State) throws(StoreError) {
-    // The invitation may have been on its way when it was taken back.
+    // The invitation may have been on its way when it was withdrawn.
     if change.maySend { try send(.end, &change) }
   }
 
@@ -195,7 +195,7 @@ struct CallRecorder: PorterMachines.CallRecord {
   }
 
   func forgetEvents(_ change: inout CallChange, _ next: State) throws(StoreError) {
-    // The host is still to hear of the end of an earlier call, which it may show.
+    // The host must still be notified of the end of an earlier call, which it may be showing.
     try change.store.dropCallEvents(contactID: change.call.contactID, after: CallEventKind.ended.rawValue)
   }
 
@@ -205,7 +205,7 @@ struct CallRecorder: PorterMachines.CallRecord {
       contactID: change.call.contactID, kind: CallEventKind.ended.rawValue, content: "{}")
   }
 
-  /// Without a valid key from the contact, the media have no key of their own.
+  /// Without a valid key from the contact, the media get no key of their own.
   private func agree(with key: BoxPublicKey?, _ change: inout CallChange) throws(StoreError) {
     guard let secret = change.call.secret else { return }
     if let key, let shared = try? secret.agree(with: key) {
@@ -214,7 +214,7 @@ struct CallRecorder: PorterMachines.CallRecord {
     change.call.secret = nil
   }
 
-  /// The machine asks for something that does not belong to this event.
+  /// Reports an effect that does not belong to this event.
   private func misplaced(_ effect: String, _ change: CallChange) {
     assertionFailure("call: \(effect) in \(change.call.state.name)")
     context.log(.error, "an effect was not recorded", ["effect": effect])

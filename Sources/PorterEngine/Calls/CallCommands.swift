@@ -4,9 +4,9 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// `/_call …`, and what a tap on a call's notification does.
+/// `/_call …`, and taps on a call's notification.
 extension Calls {
-  /// `/_call …`, beside `get`.
+  /// `/_call …`, except `get`.
   func act(_ command: CallCommand, contactID: Int64) throws(ChatError) -> StoredUser {
     try lifecycle.requireStarted()
     try check(command)
@@ -47,7 +47,7 @@ extension Calls {
     }
   }
 
-  /// All of it goes into one message.
+  /// The whole command goes into one message.
   private func check(_ command: CallCommand) throws(ChatError) {
     let bytes =
       switch command {
@@ -100,7 +100,7 @@ extension Calls {
     }
     try connections.take(.given(record), of: connection, store)
     if answer == nil {
-      // A contact that has left cannot be called any more; our side of the call ends anyway.
+      // A contact that has left can no longer be called; our side of the call ends anyway.
       guard !needsContact else { return .notReady }
       answer = try take(CallChange(cause, store, connection, call, maySend: false)).answer
     }
@@ -108,21 +108,21 @@ extension Calls {
     return nil
   }
 
-  /// The user has answered the call of this item from its notification. Part of the caller's transaction. False when it
-  /// rings no more; one that has run out of time since the user rejected it is rejected already.
+  /// Carries out the user's answer to this item's call from its notification. Part of the caller's transaction. False
+  /// if the call no longer rings; a call that expired after the user rejected it counts as rejected already.
   func respond(
     accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool {
     guard let call = try store.call(itemID: itemID), call.contactID == connection.contactID else { return false }
     if call.state == .rejected, !accepts { return true }
-    // A call that is over has been ended before this, as rejected or as missed.
+    // An expired call has been ended before this, as rejected or as missed.
     guard call.state == .ringing, !accepts || !isOver(call) else { return false }
     try take(CallChange(accepts ? .accepted : .rejected, store, connection, call, maySend: false))
     return true
   }
 
-  /// Calls that wait for our user, but for those of a hidden profile that is not active, whose event waits as well, and those that the
-  /// user has rejected from a notification.
+  /// Calls waiting for our user, except those of a hidden profile that is not active, whose event waits as well, and
+  /// those that the user has rejected from a notification.
   func invitations() throws(ChatError) -> [CallInvitation] {
     let store = try lifecycle.requireStore()
     return try lifecycle.mapStoreErrors { () throws(StoreError) in
@@ -137,7 +137,7 @@ extension Calls {
           }
           invitations.append(try CallInvitation(call, store))
         } catch .damaged(let entity) {
-          // Others can be answered.
+          // The other calls can still be answered.
           context.log(.error, "a call cannot be read", ["call": String(call.id), "damaged": entity.rawValue])
         }
       }

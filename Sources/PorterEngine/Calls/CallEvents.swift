@@ -5,15 +5,16 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Events about calls, which wait in the store until the host of an app has taken them: only an app's host takes part in calls.
-/// Threads: the engine's.
+/// Events about calls, which stay in the store until an app's host has taken them: only an app's host takes part in
+/// calls. Threads: the engine's.
 final class CallEvents {
   private let context: EngineContext
   private let lifecycle: Lifecycle
   private let turns: any Turns
   private let takenEvents: TakenEvents
 
-  /// Events that this process has emitted, and those that the store is to forget: the host has taken them, or they are obsolete.
+  /// Events that this process has emitted, and those that the store must forget because the host has taken them or they
+  /// are obsolete.
   private var emitted: Set<Int64> = []
   private var taken: Set<Int64> = []
 
@@ -24,7 +25,7 @@ final class CallEvents {
     self.takenEvents = takenEvents
   }
 
-  /// Emits what this process has not emitted yet. False if some of it could not be read now.
+  /// Emits events that this process has not emitted yet. False if some could not be read now.
   func emitWaiting() -> Bool {
     guard context.role == .app, let store = context.store else { return true }
     forgetTaken()
@@ -36,7 +37,7 @@ final class CallEvents {
           emitted.insert(id)
           context.events.post(event) { [turns] in turns.enqueue { $0.calls.noteTaken(id) } }
         case .later: break
-        // Left there, it would pass for an event about the contact's next call.
+        // If left there, it would pass for an event about the contact's next call.
         case .obsolete: taken.insert(waiting.id)
         }
       }
@@ -48,8 +49,8 @@ final class CallEvents {
     }
   }
 
-  /// The contact is about to be deleted, and the rows of these events with it: that calls are over is emitted after the commit, and not
-  /// again after a restart. Part of the caller's transaction.
+  /// Called before a contact is deleted, and the rows of these events with it: the ends of calls are emitted after the
+  /// commit, and not again after a restart. Part of the caller's transaction.
   func emitEnds(contactID: Int64, _ store: Store) throws(StoreError) {
     guard context.role == .app else { return }
     for waiting in try store.callEvents() where waiting.contactID == contactID {
@@ -62,9 +63,9 @@ final class CallEvents {
 
   private enum WaitingState {
     case due(Event)
-    /// The user is not to hear of it now.
+    /// The user must not be notified now.
     case later
-    /// There is nothing to report any more.
+    /// There is no longer anything to report.
     case obsolete
   }
 
@@ -75,15 +76,15 @@ final class CallEvents {
     } catch .notFound {
       return .obsolete
     } catch .damaged(let entity) {
-      // It will not be better later, and others do not wait for it.
+      // A retry would not help, and other events do not wait for it.
       context.log(.error, "an event about a call cannot be read", ["damaged": entity.rawValue])
       return .obsolete
     }
   }
 
-  /// The host would ring for a profile of which nothing is to be seen, or for a call that the user has answered from its notification
-  /// when that is carried out only now, as with a store that was busy. Of a muted contact or profile the host decides by itself: a bot
-  /// has use for the event.
+  /// Whether the host may ring. Otherwise it would ring for an invisible profile, or for a call that the user has
+  /// answered from its notification if that is carried out only now, for example because the store was busy. For a
+  /// muted contact or profile the host decides itself: a bot has use for the event.
   private func isToRing(_ contactID: Int64, _ store: Store) throws(StoreError) -> Bool {
     if try store.user(try store.contact(contactID).userID).isOutOfSight { return false }
     let answers = [NotificationAction.acceptCall, .rejectCall].map(\.rawValue)
@@ -113,7 +114,7 @@ final class CallEvents {
     }
   }
 
-  /// That a call is over is reported also without it: a host rings, or listens, until then.
+  /// The end of a call is reported even without a connection: a host rings, or listens, until then.
   private func connection(
     of contact: StoredContact, for kind: CallEventKind, _ store: Store
   ) throws(StoreError) -> StoredConnection? {
@@ -123,7 +124,7 @@ final class CallEvents {
     }
   }
 
-  /// The host has the event: it does not come again after a restart.
+  /// Notes that the host has the event: it does not come again after a restart.
   func noteTaken(_ id: Int64) {
     taken.insert(id)
     keepTaken()
@@ -140,7 +141,7 @@ final class CallEvents {
     do throws(StoreError) {
       try takenEvents.unwaiting { () throws(StoreError) in try store.forgetCallEvents(Array(self.taken)) }
       FaultPoint.reach(.takenForgotten)
-      // Last: a process that is killed in between leaves numbers that the store does not give again.
+      // Last: a process killed in between leaves numbers that the store does not reuse.
       takenEvents.forget(.calls)
       emitted.subtract(taken)
       taken.removeAll()
@@ -152,7 +153,7 @@ final class CallEvents {
 }
 
 extension CallInvitation {
-  /// Of a call that waits for the user.
+  /// The invitation of a call that waits for the user.
   init(_ call: StoredCall, _ store: Store) throws(StoreError) {
     guard let type = call.callType else { throw .damaged(.call) }
     let contact = try store.contact(call.contactID)

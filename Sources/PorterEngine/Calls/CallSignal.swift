@@ -3,7 +3,7 @@ import PorterJSON
 import PorterPlatform
 import PorterSchema
 
-/// What the two sides of a call say to each other; JSON in the manner of SimpleX's chat protocol.
+/// A signal between the two sides of a call; JSON in the style of SimpleX's chat protocol.
 struct CallSignal: Equatable, Sendable {
   /// `key` is the sender's half of the agreement on a key for the media.
   enum Content: Equatable, Sendable {
@@ -14,7 +14,7 @@ struct CallSignal: Equatable, Sendable {
     case end
   }
 
-  /// The call's name, which both sides know it by.
+  /// The call's ID, shared by both sides.
   let id: [UInt8]
   let content: Content
 
@@ -23,7 +23,7 @@ struct CallSignal: Equatable, Sendable {
     self.content = content
   }
 
-  /// As SimpleX has it: an invitation wakes a sleeping device, and nothing else about a call does.
+  /// As in SimpleX: an invitation wakes a sleeping device, and nothing else about a call does.
   var notifies: Bool {
     if case .invitation = content { true } else { false }
   }
@@ -52,7 +52,7 @@ struct CallSignal: Equatable, Sendable {
 
   private static func text(_ key: BoxPublicKey) -> JSONValue { .string(TextEncoding.base64URL(key.bytes)) }
 
-  /// Nil for what does not have the form of its event.
+  /// Nil if `params` does not have the form of its event.
   init?(event: String, _ params: JSONValue) {
     guard let id = params["callId"]?.stringValue.flatMap({ TextEncoding.base64URLDecoded($0) }),
       (1...64).contains(id.count), let content = Self.content(event, params)

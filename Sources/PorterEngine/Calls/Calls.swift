@@ -5,8 +5,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Calls with contacts: signalling, and nothing of the media. Owns the calls in the store, each with its machine `call`.
-/// Threads: the engine's.
+/// Calls with contacts: signalling only, no media. Owns the calls in the store, each with its machine `call`. Threads:
+/// the engine's.
 final class Calls {
   typealias CallMachine = PorterMachines.Call
 
@@ -34,7 +34,7 @@ final class Calls {
     recorder = CallRecorder(context: context)
   }
 
-  /// In which an invitation can run out of time.
+  /// States in which an invitation can expire.
   private static let pending: [CallMachine.State] = [.invited, .ringing, .accepted]
 
   func isOver(_ call: StoredCall) -> Bool {
@@ -79,14 +79,14 @@ final class Calls {
 
   // MARK: Time
 
-  /// Ends what has run out of time, reports what the host has not heard of, and watches the clock for the rest.
+  /// Ends expired calls, emits events the host has not received, and sets the timer for the rest.
   func takeUpWork() {
     expireDue()
     if !events.emitWaiting() { tryAgain() }
     armTimer()
   }
 
-  /// An invitation that has ended does not ring, and is not sent. One whose records are damaged keeps no other from ending.
+  /// Ends expired invitations: they neither ring nor are sent. A call with damaged records keeps no other from ending.
   func expireDue() {
     guard let store = context.store, lifecycle.operations.admits(.database) else { return }
     do throws(StoreError) {
@@ -101,17 +101,17 @@ final class Calls {
 
   private func expire(_ due: [Int64], _ store: Store) throws(StoreError) {
     try store.transaction { () throws(StoreError) in
-      // As they are now: another process may have ended one.
+      // Reads their current states: another process may have ended one.
       for call in try store.calls(in: Self.pending) where due.contains(call.id) && self.isOver(call) {
         let connection = try store.connection(contactID: call.contactID)
-        // Else a call that the user rejected in time would count as missed.
+        // Otherwise a call that the user rejected in time would count as missed.
         let cause: CallChange.Cause = try self.isRejected(call, connection, store) ? .rejected : .expired
         try self.take(CallChange(cause, store, connection, call, maySend: false))
       }
     }
   }
 
-  /// It rings, and the user has rejected it from its notification, which is not carried out yet.
+  /// Whether it rings, and the user has rejected it from its notification, which is not carried out yet.
   func isRejected(_ call: StoredCall, _ connection: StoredConnection, _ store: Store) throws(StoreError) -> Bool {
     guard call.state == .ringing else { return false }
     let end = call.calledAt.milliseconds + Durations.callInvitation.milliseconds
@@ -136,7 +136,7 @@ final class Calls {
     context.retries.later(TimerName.callsAgain) { [weak self] in self?.takeUpWork() }
   }
 
-  /// What has run out of time already does not set it.
+  /// Calls that have already expired do not set it.
   func armTimer() {
     guard context.role == .app, lifecycle.isActive, let store = context.store,
       let calls = try? store.calls(in: Self.pending),
@@ -147,13 +147,13 @@ final class Calls {
     }
   }
 
-  /// The host has the event: it does not come again after a restart.
+  /// Notes that the host has the event: it does not come again after a restart.
   func noteTaken(_ id: Int64) { events.noteTaken(id) }
 }
 
 extension Calls: CallEffects {
-  /// In a later step: among those that wait may be what the user did with the notification of another call, which then does not
-  /// ring.
+  /// In a later step: the waiting ones may include the user's response to another call's notification; that call then
+  /// does not ring.
   func emitEvents(_: Void) {
     context.steps.post { [weak self] in
       guard let self else { return }
@@ -164,6 +164,6 @@ extension Calls: CallEffects {
 }
 
 extension StoredCall {
-  /// What the side that made the invitation can do; nil for what does not read.
+  /// The capabilities of the inviting side; nil if malformed.
   var callType: CallType? { (try? JSONValue(parsing: type)).flatMap { CallType(json: $0) } }
 }

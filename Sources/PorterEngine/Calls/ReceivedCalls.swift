@@ -5,15 +5,15 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What contacts say about calls.
+/// Call signals received from contacts.
 extension Calls {
-  /// A call to be entered into the ledger.
+  /// A call to enter into the ledger.
   struct Received {
     let itemID: Int64
     let rings: Bool
   }
 
-  /// Records what the contact says about a call; nil unless it is a new one. Part of the transaction that commits the
+  /// Records a contact's signal about a call; nil unless it is a new call. Part of the transaction that commits the
   /// message.
   func receive(
     _ signal: CallSignal, of message: SourceMessage, _ connection: StoredConnection, _ store: Store
@@ -56,18 +56,19 @@ extension Calls {
       call.secret = secret
     }
     var change = CallChange(.peerInvited(isLate: left <= .zero), store, connection, call, maySend: false)
-    // What is over takes no call's place: it was missed, and the other one continues.
+    // An expired call replaces no other: it was missed, and the other one continues.
     change.isBesideAnother = live != nil && left <= .zero
     let entered = try take(change).call
     return entered.itemID.map { Received(itemID: $0, rings: left > .zero) }
   }
 
-  /// The contact has deleted the connection: it neither calls nor answers any more. Part of the caller's transaction.
+  /// Called when the contact has deleted the connection: it no longer calls or answers. Part of the caller's
+  /// transaction.
   func contactHasLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let contactID = connection.contactID else { return }
     let call: StoredCall?
     do throws(StoreError) { call = try store.call(contactID: contactID) } catch .damaged(let entity) {
-      // That the contact has left is recorded all the same.
+      // The contact's leaving is recorded anyway.
       return context.log(
         .error, "a call could not be ended", ["contact": String(contactID), "damaged": entity.rawValue])
     }
@@ -75,14 +76,15 @@ extension Calls {
     try take(CallChange(isOver(call) ? .expired : .peerEnded, store, connection, call, maySend: false))
   }
 
-  /// The user deletes the contact with all that was said. Part of the caller's transaction, before the deletion.
+  /// Called when the user deletes the contact with its whole conversation. Part of the caller's transaction, before the
+  /// deletion.
   func contactIsDeleted(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let contactID = connection.contactID else { return }
     try contactHasLeft(connection, store)
     try events.emitEnds(contactID: contactID, store)
   }
 
-  /// The user deletes the profile with its contacts. Part of the caller's transaction, before the deletion.
+  /// Called when the user deletes the profile with its contacts. Part of the caller's transaction, before the deletion.
   func profileIsDeleted(_ userID: Int64, _ store: Store) throws(StoreError) {
     for call in try store.calls(in: CallMachine.State.allCases.filter { !CallMachine.isFinal($0) }) {
       do throws(StoreError) {
@@ -92,15 +94,15 @@ extension Calls {
         }
         try contactIsDeleted(connection, store)
       } catch .damaged(let entity) {
-        // The profile is deleted all the same.
+        // The profile is deleted anyway.
         context.log(.error, "a call ends unreported", ["call": String(call.id), "damaged": entity.rawValue])
       }
     }
   }
 
-  /// For how long a message has existed. The relay says for how long it has had it, so that it does not matter whose wall
-  /// clock is wrong. Without that word, as from a relay of an earlier version, the two clocks are compared; a message from
-  /// the future is then of now.
+  /// The age of a message. The relay says how long it has held it, so a wrong wall clock on either side does not
+  /// matter. Without that, as from a relay of an earlier version, the two clocks are compared; a message from the
+  /// future then counts as sent now.
   private func age(of message: SourceMessage) -> Span {
     let age =
       message.arrival.map { context.clock.now() - $0 }
@@ -123,7 +125,7 @@ extension Calls {
     }
   }
 
-  /// Random, as RFC 4122 has it.
+  /// A random UUID as in RFC 4122.
   private static func uuid(_ randomness: any Randomness) -> String {
     var bytes = randomness.bytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40
@@ -137,7 +139,7 @@ extension Calls {
     return text
   }
 
-  /// Either side may have switched calls off, such as a bot.
+  /// Whether each side may call. Either side may have switched calls off, for example a bot.
   func mayCall(
     _ contactID: Int64, _ userID: Int64, _ store: Store
   ) throws(StoreError) -> (forUser: Bool, forContact: Bool) {

@@ -1,7 +1,7 @@
 import PorterSchema
 import PorterStore
 
-/// What user and contact allow each other, by both sides' profiles.
+/// Features that user and contact allow each other, by both sides' profiles.
 struct ContactFeatures {
   private let user: Preferences
   private let contact: Preferences
@@ -23,11 +23,11 @@ struct ContactFeatures {
 
   private var haveDisappearing: Bool { allow(.timedMessages, .user) && allow(.timedMessages, .contact) }
 
-  /// How long a message of ours stays; nil for one that does not disappear. Without both sides' consent none does.
+  /// How long our message is kept; nil if it does not disappear. None does without both sides' consent.
   func secondsToLive(wanted: Int64?) -> Int64? {
     haveDisappearing ? wanted ?? user.timedMessagesSeconds.flatMap { $0 > 0 ? $0 : nil } : nil
   }
 
-  /// The same of the contact's, which says how long.
+  /// How long the contact's message is kept; the message says how long.
   func secondsToLive(received: Int64?) -> Int64? { haveDisappearing ? received : nil }
 }

@@ -2,8 +2,9 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Deletes messages whose time is over. How long each of them has left is stored in its row and survives the process; an app
-/// deletes them while it is active, and what fell due meanwhile at its next activation. Threads: the engine's.
+/// Deletes messages whose time is over. Each message's remaining time is stored in its row and survives the process. An
+/// app deletes due messages while it is active, and those that fell due in between at its next activation. Threads: the
+/// engine's.
 final class Disappearing {
   private let context: EngineContext
   private let lifecycle: Lifecycle
@@ -15,7 +16,8 @@ final class Disappearing {
     self.changes = changes
   }
 
-  /// Deletes what is due, and waits for the next. Called when the chat begins to run and whenever a message's time begins.
+  /// Deletes due messages, and waits for the next. Called when the chat begins to run and whenever a message's time
+  /// begins.
   func takeUp() {
     guard lifecycle.isMain, lifecycle.isActive, let store = context.store else { return }
     do throws(StoreError) {
@@ -31,15 +33,15 @@ final class Disappearing {
     }
   }
 
-  /// Marks a message as deleted, whose time begins with that unless it runs already. Part of the caller's transaction.
+  /// Marks a message as deleted; its time begins now unless it is already running. Part of the caller's transaction.
   func markDeleted(_ item: StoredItem, at time: WallTime, _ store: Store) throws(StoreError) {
     try store.markDeleted(item, at: time) { context.disappearance(after: $0) }
     guard item.secondsToLive != nil else { return }
     takeUpLater(store)
   }
 
-  /// The contact has left. What the user has not finished is whole as it is, and its time begins if it disappears; the app's host hears
-  /// of it from the ledger. Part of the caller's transaction.
+  /// Called when the contact has left. The user's unfinished live messages are complete as they are, and their time
+  /// begins if they disappear; the app's host is notified from the ledger. Part of the caller's transaction.
   func contactHasLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let contactID = connection.contactID else { return }
     let ended = try store.endLive(contactID: contactID, at: context.clock.wall()) { context.disappearance(after: $0) }
@@ -51,7 +53,7 @@ final class Disappearing {
     takeUpLater(store)
   }
 
-  /// Not immediately: the transaction may be that of a message, whose event comes before those about what is due.
+  /// Not immediately: the transaction may be that of a message, whose event precedes those about due messages.
   private func takeUpLater(_ store: Store) {
     store.afterCommit { [weak self] in self?.context.later { self?.takeUp() } }
   }
@@ -60,7 +62,7 @@ final class Disappearing {
     context.timers.set(TimerName.disappearing, after: left) { [weak self] in self?.takeUp() }
   }
 
-  /// Of thousands that are due, some at a time: other work gets its turn between them.
+  /// Limit of messages deleted in one go: if thousands are due, other work gets its turn in between.
   private static let atOnce: Int64 = 100
 
   private func removeDue(_ store: Store) throws(StoreError) {
@@ -76,7 +78,7 @@ final class Disappearing {
     context.retries.reset(TimerName.disappearing)
     wait(.zero)
     let newest = removed.last { $0.entry != nil }?.entry ?? earlier
-    // Else they are reported from the ledger, with what is left of them.
+    // Otherwise they are reported from the ledger, with what is left of them.
     let isInTurn = changes.noteOwnCommit(after: earlier, through: newest)
     for some in removed {
       guard let entry = some.entry else {
@@ -87,10 +89,10 @@ final class Disappearing {
     }
   }
 
-  /// The messages of one contact, as they were.
+  /// One contact's messages as they were.
   private struct Removed {
     let event: Event
-    /// The ledger's; nil if the contact has no connection, to which an entry belongs.
+    /// The ledger's entry; nil if the contact has no connection, since each entry belongs to one.
     let entry: Int64?
   }
 
@@ -118,7 +120,7 @@ final class Disappearing {
 }
 
 extension EngineContext {
-  /// When the time of a message ends that begins to run now.
+  /// The end of a message's time if it begins now.
   func disappearance(after seconds: Int64) -> Disappearance {
     let (span, wall) = (Span.seconds(seconds), clock.wall())
     return Disappearance(

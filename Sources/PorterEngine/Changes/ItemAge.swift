@@ -1,7 +1,7 @@
 import PorterPlatform
 import PorterStore
 
-/// What the clocks say at one time: the wall clock, which is shown, and the time since boot, which decides (INC-14).
+/// The clocks read at one time: the wall clock, which is shown, and the time since boot, which decides (INC-14).
 struct ClockReading: Hashable, Sendable {
   var wall: WallTime
   var sinceBoot: BootMoment
@@ -13,10 +13,11 @@ extension EngineContext {
 }
 
 extension StoredItem {
-  /// How long ago the user sent it. In the boot in which it was sent, by the time since then, whatever the wall clock was set to.
+  /// How long ago the user sent it: within the boot in which it was sent, by the time since then, whatever the wall
+  /// clock was set to.
   ///
-  /// After another boot only the wall clock knows for how long the device was off, and it is believed as far as it can be right:
-  /// the message is at least as old as the boot. The same clock counts for what an earlier version sent.
+  /// After another boot only the wall clock knows how long the device was off, and it counts as far as it can be right:
+  /// the message is at least as old as the boot. The same clock counts for messages sent by an earlier version.
   func age(at now: ClockReading) -> Span {
     let byWallClock = Span.milliseconds(max(0, now.wall.milliseconds &- itemAt.milliseconds))
     guard let sent = sentMoment else { return byWallClock }
@@ -26,7 +27,7 @@ extension StoredItem {
 }
 
 extension ItemRules.Subject {
-  /// The user's own message, for the rules about those; others ask for no age.
+  /// The user's own message, for the rules about those; other rules need no age.
   init(_ item: StoredItem, at now: ClockReading) { self.init(item, age: item.age(at: now)) }
 
   init(_ item: StoredItem, age: Span) {

@@ -3,27 +3,28 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What changed in a chat, mostly by a message of the contact's. Stored with the ledger's entry, so that a host learns of it also
-/// if another process committed it.
+/// A change to a chat, mostly by a message of the contact. Stored with the ledger's entry, so that a host is notified
+/// even if another process committed it.
 enum ItemChange {
   case edited(itemID: Int64)
-  /// `isKept`: it is marked as deleted, and still there.
+  /// `isKept`: it is marked as deleted, but still there.
   case removed(RemovedItem, isKept: Bool)
   case reacted(itemID: Int64, MessageReaction, isAdded: Bool, at: WallTime)
-  /// The contact has received the message, or the relay has it, or has refused it.
+  /// The contact has received the message, or the relay has accepted or refused it.
   case statusChanged(itemID: Int64)
-  /// By other than a command of the app's: the address has welcomed a contact, a share extension has sent it, or it is a call.
+  /// Sent other than by a command of the app: the address welcomed a contact, a share extension sent it, or it is a
+  /// call.
   case sent(itemID: Int64)
   /// Their time is over.
   case disappeared([RemovedItem])
 
-  /// A deleted message, as much as is left of it.
+  /// What is left of a deleted message.
   struct RemovedItem {
     let id: Int64
     let isSent: Bool
     let sharedID: [UInt8]?
     let itemAt: WallTime
-    /// As it was before; nil in another process than the one that deleted it, since its text was deleted.
+    /// The message before the deletion; nil in any process other than the deleting one, since its text was deleted.
     var whole: StoredItem?
 
     init(_ item: StoredItem) {
@@ -32,7 +33,7 @@ enum ItemChange {
 
   }
 
-  /// Nil if it is about several.
+  /// Nil if it concerns several items.
   private var itemID: Int64? {
     switch self {
     case .edited(let id), .reacted(let id, _, _, _), .statusChanged(let id), .sent(let id): id
@@ -58,7 +59,7 @@ enum ItemChange {
     return json.text
   }
 
-  /// Nil for what does not read, as of a later version.
+  /// Nil if unreadable, for example from a later version.
   init?(stored: String) {
     guard let json = try? JSONValue(parsing: stored) else { return nil }
     if let id = json["edited"]?.integerValue {
@@ -88,7 +89,7 @@ enum ItemChange {
     do throws(StoreError) { return try store.item(itemID) } catch .notFound { return nil }
   }
 
-  /// The event for the host. Nil when the message was deleted meanwhile, which has an event of its own.
+  /// The event for the host. Nil when the message was deleted in the meantime; that has its own event.
   func event(user: UserRecord, contact: ContactRecord, _ item: StoredItem?) -> Event? {
     let info = ChatInfo.direct(contact)
     let now = item.map { ChatItemInChat(info: info, item: ChatItemRecord($0)) }
@@ -132,7 +133,7 @@ extension ItemChange.RemovedItem {
     whole = nil
   }
 
-  /// As it was; or with what is left of it.
+  /// The item as it was, or what is left of it.
   func record(_ remaining: ChatItemRecord? = nil) -> ChatItemRecord {
     if let whole { return ChatItemRecord(whole) }
     if var record = remaining {

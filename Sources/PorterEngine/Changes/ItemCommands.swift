@@ -6,7 +6,7 @@ import PorterStore
 
 /// `/_update item`, `/_delete item`, `/_reaction`, `/_set receipts contacts`.
 extension Engine {
-  /// What a command about a message needs, as its transaction has read it.
+  /// Inputs of a command about a message, as read by its transaction.
   private struct Subject {
     let store: Store
     let time: ClockReading
@@ -27,8 +27,8 @@ extension Engine {
 
   private typealias Answer = Result<Response, ChatError>
 
-  /// Reads, decides and writes in one transaction: another process may change a message, or what the contact allows, at any
-  /// time. A refusal has written nothing.
+  /// Reads, decides and writes in one transaction: another process may change a message, or the contact's permissions,
+  /// at any time. A refusal writes nothing.
   private func change(
     _ contactID: Int64, _ itemIDs: [Int64], _ work: (Subject) throws(StoreError) -> Answer
   ) throws(ChatError) -> Response {
@@ -55,7 +55,7 @@ extension Engine {
     return try answer.get()
   }
 
-  /// Nil if there is none, or not any more.
+  /// Nil if it does not exist, or no longer does.
   static func item(_ id: Int64, of contactID: Int64, _ store: Store) throws(StoreError) -> StoredItem? {
     do throws(StoreError) {
       let item = try store.item(id)
@@ -65,7 +65,7 @@ extension Engine {
     }
   }
 
-  /// Records the change, and puts its messages into the contact's outbox; the machine of the connection decides whether
+  /// Records the change and puts its messages into the contact's outbox; the connection's machine decides whether
   /// anything can be sent. Part of the command's transaction. Returns why nothing was sent.
   private func send(
     _ messages: [ChatMessage], _ subject: Subject, recording change: @escaping () throws(StoreError) -> Void
@@ -90,8 +90,8 @@ extension Engine {
     return nil
   }
 
-  /// The app's host has no answer to a command of an extension's: it hears of the change from the ledger. Part of the command's
-  /// transaction.
+  /// Notifies the app's host through the ledger, since it gets no answer to an extension's command. Part of the
+  /// command's transaction.
   private func enterForApp(_ change: ItemChange, _ subject: Subject) throws(StoreError) {
     guard configuration.role != .app, let connection = subject.connection else { return }
     try changes.enter(
@@ -209,7 +209,7 @@ extension Engine {
     }
   }
 
-  /// In the words of SimpleX's interface.
+  /// The refusal in the terms of SimpleX's interface.
   private static func refusal(_ verdict: ItemRules.Verdict, adds: Bool) -> ChatError? {
     switch verdict {
     case .allowed: nil

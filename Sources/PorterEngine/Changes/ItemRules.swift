@@ -1,23 +1,23 @@
 import PorterPlatform
 import PorterSchema
 
-/// Why a change of a message is not made.
+/// Why a message was not changed.
 enum ChangeRefusal: String, Hashable, Sendable, CaseIterable {
-  /// Neither is it here, nor was it.
+  /// The message is not here and never was.
   case unknownMessage
-  /// Only its author changes a message, and only its receiver confirms it.
+  /// Only the author may change a message, and only the receiver may confirm it.
   case notTheAuthor
   case tooOld
   case alreadyDeleted
-  /// The two sides do not both allow it.
+  /// Not allowed by both sides.
   case notAllowed
-  /// The reaction is there already, or is not.
+  /// The reaction to add is already there, or the one to remove is not.
   case nothingToChange
   case tooManyReactions
 }
 
-/// What may be done to a message, by whom and until when: SimpleX's rules. A value that knows no store; its cases are a table
-/// in the tests.
+/// What may be done to a message, by which side and until when: SimpleX's rules. A value without access to the store;
+/// its cases are a table in the tests.
 struct ItemRules {
   enum Side: Hashable, Sendable, CaseIterable {
     case user, contact
@@ -25,29 +25,29 @@ struct ItemRules {
 
   enum Verdict: Hashable, Sendable {
     case allowed
-    /// Harmless: it was overtaken, or changes nothing.
+    /// Harmless: overtaken, or without effect.
     case ignored(ChangeRefusal)
     /// The sender should have known.
     case refused(ChangeRefusal)
   }
 
-  /// A message, as far as the rules need to know it.
+  /// The properties of a message that the rules need.
   struct Subject: Hashable, Sendable {
     var author: Side
     var isDeleted: Bool
-    /// Since it was sent.
+    /// Time since it was sent.
     var age: Span
   }
 
-  /// Our user changes and deletes messages for a day. A contact's deletion may have been delayed on its way.
+  /// Our user may change and delete messages for a day. A contact's deletion may have been delayed on its way.
   static let changeable = Span.days(1)
   static let deletableByContact = Span.seconds(78 * 3_600)
   static let reactionsAtMost = 3
 
-  /// Of our user's own message.
+  /// Our user edits their own message.
   static func edit(_ subject: Subject) -> Verdict { ownChange(subject) }
 
-  /// For both sides. Here only, everything may be deleted at any time.
+  /// Our user deletes a message for both sides. On this side alone, everything may be deleted at any time.
   static func deleteForBoth(_ subject: Subject) -> Verdict { ownChange(subject) }
 
   private static func ownChange(_ subject: Subject) -> Verdict {
@@ -56,13 +56,14 @@ struct ItemRules {
     return subject.age < changeable ? .allowed : .refused(.tooOld)
   }
 
-  /// The contact edits its message. Its clock and the relay's delay are not the user's fault, so that there is no limit.
+  /// The contact edits its message. Its clock and the relay's delay are not the user's fault, so there is no limit.
   static func contactEdits(_ subject: Subject) -> Verdict {
     if subject.author != .contact { return .refused(.notTheAuthor) }
     return subject.isDeleted ? .ignored(.alreadyDeleted) : .allowed
   }
 
-  /// `inFull`: nothing stays of it. That also takes what was only marked as deleted, and whose text is still there.
+  /// `inFull`: nothing of it remains. That also deletes messages that were only marked as deleted, whose text is still
+  /// there.
   static func contactDeletes(_ subject: Subject, inFull: Bool) -> Verdict {
     if subject.author != .contact { return .refused(.notTheAuthor) }
     let isInTime = subject.age < deletableByContact
@@ -70,13 +71,13 @@ struct ItemRules {
     return isInTime ? .allowed : .refused(.tooOld)
   }
 
-  /// The contact says that it received the message.
+  /// The contact confirms that it received the message.
   static func contactConfirms(_ subject: Subject?) -> Verdict {
     guard let subject else { return .ignored(.unknownMessage) }
     return subject.author == .user ? .allowed : .refused(.notTheAuthor)
   }
 
-  /// `reactions`: how many the side has at this message already, and whether this is one of them.
+  /// `reactions`: how many the side already has on this message; `isThere`: whether this is one of them.
   static func react(
     adds: Bool, isThere: Bool, reactions: Int, isAllowed: Bool, isDeleted: Bool
   ) -> Verdict {

@@ -3,29 +3,29 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Carries out what a contact's message changes in others: as far as the rules allow it, in the transaction that commits the
-/// message. What they do not allow is quarantined with its reason (rule 8).
+/// Carries out a contact's changes to other messages, as far as the rules allow, in the transaction that commits the
+/// message. Forbidden changes are quarantined with their reason (rule 8).
 struct ReceivedChanges {
   typealias Content = OpenedMessage.Content
 
   let store: Store
   let contactID: Int64
   let userID: Int64
-  /// As the transaction has read them.
+  /// As read by the transaction.
   let contact: StoredContact?
   let user: StoredUser?
-  /// The made-up profile by which the contact knows the user; nil if it knows the user's own.
+  /// The generated profile that the contact sees; nil if it sees the user's own.
   let incognito: String?
-  /// When the relay took the message.
+  /// When the relay accepted the message.
   let relayedAt: WallTime
   let now: WallTime
   let log: Log
-  /// Marks a message as deleted, and begins its time if it disappears.
+  /// Marks a message as deleted, and starts its time if it disappears.
   let markDeleted: (StoredItem) throws(StoreError) -> Void
 
   // MARK: Messages
 
-  /// A message; or, if an edit or a deletion came first, what is left of it.
+  /// Inserts a message or, if an edit or a deletion came first, what is left of it.
   func insert(_ content: ChatMessage.Content) throws(StoreError) -> Content {
     let overtaken = try store.overtaken(contactID: contactID, sharedID: content.sharedID)
     if case .deleted = overtaken { return .nothingToShow(contactID: contactID) }
@@ -58,7 +58,7 @@ struct ReceivedChanges {
         isLive: traits.isLive, secondsToLive: secondsToLive, mentionsUser: mentionsUser, hasOvertaken: hasOvertaken))
   }
 
-  /// The name is looked up only if it may be there: a push pays for each look.
+  /// The name is looked up only if the text may contain it: each look-up costs a push time.
   private func mentionsUser(_ traits: MessageTraits, _ content: MessageContent) throws(StoreError) -> Bool {
     guard !traits.mentions.isEmpty || content.text.utf8.contains(UInt8(ascii: "@")) else { return false }
     if let profile = Profile(incognito: incognito) { return traits.mention(profile.displayName, in: content) }
@@ -70,7 +70,7 @@ struct ReceivedChanges {
     ContactFeatures(try store.user(userID), try store.contact(contactID))
   }
 
-  /// Whether the contact learns that its message arrived.
+  /// Whether to send the contact a receipt for its message.
   func wantsReceipt() throws(StoreError) -> Bool {
     guard let contact, let user else { return try store.sendsReceipts(contactID: contactID) }
     return contact.sendsReceipts ?? user.sendsReceipts
@@ -81,7 +81,7 @@ struct ReceivedChanges {
   func edit(_ edit: ChatMessage.Edit) throws(StoreError) -> Content {
     guard let item = try store.item(contactID: contactID, sharedID: edit.sharedID) else {
       if try store.isRemoved(contactID: contactID, sharedID: edit.sharedID) { return ignored(.alreadyDeleted, "edit") }
-      // Its message was lost, or is still on its way. The edit takes its place, and is shown once.
+      // The message was lost, or is still on its way. The edit takes its place, and is shown once.
       let item = try insert(
         edit.content, edit.traits, edit.sharedID, quote: nil, sentAt: relayedAt, hasOvertaken: true)
       return .item(try store.item(item.id))
@@ -100,12 +100,12 @@ struct ReceivedChanges {
 
   func remove(_ sharedID: [UInt8]) throws(StoreError) -> Content {
     guard let item = try store.item(contactID: contactID, sharedID: sharedID) else {
-      // Should it come after all, it is not shown.
+      // If it arrives after all, it is not shown.
       try store.noteRemoved(contactID: contactID, sharedID: sharedID)
       return ignored(.unknownMessage, "deletion")
     }
     let isKept = try !features().allow(.fullDelete, .contact)
-    // The sender's clock may be wrong, so that the age is taken from when the relay took the message.
+    // The sender's clock may be wrong, so the age counts from when the relay accepted the message.
     let sentAt = try store.ledgerEntries(itemID: item.id).first?.messageAt ?? item.createdAt
     let age = Span.milliseconds(max(0, relayedAt.milliseconds &- sentAt.milliseconds))
     let verdict = ItemRules.contactDeletes(ItemRules.Subject(item, age: age), inFull: !isKept)
@@ -137,7 +137,7 @@ struct ReceivedChanges {
     }
   }
 
-  /// Of messages that never come.
+  /// Limit of reactions to messages that may never arrive.
   private static let reactionsWithoutItem: Int64 = 100
 
   func confirm(_ sharedID: [UInt8]) throws(StoreError) -> Content {
@@ -151,7 +151,7 @@ struct ReceivedChanges {
 
   // MARK: Verdicts
 
-  /// For the rules that have no limit.
+  /// The subject for rules without a time limit.
   private static func subject(_ item: StoredItem) -> ItemRules.Subject { ItemRules.Subject(item, age: .zero) }
 
   private func carryOut(

@@ -13,13 +13,13 @@ extension Engine {
       do throws(StoreError) {
         return ContactRecord(contact, connection: try store.connection(contactID: contact.id))
       } catch .notFound, .damaged {
-        // The contact has been created anyway.
+        // The contact exists anyway.
         return ContactRecord(contact, connection: nil)
       }
     }
   }
 
-  /// One of a profile that is hidden and not active is answered as if there were none.
+  /// A contact of a profile that is hidden and not active is treated as not found.
   func requireContact(_ id: Int64) throws(ChatError) -> StoredContact {
     let store = try requireStore()
     do throws(StoreError) {
@@ -80,7 +80,7 @@ extension Engine {
     }
   }
 
-  /// `contacts` come with the most recent chat first.
+  /// `contacts` are sorted with the most recent chat first.
   private static func select(_ contacts: [StoredContact], _ page: ChatListPage) -> [StoredContact] {
     switch page {
     case .last(let count): Array(contacts.prefix(Int(clamping: count)))
@@ -129,8 +129,9 @@ extension Engine {
     let store = try requireStore()
     try requireStarted()
     _ = try requireContact(contactID)
-    // Read inside it: what was received meanwhile counts, such as that the contact has left or has deleted what is quoted. And
-    // a suspension that interrupts a later statement would have a message refused that is sent.
+    // Reads are inside the transaction: messages received in the meantime count, for example if the contact has left or
+    // deleted the quoted message. And a suspension that interrupted a later statement would report a sent message as
+    // refused.
     let answer = try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) -> Result<Response, ChatError> in
         let contact = try store.visibleContact(contactID)
@@ -187,7 +188,7 @@ extension Engine {
     return .success(drafts)
   }
 
-  /// The item that a message answers, as the other side knows it. What one side has deleted is not said again by the other.
+  /// The quoted item, as the other side knows it. A message deleted by one side is not repeated by the other.
   private func quote(
     _ itemID: Int64, _ contactID: Int64, _ store: Store
   ) throws(StoreError) -> Result<(Quote, itemID: Int64), ChatError> {
@@ -219,7 +220,7 @@ extension Engine {
         quote: draft.quote.map { $0.0.stored(itemID: $0.itemID) }, sharedID: sharedID, itemAt: now, at: now,
         moment: context.sinceBoot,
         traits: ItemTraits(isLive: draft.traits.isLive, secondsToLive: draft.traits.secondsToLive))
-      // A sent message's time runs from the start; a live one's when it is whole.
+      // A sent message's time runs from the start; a live one's from when it is complete.
       if let seconds = draft.traits.secondsToLive, !draft.traits.isLive {
         try store.startDisappearing(id, context.disappearance(after: seconds))
       }

@@ -6,12 +6,12 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// `/_connect` makes an invitation, `/connect` uses one.
+/// `/_connect` creates an invitation, `/connect` accepts one.
 extension Engine {
   func requireRelay() throws(ChatError) {
     try requireNetwork()
     if relayLink.isOpen { return }
-    // The store may know a relay, and could not be read when the chat began: a host is not to choose another one.
+    // The store may name a relay that could not be read when the chat began: the host must not choose another one.
     throw context.timers.isSet(TimerName.relay)
       ? .nightporter(.relayUnavailable("the store could not be read")) : .nightporter(.relayMissing)
   }

@@ -34,7 +34,7 @@ extension Engine {
     return .cmdOk(try owner(of: contact))
   }
 
-  /// The contact learns of it through the profile that it gets, in the transaction that records the change.
+  /// The contact is notified through an updated profile, queued in the transaction that records the change.
   func setContactPreferences(_ id: Int64, _ preferences: Preferences) throws(ChatError) -> Response {
     let (store, contact) = (try requireStore(), try requireContact(id))
     try requireStarted()

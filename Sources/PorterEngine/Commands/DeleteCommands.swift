@@ -2,7 +2,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// `/_delete`: a contact, an invitation, or what was said.
+/// `/_delete`: a contact, an invitation, or a conversation.
 extension Engine {
   func deleteChat(
     _ chat: ChatReference, _ deletion: ChatDeletion, tellsPeer: Bool
@@ -35,8 +35,8 @@ extension Engine {
     return .contactDeleted(UserRecord(user), record)
   }
 
-  /// The contact ends as if it were deleted whole, and its messages stay with a contact that has no connection. To delete it so
-  /// again changes nothing.
+  /// Ends the connection as if the contact were fully deleted, but keeps its messages with a contact that has no
+  /// connection. A repeat changes nothing.
   private func deleteKeepingConversation(_ contactID: Int64, tellsPeer: Bool) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
@@ -56,7 +56,7 @@ extension Engine {
     return .contactDeleted(UserRecord(user), try contactRecord(try requireContact(contactID)))
   }
 
-  /// The contact stays, and so do the ledger's entries, by which a repeat of a message is recognised.
+  /// Keeps the contact, and the ledger's entries, by which a repeated message is recognised.
   private func deleteMessages(_ contactID: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
     let contact = try requireContact(contactID)
@@ -82,8 +82,8 @@ extension Engine {
 }
 
 extension Store {
-  /// A connection that has no contact yet and is no address; nil if there is none, or if its profile is one that only the
-  /// password leads to.
+  /// A connection that has no contact yet and is not an address; nil if there is none, or if its profile is accessible
+  /// only with the password.
   func pendingConnection(_ id: Int64) throws(StoreError) -> StoredConnection? {
     let found: StoredConnection
     do throws(StoreError) { found = try connection(id) } catch .notFound(.connection) { return nil }

@@ -60,7 +60,7 @@ extension Engine {
     }
   }
 
-  /// For a command whose answer comes through `reply`, unless it fails before anything was asked.
+  /// Runs a command whose answer comes through `reply`; replies with the error if it fails before a request is sent.
   private func answerLater(_ reply: Reply, _ work: () throws(ChatError) -> Void) {
     do throws(ChatError) { try work() } catch { reply(.error(error)) }
   }

@@ -3,11 +3,11 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What `/connect` answers without using the invitation.
+/// Answers of `/connect` without using the invitation.
 extension Engine {
-  /// For an invitation that this store has used: the contact that came of it, or the connection that still waits for the
-  /// other side. An invitation that another profile used, or whose contact was deleted, cannot be used any more; nor can one
-  /// be used incognito where the user's own profile is on its way.
+  /// For an invitation that this store has used: the resulting contact, or the connection that still waits for the
+  /// other side. An invitation that another profile used, or whose contact was deleted, can no longer be used; nor can
+  /// one be used incognito if the user's own profile is on its way.
   func repeated(_ link: InvitationLink, _ user: StoredUser, incognito: Bool) throws(ChatError) -> Answer {
     let store = try requireStore()
     let connection = try stored { () throws(StoreError) in try store.connection(peerSenderID: link.senderID) }
@@ -21,7 +21,7 @@ extension Engine {
     return .result(.contactAlreadyExists(UserRecord(user), ContactRecord(contact, connection: connection)))
   }
 
-  /// Throws if a link leads to a mailbox of this user's.
+  /// Throws if a link leads to one of this user's own mailboxes.
   func requireOthers(_ senderID: [UInt8], _ user: StoredUser) throws(ChatError) {
     if try isOwn(senderID, user) { throw .nightporter(.invitationOwn) }
   }
@@ -34,7 +34,7 @@ extension Engine {
 
   // MARK: Plans
 
-  /// What `/connect` would do; looks into the store only.
+  /// Reports what `/connect` would do; reads only the store.
   func planConnection(_ userID: Int64, link text: String) throws(ChatError) -> Response {
     let store = try requireStore()
     let user = try stored { () throws(StoreError) in try store.visibleUser(userID) }
@@ -52,7 +52,7 @@ extension Engine {
     if try isOwn(link.senderID, user) { return .invitation(.ownLink) }
     let connection = try stored { () throws(StoreError) in try store.connection(peerSenderID: link.senderID) }
     guard let connection, connection.userID == user.id else {
-      // What `/connect` would answer: another profile used it, or its contact was deleted.
+      // As `/connect` would answer: another profile used it, or its contact was deleted.
       let isUsed = try stored { () throws(StoreError) in try store.isUsed(.invitation, link.senderID) }
       return isUsed ? .error(.nightporter(.invitationUsed)) : .invitation(.ok)
     }
@@ -79,7 +79,7 @@ extension Engine {
 }
 
 extension StoredConnection {
-  /// Messages pass, or did until the other side left.
+  /// Messages are exchanged, or were until the other side left.
   var isConnected: Bool { status == PorterMachines.Connection.State.ready.name || hasLeft }
 
   /// The other side has deleted the connection.

@@ -6,8 +6,8 @@ import PorterSchema
 import PorterStore
 
 extension Engine {
-  /// Makes a mailbox at the relay for a new connection, which keeps `secret`. `then` stores the connection and replies; a failure
-  /// of the relay is replied here.
+  /// Creates a mailbox at the relay for a new connection, which keeps `secret`. `then` stores the connection and
+  /// replies; a relay failure is reported here.
   func makeMailbox(
     for user: StoredUser, secret: SecretBytes, reply: @escaping Reply, then: @escaping (Engine, NewConnection) -> Void
   ) throws(ChatError) {

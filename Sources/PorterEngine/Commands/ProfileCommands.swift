@@ -5,8 +5,8 @@ import PorterStore
 
 /// `/_hide user`, `/_unhide user`, `/_unmute user`, `/_delete user`.
 extension Engine {
-  /// A hidden profile opens with its password only; while it is active it needs none. A wrong one is answered as if there were
-  /// no such profile.
+  /// A hidden profile requires its password unless it is active. A wrong password is answered as if the profile did not
+  /// exist.
   func require(_ password: SecretText?, of user: StoredUser) throws(ChatError) {
     guard let hidden = user.viewPassword else { return }
     if password == nil, user.isActive { return }
@@ -51,8 +51,8 @@ extension Engine {
     return try setUserNotifications(id, shown: true)
   }
 
-  /// The profile goes with everything it has, in one transaction. What the relay and the notification server have to forget
-  /// waits in the store until they did.
+  /// Deletes the profile with everything it owns, in one transaction. Deletions at the relay and the notification
+  /// server stay in the store until they are done.
   func deleteUser(_ id: Int64, deletesMailboxes: Bool, _ password: SecretText?) throws(ChatError) -> Response {
     let store = try requireStore()
     let user = try stored { () throws(StoreError) in try store.user(id) }
@@ -60,7 +60,7 @@ extension Engine {
     let isDeleted = try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let others = try store.users().filter { $0.id != id }
-        // Another one has to become active first.
+        // Another profile must become active first.
         if try store.user(id).isActive, others.contains(where: { !$0.isHidden }) { return false }
         try self.delete(user, isLast: others.isEmpty, deletesMailboxes: deletesMailboxes, store)
         FaultPoint.reach(.insideProfileDeletion)

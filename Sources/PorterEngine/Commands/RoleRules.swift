@@ -1,7 +1,7 @@
 import PorterSchema
 
 extension Command {
-  /// What the command does that a process of this role may not; nil for what it may.
+  /// What the command does that is not allowed in a process of this role; nil if it is allowed.
   func whatIsNotAllowed(in role: Role) -> NightporterError.StaticText? {
     switch use {
     case .everyRole: nil
@@ -14,19 +14,19 @@ extension Command {
     case only([Role], NightporterError.StaticText)
   }
 
-  /// A notification extension handles pushes, and a share extension sends; both read what that takes. Anything else that they
-  /// changed would be missing on the app's screen. What the user does with a notification comes through
-  /// `np_notification_response` in each role. A new command has to be decided here.
+  /// A notification extension handles pushes, and a share extension sends; both read what that requires. Any other
+  /// change by them would be missing on the app's screen. The user's responses to notifications come through
+  /// `np_notification_response` in every role. Every new command must be decided here.
   private var use: Use {
     switch self {
     case .showActiveUser, .listUsers, .getChats, .getChat, .listContacts, .listGroups, .getAppSettings: .everyRole
     case .startChat, .stopChat, .checkRunning, .activateChat, .suspendChat, .setPhase: .everyRole
     case .setFilePaths, .setNetworkInformation, .encryptFiles: .everyRole
-    // Hosts send the network's settings, most of which have no effect here, at each start.
+    // Hosts send the network settings, most of which have no effect here, at each start.
     case .setNetwork(let settings):
       settings == NetworkSettings()
         ? .everyRole : .only([.app, .extension], "setting the relay or the notification server")
-    // A live message is continued with edits.
+    // Edits continue a live message.
     case .send, .sendByName, .updateItem: .only([.app, .share], "sending")
     case .notifiedConnections, .connectionMessages: .only([.app, .extension], "fetching messages")
     case .listScopes, .listApplicationPushes, .settleApplicationPushes:

@@ -9,11 +9,11 @@ extension Engine {
     let store = try requireStore()
     let isUnset = try stored { () throws(StoreError) in try store.setting(Setting.relay) == nil }
     if let address = settings.relay ?? (isUnset ? settings.defaultRelay : nil), case .embedded(let path) = address {
-      // The working directory may be another when it is opened, and each process has its own.
+      // The working directory may differ when it is opened, and each process has its own.
       try stored { () throws(StoreError) in
         try store.setSetting(Setting.relay, configuration.ports.files.absolutePath(path))
       }
-      // In the background it is opened by the next activation.
+      // In the background the next activation opens it.
       if lifecycle.isStarted, !relayLink.hasHostTransport {
         relayLink.close()
         if lifecycle.isActive {
@@ -36,13 +36,13 @@ extension Engine {
   }
 }
 
-/// An app's settings. The extension has no other way to learn what the user wants notifications to show.
+/// An app's settings. The extension has no other way to find out what the user wants notifications to show.
 extension Engine {
-  /// Takes the place of all that were saved before, as in SimpleX's interface.
+  /// Replaces all settings saved before, as in SimpleX's interface.
   func saveAppSettings(_ settings: AppSettings) throws(ChatError) -> Response {
     let store = try requireStore()
     try stored { () throws(StoreError) in
-      // One transaction: a push in between sees the old policy or the new one, never half of each.
+      // One transaction: a push in between sees either the old policy or the new one, never half of each.
       try store.setSettings([
         Setting.appSettings: settings.json.text, Setting.previewMode: settings.previewMode?.rawValue,
         Setting.appLock: settings.hasAppLock == true ? "on" : nil,
@@ -51,7 +51,7 @@ extension Engine {
     return .cmdOk(nil)
   }
 
-  /// What was saved; what was not is as `platform` says, or else as the core does it.
+  /// Returns the saved settings, completed from `platform` and then from the core's defaults.
   func getAppSettings(platform: AppSettings) throws(ChatError) -> Response {
     let store = try requireStore()
     let text = try stored { () throws(StoreError) in try store.setting(Setting.appSettings) }

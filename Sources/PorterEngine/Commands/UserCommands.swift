@@ -10,15 +10,15 @@ extension Engine {
 
   func requireActiveUser() throws(ChatError) -> StoredUser { try lifecycle.requireActiveUser() }
 
-  /// The user a command names must exist; SimpleX's commands carry the id so that a switch of users in between is
-  /// noticed.
+  /// The user named by a command must be the active one; SimpleX's commands carry the id so that a switch of users in
+  /// between is noticed.
   func requireActiveUser(_ id: Int64) throws(ChatError) -> StoredUser {
     let user = try requireActiveUser()
     guard user.id == id else { throw .error(.differentActiveUser(commanded: id, active: user.id)) }
     return user
   }
 
-  /// Runs a piece of work on the store, and puts its errors into the interface's words.
+  /// Runs a piece of work on the store, with its errors in the interface's terms.
   func stored<Value>(_ work: () throws(StoreError) -> Value) throws(ChatError) -> Value {
     try lifecycle.mapStoreErrors(work)
   }
@@ -44,7 +44,7 @@ extension Engine {
     guard !valid.isEmpty, valid == profile.displayName else {
       throw .error(.invalidDisplayName(given: profile.displayName, valid: valid))
     }
-    // All of it goes into one message to each contact.
+    // The whole profile goes into one message to each contact.
     let bytes = profile.json.utf8.count
     guard bytes <= Envelope.largestContent else {
       throw .nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent))
@@ -78,12 +78,13 @@ extension Engine {
         from: before.profileToSend, to: profile, successes: Int64(told.count), failures: 0, changedContacts: told))
   }
 
-  /// Part of the transaction that changes the profile. The caller has the sender look for it.
+  /// Queues the profile for each contact. Part of the transaction that changes the profile; the caller then triggers
+  /// the sender.
   func tellContacts(
     of user: StoredUser, _ store: Store
   ) throws(StoreError) -> [ContactRecord] {
     var told: [ContactRecord] = []
-    // A contact that sees an incognito profile learns nothing of the user's own.
+    // A contact that sees an incognito profile receives nothing about the user's own.
     for connection in try store.connections() where connection.userID == user.id && connection.incognito == nil {
       do throws(StoreError) {
         if let contact = try tell(connection, of: user, store) { told.append(contact) }
@@ -96,8 +97,8 @@ extension Engine {
     return told
   }
 
-  /// Reads all that can be damaged before it writes. Nil where there is no contact to report. With a ratchet the change is sent all
-  /// the same: the confirmation of an invitation that we followed has the profile as it was.
+  /// Reads everything that can be damaged before it writes. Nil if there is no contact to report. With a ratchet the
+  /// change is sent anyway: the confirmation of an invitation that we accepted carries the old profile.
   private func tell(
     _ connection: StoredConnection, of user: StoredUser, _ store: Store
   ) throws(StoreError) -> ContactRecord? {
@@ -119,7 +120,7 @@ extension Engine {
 
   func listUsers() throws(ChatError) -> Response {
     let store = try requireStore()
-    // Not even the existence of a hidden profile shows, except while it is the active one.
+    // Not even the existence of a hidden profile is revealed, except while it is active.
     let users = try stored { () throws(StoreError) in try store.users().filter { !$0.isOutOfSight } }
     return .usersList(users.map { UserSummary(user: UserRecord($0), unreadCount: $0.unread) })
   }
@@ -132,7 +133,7 @@ extension Engine {
     return .activeUser(UserRecord(user))
   }
 
-  /// Calls of a hidden profile have waited for this.
+  /// Called when a profile becomes visible: calls of a hidden profile have waited for this.
   func profileCanBeSeen() {
     if lifecycle.isStarted { calls.takeUpWork() }
   }

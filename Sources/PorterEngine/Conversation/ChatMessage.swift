@@ -2,42 +2,42 @@ import PorterJSON
 import PorterPlatform
 import PorterSchema
 
-/// What one side says to the other, inside the encryption; JSON in the manner of SimpleX's chat protocol.
+/// A message from one side to the other, inside the encryption; JSON in the style of SimpleX's chat protocol.
 enum ChatMessage: Equatable, Sendable {
-  /// Who I am. `replyMailbox` is where the joining side wants its answers; the inviting side leaves it out.
+  /// The sender's profile. `replyMailbox` is where the joining side wants its answers; the inviting side omits it.
   case information(Profile, replyMailbox: [UInt8]?)
-  /// The joining side's answer to who the inviting side is: the connection works both ways.
+  /// The joining side's answer to the inviting side's profile: the connection works both ways.
   case greeted
   case content(Content)
   case call(CallSignal)
-  /// A message says something else from now on.
+  /// A message was edited.
   case edit(Edit)
   /// A message is deleted.
   case removal(sharedID: [UInt8])
   case reaction(Reaction)
   /// A message has arrived.
   case receipt(sharedID: [UInt8])
-  /// I have deleted the connection, and read nothing any more.
+  /// The sender has deleted the connection, and no longer reads anything.
   case left
   /// An event of a later version: kept in the ledger, not shown.
   case unknown(event: String)
 
   struct Content: Equatable, Sendable {
     var content: MessageContent
-    /// The name that both sides know the message by.
+    /// The message's ID, shared by both sides.
     var sharedID: [UInt8]
     var sentAt: WallTime
     var quote: Quote?
     var traits = MessageTraits()
   }
 
-  /// Whether the receiver's notification server is to be notified; SimpleX's flag `T`.
+  /// Whether to notify the receiver's notification server; SimpleX's flag `T`.
   var notifies: Bool {
     switch self {
-    // The answer connects the side that gets it, which notifies its user.
+    // The answer connects the receiving side, which notifies its user.
     case .content, .greeted: true
     case .call(let signal): signal.notifies
-    // As SimpleX has it: what is not shown again with a sound wakes no device.
+    // As in SimpleX: a message that is not shown again with a sound wakes no device.
     case .information, .left, .unknown, .edit, .removal, .reaction, .receipt: false
     }
   }
@@ -74,7 +74,7 @@ enum ChatMessage: Equatable, Sendable {
     }
   }
 
-  /// Nil for what is no message of this protocol at all.
+  /// Nil if the bytes are not a message of this protocol at all.
   init?(bytes: [UInt8]) {
     guard let json = try? JSONValue(parsing: bytes), let event = json["event"]?.stringValue, let params = json["params"]
     else { return nil }
@@ -91,7 +91,7 @@ enum ChatMessage: Equatable, Sendable {
       self = .content(
         Content(
           content: content, sharedID: sharedID, sentAt: sentAt ?? WallTime(milliseconds: 0),
-          // One that does not read is left out, so that the message itself is still shown.
+          // A malformed quote is left out, so that the message itself is still shown.
           quote: params["quote"].flatMap { Quote(json: $0) }, traits: MessageTraits(json: params)))
     case "x.msg.update":
       guard let edit = Edit(json: params) else { return nil }

@@ -4,8 +4,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// One event of the machine `connection`, with what its step needs and what it found out. Lives as long as the transaction
-/// that the step is part of.
+/// One event of the machine `connection`, with its step's inputs and findings. Lives as long as the transaction that
+/// includes the step.
 struct ConnectionChange {
   typealias Event = PorterMachines.Connection.Event
   typealias Recording = () throws(StoreError) -> Void
@@ -14,11 +14,11 @@ struct ConnectionChange {
   enum Cause {
     case invited
     case accepted(Acceptance)
-    /// `key` is the other side's, with which it signs; `profile` is our user's.
+    /// `key` is the other side's signing key; `profile` is our user's.
     case confirmed(key: SigningPublicKey, profile: Profile)
     case greeted
     case answered
-    /// Records the message, and puts it into the outbox.
+    /// Records the message and puts it into the outbox.
     case given(Recording)
     /// Records the message.
     case arrived(Recording)
@@ -49,7 +49,7 @@ struct ConnectionChange {
     }
   }
 
-  /// What the use of an invitation sends to the other side.
+  /// The data that accepting an invitation sends to the other side.
   struct Acceptance {
     let joined: KeyAgreement.Joined
     let signingKey: SigningPublicKey
@@ -60,12 +60,12 @@ struct ConnectionChange {
   let cause: Cause
   let store: Store
   let connectionID: Int64
-  /// Nil for a connection that this step makes.
+  /// Nil for a connection created by this step.
   let connection: StoredConnection?
-  /// Of the message that caused the event; the caller stores it.
+  /// The ratchet of the message that caused the event; the caller stores it.
   var ratchet: StoredRatchet?
 
-  /// The key whose messages alone the relay is to accept in our mailbox.
+  /// The only key whose messages the relay may accept in our mailbox.
   private(set) var securingKey: [UInt8]?
   private(set) var isConnected = false
   private(set) var hasLeft = false
@@ -99,7 +99,7 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     let information = ChatMessage.information(acceptance.profile, replyMailbox: acceptance.replyMailbox)
     let envelope = Envelope.confirmation(
       publicKeys: joined.publicKeys, signingKey: acceptance.signingKey, message: try ratchet.seal(information))
-    // SimpleX flags confirmations, so that a person learns of a new contact while the app sleeps.
+    // SimpleX flags confirmations, so that the user is notified of a new contact while the app sleeps.
     _ = try change.store.insertOutbox(
       connectionID: change.connectionID, itemID: nil, purpose: OutboxEntry.confirmationPurpose, isSigned: false,
       notifies: true, body: envelope.bytes, deduplication: context.randomness.bytes(24))
@@ -129,17 +129,17 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     change.ratchet = ratchet
   }
 
-  /// The connection's own outbox is deleted with it, so this waits among the requests to the server.
+  /// The connection's outbox is deleted with it, so this message is queued with the requests to the server.
   func sendLeft(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
     guard let connection = change.connection else { return misplaced("sendLeft", change) }
     guard connection.contactID != nil, let peer = connection.peerSenderID else { return }
-    // Without the confirmation the other side would wait indefinitely. With it, it says hello to a mailbox that no longer
-    // exists, and learns from the relay that this side has left.
+    // Without the confirmation the other side would wait indefinitely. With it, it greets a mailbox that no longer
+    // exists, and the relay's answer shows that this side has left.
     if let confirmation = try change.store.waitingConfirmation(connectionID: connection.id) {
       return try change.store.insertServerRequest(
         mailbox: peer, body: confirmation.body, deduplication: confirmation.deduplication)
     }
-    // If the other side has not said hello yet, its mailbox may refuse what is signed; then the same happens.
+    // If the other side has not sent its greeting yet, its mailbox may refuse signed messages; then the same happens.
     guard var ratchet = try change.store.ratchet(connectionID: connection.id) else { return }
     let sealed = try ratchet.seal(.left)
     try change.store.insertServerRequest(
@@ -147,7 +147,7 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
       deduplication: context.randomness.bytes(24))
   }
 
-  /// Waits among the requests to the server, since the connection's own outbox is deleted with it.
+  /// Queued with the requests to the server, since the connection's outbox is deleted with it.
   func withdrawRequest(_ change: inout ConnectionChange, _ next: State) throws(StoreError) {
     guard let request = change.connection?.request, let key = BoxPublicKey(bytes: request.key) else { return }
     let envelope: Envelope
@@ -199,7 +199,7 @@ struct ConnectionRecorder: PorterMachines.ConnectionRecord {
     try work.record(.forget, try change.store.connection(change.connectionID), change.store)
   }
 
-  /// The machine asks for something that does not belong to this event.
+  /// Reports an effect that does not belong to this event.
   private func misplaced(_ effect: String, _ change: ConnectionChange) {
     assertionFailure("connection: \(effect) on \(change.cause.event.name)")
     context.log(.error, "an effect was not recorded", ["event": change.cause.event.name, "effect": effect])

@@ -5,26 +5,26 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// What other parts do when a connection begins, changes or ends.
+/// Work for other parts when a connection begins, changes or ends.
 protocol ConnectionWork: AnyObject {
-  /// The machine of the connection's push subscription takes the event. Part of the caller's transaction.
+  /// Passes the event to the machine of the connection's push subscription. Part of the caller's transaction.
   func record(
     _ event: PorterMachines.Subscription.Event, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError)
-  /// The contact of an accepted request cannot be reached. Part of the caller's transaction.
+  /// Records that the contact of an accepted request cannot be reached. Part of the caller's transaction.
   func recordMailboxGone(contactID: Int64, _ store: Store) throws(StoreError)
-  /// The contact has deleted the connection. Part of the caller's transaction.
+  /// Records that the contact has deleted the connection. Part of the caller's transaction.
   func recordContactLeft(_ connection: StoredConnection, _ store: Store) throws(StoreError)
   /// Listens to its mailbox, and announces it to the notification server if there is a token.
   func beginReceiving(_ connection: StoredConnection)
-  /// The same for every connection that the store has.
+  /// Does the same for every connection in the store.
   func beginReceivingFromAll()
-  /// Tells the other side, the relay and the notification server what is stored for them about connections that ended.
+  /// Sends the other side, the relay and the notification server what is stored for them about ended connections.
   func reportEndedConnections()
 }
 
-/// The connections' records, each with its machine `connection`. What a step changes is part of the transaction that
-/// brought it about; what the relay and the notification server have to do waits in the store until it is done.
+/// The connections' records, each with its machine `connection`. A step's changes are part of the transaction that
+/// caused it; work for the relay and the notification server stays in the store until it is done.
 final class Connections {
   typealias ConnectionMachine = PorterMachines.Connection
 
@@ -47,7 +47,7 @@ final class Connections {
 
   // MARK: Steps
 
-  /// Takes the step: stores the machine's state and what the step records. What else it causes follows the commit. Part of
+  /// Takes the step: stores the machine's state and what the step records. Its other effects follow the commit. Part of
   /// the caller's transaction.
   @discardableResult
   func take(
@@ -62,7 +62,7 @@ final class Connections {
     }
   }
 
-  /// A connection begins, with our user's invitation or with the use of another's. Part of the caller's transaction.
+  /// Creates a connection, from our user's invitation or by accepting another user's. Part of the caller's transaction.
   func make(
     _ new: NewConnection, _ cause: ConnectionChange.Cause, _ store: Store
   ) throws(StoreError) -> Int64 {
@@ -100,12 +100,12 @@ final class Connections {
     return reason
   }
 
-  /// Whether the other side, whose invitation our user followed, has not said hello yet.
+  /// Whether the other side, whose invitation our user accepted, has not sent its greeting yet.
   func awaitsGreeting(_ connection: StoredConnection) throws(StoreError) -> Bool {
     try state(of: connection) == .accepted && connection.isInitiated
   }
 
-  /// Whether the other side, which followed our user's invitation, has not answered our hello yet.
+  /// Whether the other side, which accepted our user's invitation, has not answered our greeting yet.
   func awaitsAnswer(_ connection: StoredConnection) throws(StoreError) -> Bool {
     try state(of: connection) == .accepted && !connection.isInitiated
   }
@@ -117,20 +117,20 @@ final class Connections {
 
   // MARK: Deleting
 
-  /// Our user deletes the connection. Part of the caller's transaction; `reportEnded` comes after it.
+  /// Deletes the connection for our user. Part of the caller's transaction; call `reportEnded` after it.
   func delete(_ connection: StoredConnection, tellsPeer: Bool, _ store: Store) throws(StoreError) {
     try take(tellsPeer ? .deleted : .deletedSilently, of: connection, store)
   }
 
-  /// The relay does not know the mailbox to which the connection's first message was to go: nothing will come of it. Part of
-  /// the caller's transaction.
+  /// Drops a connection whose first message was addressed to a mailbox unknown to the relay, so that it can never
+  /// complete. Part of the caller's transaction.
   func drop(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let contactID = connection.contactID else { return try delete(connection, tellsPeer: false, store) }
     try work.recordMailboxGone(contactID: contactID, store)
   }
 
-  /// Its profile is deleted, or it is an address: without a message to the other side. A damaged record is deleted as well:
-  /// nothing can be asked with its keys. Part of the caller's transaction.
+  /// Deletes a connection whose profile is deleted, or an address, without a message to the other side. A damaged
+  /// record is deleted as well: its keys are useless for requests. Part of the caller's transaction.
   func deleteSilently(_ connectionID: Int64, deletesMailbox: Bool, _ store: Store) throws(StoreError) {
     do throws(StoreError) {
       let connection = try store.connection(connectionID)
@@ -141,7 +141,8 @@ final class Connections {
     }
   }
 
-  /// Tells the relay, the other side and the notification server. What cannot be reached now is retried later.
+  /// Notifies the relay, the other side and the notification server. Those that cannot be reached now are retried
+  /// later.
   func reportEnded() {
     work.reportEndedConnections()
     deleteMailboxes()
@@ -149,7 +150,7 @@ final class Connections {
 
   // MARK: At the relay
 
-  /// Has the relay delete the mailboxes of deleted connections.
+  /// Makes the relay delete the mailboxes of deleted connections.
   func deleteMailboxes() {
     guard lifecycle.maySend, relay.isOpen,
       let mailboxes = context.retries.read(
@@ -162,7 +163,7 @@ final class Connections {
         try client.deleteMailbox(identifier, key: mailbox.key)
       } then: { [weak self] result in
         switch result {
-        // A mailbox that the relay does not know is as good as deleted.
+        // A mailbox unknown to the relay counts as deleted.
         case .success, .failure(.auth):
           FaultPoint.reach(.mailboxDeleted)
           self?.context.retries.reset(TimerName.mailboxes)

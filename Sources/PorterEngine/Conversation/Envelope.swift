@@ -2,30 +2,32 @@ import PorterCrypto
 import PorterPlatform
 import PorterPush
 
-/// What a mailbox holds: a first byte that says which kind, then the rest.
+/// A mailbox's contents: a first byte for the kind, then the rest.
 ///
-/// `C` is the confirmation of an invitation: public keys (64), the key with which the sender will sign (32), the first
-/// ratchet message. `M` is a ratchet message. `R` is a request to an address: the key of this message (32), a nonce (24), the
-/// sealed request. `A` is a push of the host's own, which is opened as a whole. Padded before it is encrypted, so that all of a kind have one size.
+/// `C` is the confirmation of an invitation: public keys (64), the sender's signing key (32), the first ratchet
+/// message. `M` is a ratchet message. `R` is a request to an address: the key of this message (32), a nonce (24), the
+/// sealed request. `A` is a push of the host's own, which is opened as a whole. Padded before encryption, so that all
+/// envelopes of a kind have the same size.
 enum Envelope: Equatable, Sendable {
   case confirmation(publicKeys: [UInt8], signingKey: SigningPublicKey, message: [UInt8])
-  /// Not copied: with its padding it has 16 KB.
+  /// Not copied: 16 KB with its padding.
   case message(ArraySlice<UInt8>)
   case request(BoxPublicKey, BoxNonce, [UInt8])
-  /// With its first byte.
+  /// Including its first byte.
   case application([UInt8])
 
   private static let confirmationTag = UInt8(ascii: "C")
   private static let messageTag = UInt8(ascii: "M")
   private static let requestTag = UInt8(ascii: "R")
 
-  /// Bytes of a plaintext before encryption. With the confirmation's 97 bytes and the ratchet's own, within 16,384.
+  /// Bytes of a plaintext before encryption. With the confirmation's 97 bytes and the ratchet's overhead, within
+  /// 16,384.
   static let paddedCount = 16_384 - 1 - KeyAgreement.publicKeysCount - SigningPublicKey.count - Ratchet.overhead
 
   /// Bytes of a request before it is sealed.
   static let requestCount = 16_384 - 1 - BoxPublicKey.count - BoxNonce.count - Box.overhead
 
-  /// Of what a message carries as JSON; the rest of the padded plaintext is for what is around it.
+  /// Maximum bytes of a message's JSON content; the rest of the padded plaintext is for what surrounds it.
   static let largestContent = paddedCount - 512
 
   var bytes: [UInt8] {

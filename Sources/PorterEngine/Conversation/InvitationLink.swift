@@ -1,7 +1,7 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What one person gives another out of band so that the two can talk:
+/// The link that one user gives another out of band so that the two can connect:
 /// `porter:/invitation#1.<sender id>.<public keys>.<peer key>`, each part base64url.
 struct InvitationLink: Equatable, Sendable {
   static let version = "1"
@@ -11,7 +11,7 @@ struct InvitationLink: Equatable, Sendable {
   let senderID: [UInt8]
   /// The inviting side's half of the key agreement.
   let publicKeys: [UInt8]
-  /// With which the inviting side will sign what it leaves in the joining side's mailbox.
+  /// Verifies what the inviting side leaves in the joining side's mailbox.
   let peerKey: SigningPublicKey
 
   enum Failure: Error, Hashable {

@@ -1,20 +1,20 @@
 import PorterCrypto
 import PorterStore
 
-/// The use of another user's invitation, from its reservation to the connection: everything that is needed to finish it.
+/// The acceptance of another user's invitation, from its reservation to the connection: everything needed to finish it.
 struct Joining {
   let userID: Int64
   let link: InvitationLink
   /// The profile that the other side sees instead of the user's own, as JSON.
   let incognito: String?
-  /// Of our mailbox.
+  /// The key of our mailbox.
   let recipientKey: SigningKeyPair
-  /// With which we sign what we leave in the other side's.
+  /// Signs what we leave in the other side's mailbox.
   let peerKey: SigningKeyPair
-  /// Nil for one that another process has.
+  /// Nil if another process has the reservation.
   var reservation: Reservation?
 
-  /// The user's number in eight bytes, the two keys, the link, and after a line's end the incognito profile.
+  /// The user's ID in eight bytes, the two keys, the link, and, after a newline, the incognito profile.
   static func material(
     user: Int64, link: InvitationLink, incognito: String?, recipientKey: SigningKeyPair, peerKey: SigningKeyPair
   ) -> SecretBytes {
@@ -24,10 +24,10 @@ struct Joining {
         + (incognito.map { Array("\n\($0)".utf8) } ?? []))
   }
 
-  /// What is to be stored instead, if the profile that the other side is to see is another one; nil if it is the same. The keys
-  /// stay, and with them the mailbox that they may have made already.
+  /// The material to store instead if the other side should see a different profile; nil if it is the same. The keys
+  /// stay, and with them the mailbox that they may already have created.
   func material(asking user: Int64, _ incognito: String?) -> SecretBytes? {
-    // A profile that was made up is as good as another.
+    // One generated profile is as good as another.
     guard userID != user || (self.incognito == nil) != (incognito == nil) else { return nil }
     return Self.material(user: user, link: link, incognito: incognito, recipientKey: recipientKey, peerKey: peerKey)
   }

@@ -2,11 +2,11 @@ import PorterJSON
 import PorterPlatform
 import PorterSchema
 
-/// What a message carries beside what it says.
+/// Attributes of a message besides its content.
 struct MessageTraits: Equatable, Sendable {
   /// Still being written; edits complete it.
   var isLive = false
-  /// How long it stays once it was read.
+  /// How long it is kept after it was read.
   var secondsToLive: Int64?
   /// Names that it mentions.
   var mentions: [String] = []
@@ -17,20 +17,20 @@ struct MessageTraits: Equatable, Sendable {
     self.mentions = mentions
   }
 
-  /// What does not read is left out, so that the message itself is still shown.
+  /// Malformed traits are left out, so that the message itself is still shown.
   init(json: JSONValue) {
     isLive = json["live"]?.boolValue ?? false
     secondsToLive = (json["ttl"]?.integerValue).flatMap { $0 > 0 ? min($0, SendOptions.longestLife) : nil }
     if case .object(let names)? = json["mentions"] { mentions = names.members.map(\.name) }
   }
 
-  /// As in groups of SimpleX, where each name maps to a member.
+  /// As in SimpleX groups, where each name maps to a member.
   var mentionsJSON: JSONValue? {
     guard !mentions.isEmpty else { return nil }
     return .object(JSONObject(mentions.map { ($0, JSONValue.object(JSONObject())) }))
   }
 
-  /// Whether a message with these traits mentions the person of this name: in its list, or as `@name` in its text.
+  /// Whether a message with these traits mentions the user of this name: in its list, or as `@name` in its text.
   func mention(_ name: String, in content: MessageContent) -> Bool {
     mentions.contains(name) || FormattedText.mentions(name, in: content.text)
   }
@@ -93,13 +93,13 @@ extension ChatMessage {
     }
   }
 
-  /// An event that says nothing but which message it is about.
+  /// An event that carries only the ID of its message.
   static func about(_ sharedID: [UInt8], _ event: String) -> JSONValue {
     ["event": .string(event), "params": ["msgId": .string(TextEncoding.base64URL(sharedID))]]
   }
 
   static func sharedID(_ params: JSONValue) -> [UInt8]? {
-    // Ours have 12 bytes; longer ones are not stored.
+    // Our IDs have 12 bytes; overlong ones are not stored.
     params["msgId"]?.stringValue.flatMap { TextEncoding.base64URLDecoded($0) }.flatMap {
       (1...64).contains($0.count) ? $0 : nil
     }

@@ -2,11 +2,11 @@ import PorterJSON
 import PorterPlatform
 import PorterSchema
 
-/// What a message answers, as it travels: the other message's name and time, which side wrote it, and what it said.
+/// A quoted message in its transmitted form: the message's ID and time, which side wrote it, and its content.
 struct Quote: Equatable, Sendable {
   var sharedID: [UInt8]
   var sentAt: WallTime
-  /// Whether the one who quotes wrote it.
+  /// Whether the quoting side wrote it.
   var isOwn: Bool
   var content: MessageContent
 
@@ -33,14 +33,14 @@ struct Quote: Equatable, Sendable {
     self.init(sharedID: sharedID, sentAt: sentAt, isOwn: isOwn, content: content)
   }
 
-  /// As it stands in the store: with the quoted item's id here, where that is known.
+  /// The stored form: with the quoted item's local id, if known.
   func stored(itemID: Int64?) -> String {
     JSONValue.compact(["itemId": itemID.map { .integer($0) }, "quote": json]).text
   }
 }
 
 extension QuoteRecord {
-  /// Nil for what does not read. `isSent`: of the item that quotes.
+  /// Nil if malformed. `isSent`: whether the quoting item is sent.
   init?(stored: String, isSent: Bool) {
     guard let json = try? JSONValue(parsing: stored), let quote = json["quote"].flatMap({ Quote(json: $0) }) else {
       return nil

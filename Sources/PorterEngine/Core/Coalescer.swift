@@ -1,10 +1,10 @@
 import PorterMachines
 import PorterPlatform
 
-/// Runs the machine `round` for one kind of work: many wishes, one round at a time.
+/// Runs the machine `round` for one kind of work: many requests, one round at a time.
 struct Coalescer {
   private var machine = MachineRunner<Round>()
-  /// What is done in a round, as traces have it.
+  /// The work of a round, as named in traces.
   private let subject: String
   private let log: Log
 
@@ -13,10 +13,10 @@ struct Coalescer {
     self.log = log
   }
 
-  /// True if a round is to begin now; its end has to be reported.
+  /// True if a round must begin now; its end must be reported.
   mutating func want() -> Bool { begins(.wanted) }
 
-  /// True if another round is to begin now.
+  /// True if another round must begin now.
   mutating func end() -> Bool { begins(.ended) }
 
   private mutating func begins(_ event: Round.Event) -> Bool {

@@ -2,7 +2,7 @@ import PorterPlatform
 import PorterRelay
 import PorterStore
 
-/// What a host is to the store.
+/// The role of a host.
 package enum Role: String, Sendable {
   case app
   /// A notification service extension: handles pushes, never migrates, never repairs (INC-23, INC-42).
@@ -10,7 +10,7 @@ package enum Role: String, Sendable {
   /// A share extension: sends, and handles no pushes. No app asks it to yield.
   case share
 
-  /// Of the process on the other side of the store.
+  /// The role of the process on the other side of the store.
   var peer: Role {
     switch self {
     case .app: .extension
@@ -19,7 +19,7 @@ package enum Role: String, Sendable {
   }
 }
 
-/// What a controller is made with; everything from outside comes in here.
+/// Configures a controller; everything from outside comes in here.
 package struct Configuration: Sendable {
   package var location: StoreLocation
   package var role: Role
@@ -27,9 +27,9 @@ package struct Configuration: Sendable {
   package var ports: Ports
   package var execution: any Execution
   package var log: Log
-  /// Makes the source of messages, if it is another one than the mailboxes at the relay.
+  /// Makes the source of messages, if it is not the mailboxes at the relay.
   var makeSource: (@Sendable (Engine) -> any Source)?
-  /// How many bytes of events wait for the host at most.
+  /// Maximum bytes of events waiting for the host.
   var eventBytes: Int
 
   package var clock: any Clock { ports.clock }
@@ -48,7 +48,7 @@ package struct Configuration: Sendable {
     self.log = log
   }
 
-  /// What the files beside the store are named after.
+  /// Prefix of the names of the files next to the store.
   package var prefix: String { location.stem }
 
   func at(_ location: StoreLocation) -> Configuration {
@@ -60,45 +60,46 @@ package struct Configuration: Sendable {
 
 /// All durations of the engine in one place.
 enum Durations {
-  /// For a host's transport; the header promises that commands which need the relay end within this.
+  /// For a host's transport. The header promises that commands that need the relay end within this time.
   static let relayAnswer = Span.seconds(15)
-  /// Of a request for messages, after which the next one no longer waits for it.
+  /// Age of a request for messages after which the next one no longer waits for it.
   static let lateAnswer = Span.seconds(1)
-  /// For a notification server's answer, SimpleX's time for one background task.
+  /// For a notification server's answer; SimpleX's time for one background task.
   static let serverAnswer = Span.seconds(15)
-  /// What a platform leaves an app after it went to the background.
+  /// Time a platform leaves an app that went to the background.
   static let backgroundSuspension = Span.seconds(15)
-  /// Of that, how long the store stays open if the host says nothing more. The rest is for coming to rest.
+  /// The part of it during which the store stays open if the host says nothing more. The rest is for winding down.
   static let background = backgroundSuspension - refreshSuspension
-  /// What is under way when a time in the background ends; SimpleX's.
+  /// For work still under way when a time in the background ends; SimpleX's time.
   static let refreshSuspension = Span.seconds(5)
-  /// After `/_stop`, which names no delay.
+  /// After `/_stop`, which specifies no delay.
   static let stop = Span.seconds(3)
-  /// How long a call rings, counted from when the relay got its invitation; SimpleX's time.
+  /// How long a call rings after the relay received its invitation; SimpleX's time.
   static let callInvitation = Span.seconds(180)
-  /// What a push still has for its other mailboxes once a call is committed; SimpleX's time for a call's push.
+  /// Time left to a push for its other mailboxes once a call is committed; SimpleX's time for a call's push.
   static let callPatience = Span.seconds(1)
-  /// What a push may take to send what waits in the outboxes, before what it shows is handed over.
+  /// How long a push may spend sending from the outboxes before it hands over what it shows.
   static let sendingPatience = Span.seconds(2)
-  /// How long one request of a push may hang while another push waits for the same mailbox, before that one asks again.
+  /// How long one push's request may hang while another push waits for the same mailbox, before the other asks again.
   static let mailboxPatience = Span.seconds(2)
-  /// Between two attempts at the same thing, growing from the first to the last.
+  /// Delay between two attempts, growing from the first to the last.
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(180)
-  /// Of a device token that the provider or the server refuses; later ones double up to a day.
+  /// Delay before repairing a device token that the provider or the server refuses; later delays double up to a day.
   static let firstRepair = Span.seconds(5)
-  /// While the embedded relay's file is in use by another process. It is free again at any moment, unlike a network, so
-  /// that this pause does not grow.
+  /// While the embedded relay's file is in use by another process. Unlike a network, it can become free at any moment,
+  /// so the pause does not grow.
   static let busyRelayRetry = Span.milliseconds(500)
-  /// Of a push's time, kept back for closing the store and handing over.
+  /// Part of a push's time reserved for closing the store and handing over.
   static let pushMargin = Span.milliseconds(150)
-  /// What has to be left of a push's or a suspension's time for a long log to be written back: many times what that takes.
+  /// Time that must be left of a push or a suspension to write back a long log: many times what that takes.
   static let cuttingLog = Span.milliseconds(250)
-  /// After this time an extension that began to work beside no app can be asked to yield: many times what a push takes that waits for nothing.
+  /// Time after which an extension that began work with no app running can be asked to yield: many times the duration
+  /// of a push that never waits.
   static let quietWork = Span.milliseconds(20)
-  /// After a piece of work that took longer, the next one is another turn's. SQLite tries each access for ten seconds when the locks of its
-  /// index fail.
+  /// After a piece of work that took longer, the next one is left to another turn. SQLite retries each access for ten
+  /// seconds when the locks of its index fail.
   static let longWork = Span.milliseconds(250)
-  /// For other processes' locks, all waits together, in a process that releases everything now.
+  /// Total of all waits for other processes' locks in a process that must release everything now.
   static let releaseBudget = Span.milliseconds(50)
 }

@@ -1,18 +1,18 @@
 import PorterPlatform
 
-/// Which piece of work is taken up next: what is urgent, else what came first. A value.
+/// Decides which piece of work is next: urgent ones first, then in order of arrival. A value.
 struct DeferredOrder<Piece> {
   private var urgent: [Piece] = []
   private var others: [(piece: Piece, subject: Int64?)] = []
 
   var isEmpty: Bool { urgent.isEmpty && others.isEmpty }
 
-  /// `subject`: the connection that it is about.
+  /// `subject`: the connection concerned.
   mutating func add(_ piece: Piece, about subject: Int64? = nil, isUrgent: Bool = false) {
     if isUrgent { urgent.append(piece) } else { others.append((piece, subject)) }
   }
 
-  /// What waits and is about this connection is urgent now.
+  /// Makes the pieces waiting for this connection urgent.
   mutating func hasten(_ subject: Int64) {
     for other in others where other.subject == subject { urgent.append(other.piece) }
     others.removeAll { $0.subject == subject }
@@ -24,7 +24,7 @@ struct DeferredOrder<Piece> {
   }
 }
 
-/// Work for later turns, one piece in each, so that between two messages the engine notices what it is asked for.
+/// Work for later turns, one piece in each, so that the engine notices requests between two messages.
 final class DeferredWork {
   private let stop: StopSignal
   private var waiting = DeferredOrder<() -> Void>()
@@ -33,23 +33,24 @@ final class DeferredWork {
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Runs `work` in a later turn: after the jobs that wait, the timers that are due, and what was deferred before, unless this is
-  /// urgent and that is not.
+  /// Runs `work` in a later turn: after waiting jobs, due timers, and work deferred earlier, unless this is urgent and
+  /// the earlier work is not.
   func add(about subject: Int64? = nil, isUrgent: Bool = false, _ work: @escaping () -> Void) {
     waiting.add(work, about: subject, isUrgent: isUrgent)
   }
 
-  /// What was deferred about this connection is urgent now.
+  /// Makes the work deferred for this connection urgent.
   func hasten(_ subject: Int64) { waiting.hasten(subject) }
 
-  /// Runs one piece, if it returns true. Not while a job waits that has the engine release everything: that job comes first.
+  /// Runs one piece; returns whether it did. Runs nothing while a job that makes the engine release everything is
+  /// waiting: that job comes first.
   func runNext() -> Bool {
     guard !stop.isStopRequested, let work = waiting.next() else { return false }
     work()
     return true
   }
 
-  /// In the engine's last turn: each piece finds everything closed, and reports that to its caller.
+  /// Called in the engine's last turn: each piece finds everything closed, and reports that to its caller.
   func runAll() {
     while let work = waiting.next() { work() }
   }

@@ -3,7 +3,7 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// What `np_state` returns: everything about the engine that can be known without changing it.
+/// The result of `np_state`: everything about the engine that can be read without changing it.
 extension Engine {
   func describe() -> JSONValue {
     let snapshot = snapshot
@@ -35,7 +35,7 @@ extension Engine {
     ]
   }
 
-  /// As it is at this moment.
+  /// The current state.
   var snapshot: EngineSnapshot {
     EngineSnapshot(
       role: configuration.role, instance: instance, lifecycle: lifecycle.chatState,

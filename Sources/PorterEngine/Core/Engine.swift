@@ -7,10 +7,10 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Everything behind one controller: creates the parts, and connects them. Each part owns its state and its machines; see
-/// the README of this target.
+/// Everything behind one controller: creates the parts and connects them. Each part owns its state and its machines;
+/// see the README of this target.
 ///
-/// Threads: touched in its turns only.
+/// Threads: used in its turns only.
 package final class Engine {
   let context: EngineContext
   let turns: any Turns
@@ -128,14 +128,14 @@ package final class Engine {
 
   // MARK: Turns
 
-  // What a turn waits for.
+  // The channel's descriptor, which the engine waits for between turns.
   var channelDescriptor: Int32? { peers.descriptor }
   func channelHasNews() { peers.receive() }
 
-  /// Called when everything that one job, timer or wake-up brought has been done.
+  /// Called when all work caused by one job, timer or wake-up is done.
   func endTurn() -> Bool { lifecycle.endTurn() }
 
-  /// Its last turn.
+  /// The last turn.
   func end() {
     lifecycle.end()
     relayLink.reportClosed()
@@ -143,7 +143,7 @@ package final class Engine {
     queue.close()
   }
 
-  /// The relay woke this process: it says which mailboxes have something.
+  /// The relay woke this process: it names the mailboxes that have something.
   func relayHasNews() {
     guard relayLink.takeNews() else { return }
     if isMain { receiver.takeNews() }
@@ -164,7 +164,7 @@ extension Engine: LifecycleWork {
   func closeDozingRelay() { relayLink.closeDozing() }
   var hasDozingRelay: Bool { relayLink.isDozing }
 
-  /// Takes up all work that a main run does by itself.
+  /// Starts all work that a main run does on its own.
   func takeUpWork() {
     let pieces: [(Engine) -> Void] = [
       { $0.receiver.listenToAll() }, { $0.tokens.takeReplies() }, { $0.joiner.finishLeft() },
@@ -179,19 +179,19 @@ extension Engine: LifecycleWork {
     startingWork.begin(pieces.map { piece in { [unowned self] in piece(self) } })
   }
 
-  /// Reports and shows what is in the store, and carries out what the user did with notifications.
+  /// Reports and shows the contents of the store, and carries out the user's responses to notifications.
   private var storedWork: [(Engine) -> Void] {
     [{ $0.changes.report() }, { $0.changes.showWhatWaits() }, { $0.withdrawals.reportAnew() }]
       + (isMain ? [{ $0.takeUpCalls() }] : [])
   }
 
-  /// What the user did with notifications comes before the calls are reported: one that was rejected or accepted does not ring in
-  /// the host.
+  /// Carries out the user's responses to notifications before calls are reported: a call that was rejected or accepted
+  /// does not ring in the host.
   private func takeUpCalls() {
-    // First: what is over is neither sent nor answered.
+    // First: expired calls are neither sent nor answered.
     calls.expireDue()
     responses.applyWaiting()
-    // The responses are carried out in steps, which come before this one.
+    // The responses are carried out in steps that come before this one.
     context.steps.post { [weak self] in self?.calls.takeUpWork() }
   }
 
@@ -226,7 +226,7 @@ extension Engine: PeerLinkHost {
     if !pushes.yieldToApp(app) { lifecycle.yieldToApp() }
   }
 
-  /// Claims may no longer hold, and what is new is reported to the host.
+  /// Claims may no longer hold, and new entries must be reported to the host.
   func storeChanged() {
     guard lifecycle.isStarted else { return }
     claims.suspectAll()

@@ -5,8 +5,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What every part of the engine needs, handed to each when it is made. It never changes; a class, since each of some fifty copies
-/// would retain all of it. Threads: the engine's.
+/// Everything that all parts of the engine need, passed to each at creation. Immutable; a class, since each of some
+/// fifty copies would retain all of it. Threads: the engine's.
 final class EngineContext {
   let configuration: Configuration
   let instance: Instance
@@ -15,7 +15,7 @@ final class EngineContext {
   let steps: StepQueue
   /// Events on their way to the host.
   let events: EventQueue
-  /// Raised when the engine is needed for something urgent while it is busy.
+  /// Raised when something urgent needs the engine while it is busy.
   let stop: StopSignal
   let board: StatusBoard
   let storeAccess: StoreAccess
@@ -35,7 +35,7 @@ final class EngineContext {
   var clock: any Clock { configuration.clock }
   var randomness: any Randomness { configuration.randomness }
   var role: Role { configuration.role }
-  /// This process, as it is recorded in the store.
+  /// This process, as recorded in the store.
   var identity: Owner { Owner(role: role.rawValue, instance: instance) }
   /// Nil while it is closed.
   var store: Store? { storeAccess.store }
@@ -68,10 +68,10 @@ final class StoreAccess {
   func set(_ store: Store?) { self.store = store }
 }
 
-/// Machines' timers among the engine's.
+/// The machines' timers, kept among the engine's.
 struct EngineMachineTimers: MachineTimers {
   let timers: Timers
-  /// Of machines with the same subject at the same time; nil where there is one.
+  /// Distinguishes machines that have the same subject at the same time; nil where there is only one.
   var owner: String?
 
   func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void) {
@@ -83,8 +83,8 @@ struct EngineMachineTimers: MachineTimers {
   private func own(_ name: String) -> String { owner.map { "\(name) \($0)" } ?? name }
 }
 
-/// Each step of each machine, as a line of the log: `step machine=… event=… from=… to=… answer=…`, and for tests as one of
-/// the record of steps.
+/// Writes each step of each machine as a line of the log, `step machine=… event=… from=… to=… answer=…`, and, for
+/// tests, to the record of steps.
 private struct EngineTrace: MachineTrace {
   let log: Log
 
@@ -104,7 +104,7 @@ private struct EngineTrace: MachineTrace {
 }
 
 extension Log {
-  /// Of a machine that no driver runs, too.
+  /// Logs a step; also for machines without a driver.
   func step<M: Machine>(
     _ machine: M.Type, _ subject: String, from state: M.State, on event: M.Event, _ step: MachineStep<M>
   ) {

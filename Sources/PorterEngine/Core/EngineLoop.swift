@@ -1,17 +1,17 @@
 import PorterPlatform
 import Synchronization
 
-/// What is to be done in an engine's next turn. From any thread.
+/// Work for an engine's next turn. Threads: any.
 package final class EngineInbox: Sendable {
   package struct Mail {
     package var jobs: [Turns.Job] = []
-    /// No more jobs come.
+    /// No more jobs will come.
     package var isClosed = false
   }
 
   package enum Delivery: Sendable {
     case refused
-    /// The first since the inbox was emptied: the engine may have to be woken.
+    /// The first since the inbox was emptied: the engine may need to be woken.
     case first
     case queued
   }
@@ -40,10 +40,10 @@ package final class EngineInbox: Sendable {
   }
 }
 
-/// An engine's turns, one after the other. It knows no thread and never waits: each turn says what the next one is to
+/// An engine's turns, one after the other. It uses no thread and never waits: each turn says what the next one must
 /// wait for.
 package final class EngineLoop {
-  /// What came from outside since the last turn, beside the inbox.
+  /// Input from outside since the last turn, apart from the inbox.
   package struct News: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
@@ -52,11 +52,11 @@ package final class EngineLoop {
     package static let relay = News(rawValue: 2)
   }
 
-  /// The next turn is due as soon as one of these is readable, the inbox is not empty, or the moment has come.
+  /// The next turn is due as soon as one of these is readable, the inbox is not empty, or `due` is reached.
   package struct Wait: Sendable {
     package var channel: Int32?
     package var relay: Int32?
-    /// Nil for no moment.
+    /// Nil for no time limit.
     package var due: Moment?
   }
 
@@ -64,13 +64,13 @@ package final class EngineLoop {
     /// The next turn is due now.
     case turn
     case wait(Wait)
-    /// The engine has released everything, and takes no more turns.
+    /// The engine has released everything and takes no more turns.
     case ended
   }
 
   private let engine: Engine
   private let inbox: EngineInbox
-  /// Whether the status board has the state of this engine.
+  /// Whether this engine's state is on the status board.
   private var hasPublished = false
 
   package init(_ engine: Engine, inbox: EngineInbox) {
@@ -78,11 +78,10 @@ package final class EngineLoop {
     self.inbox = inbox
   }
 
-  /// Takes in the news and the jobs that are queued, fires the timers that are due, and takes up one piece of deferred
-  /// work.
+  /// Handles the news and the queued jobs, fires the due timers, and runs one piece of deferred work.
   package func turn(hearing news: News) -> Next {
     engine.statusBoard.beginTurn()
-    // What another process asks for comes first: it may want to have what the relay's news would begin.
+    // Requests of other processes come first: they may ask for what the relay's news would begin.
     if news.contains(.channel) { engine.channelHasNews() }
     if news.contains(.relay) { engine.relayHasNews() }
     let mail = inbox.empty()

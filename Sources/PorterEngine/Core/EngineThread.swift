@@ -11,7 +11,7 @@ import Synchronization
   import Android
 #endif
 
-/// Takes an engine's turns on a thread of its own, and waits between them in poll(2).
+/// Runs an engine's turns on a dedicated thread, which waits between them in poll(2).
 final class EngineThread: Turns {
   private let inbox = EngineInbox()
   private let wake: WakeDescriptor
@@ -20,7 +20,7 @@ final class EngineThread: Turns {
 
   private init(wake: WakeDescriptor) { self.wake = wake }
 
-  /// Starts a thread and makes the engine on it. Nil when the system has no thread or descriptor to give.
+  /// Starts a thread and makes the engine on it. Nil when out of threads or file descriptors.
   static func start(_ make: @escaping @Sendable (any Turns) -> Engine) -> EngineThread? {
     guard let wake = WakeDescriptor() else { return nil }
     let thread = EngineThread(wake: wake)
@@ -76,7 +76,7 @@ final class EngineThread: Turns {
       pollfd(fd: wait.relay ?? -1, events: readable, revents: 0),
       pollfd(fd: wait.channel ?? -1, events: readable, revents: 0)
     )
-    // Rounded up, so that it does not wake a moment before a timer is due, again and again.
+    // Rounded up, so that it does not wake repeatedly just before a timer is due.
     let milliseconds = wait.due.map { Int32(clamping: (max(0, ($0 - clock.now()).nanoseconds) + 999_999) / 1_000_000) }
     let ready = withUnsafeMutableBytes(of: &descriptors) { bytes in
       let all = bytes.assumingMemoryBound(to: pollfd.self)

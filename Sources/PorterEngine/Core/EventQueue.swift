@@ -1,14 +1,15 @@
 import PorterPlatform
 import PorterSchema
 
-/// Events on their way to the host: filled by the engine, emptied by any thread of the host's.
+/// Events on their way to the host: filled by the engine, emptied by any thread of the host.
 ///
-/// Taking an event and returning it is one step under the lock, so that none is lost when a time-out and an event meet.
+/// Taking an event and returning it is one step under the lock, so that none is lost when a time-out and an event
+/// coincide.
 package final class EventQueue: Sendable {
   private struct Entry {
-    /// The event and its text are made when they are needed: the host of an extension may read no events at all.
+    /// The event and its text are made when needed: an extension's host may read no events at all.
     enum Content {
-      /// With about how many bytes its text will have, if that is known.
+      /// `bytes`: the approximate length of its text, if known.
       case unmade(@Sendable () -> Event, bytes: Int?)
       case text(String)
     }
@@ -17,7 +18,7 @@ package final class EventQueue: Sendable {
     /// Called on the host's thread once the host has taken it.
     var taken: (@Sendable () -> Void)?
 
-    /// 0 for one whose text is not made yet, and of unknown length.
+    /// 0 if the text is not made yet and its length is unknown.
     var bytes: Int {
       switch content {
       case .unmade(_, let bytes): bytes ?? 0
@@ -36,7 +37,7 @@ package final class EventQueue: Sendable {
   private struct Contents {
     var events: [Entry] = []
     var first = 0
-    /// Of the events that wait.
+    /// Total of the waiting events.
     var bytes = 0
     var lost = 0
     var isClosed = false
@@ -45,7 +46,7 @@ package final class EventQueue: Sendable {
 
     var count: Int { events.count - first }
 
-    /// Half of what the queue holds, less what waits. Nil if that is nothing.
+    /// Half the queue's capacity, less what is waiting. Nil if nothing remains.
     func room(within byteBound: Int) -> (events: Int, bytes: Int)? {
       let room = (events: EventQueue.bound / 2 - count, bytes: byteBound / 2 - bytes)
       return room.events > 0 && room.bytes > 0 ? room : nil
@@ -55,10 +56,10 @@ package final class EventQueue: Sendable {
       guard first < events.count else { return nil }
       defer {
         bytes -= events[first].bytes
-        // What was taken does not stay until the front is given back.
+        // Releases the taken entry without waiting for the front to be removed.
         events[first] = Entry(content: .text(""))
         first += 1
-        // The front is given back in one go once it is the larger half.
+        // The front is removed in one go once it is the larger half.
         if first > 64, first * 2 > events.count {
           events.removeFirst(first)
           first = 0
@@ -67,7 +68,8 @@ package final class EventQueue: Sendable {
       return events[first]
     }
 
-    /// Of those whose length is unknown only the last few may be without a text, so that the number of bytes is about right.
+    /// Appends an entry. Of the entries of unknown length only the last few may be without a text, so that the byte
+    /// count stays about right.
     mutating func append(_ entry: Entry) {
       events.append(entry)
       bytes += entry.bytes
@@ -93,9 +95,9 @@ package final class EventQueue: Sendable {
   }
 
   package static let bound = 4_096
-  /// As many events of unknown length as wait without their texts; one push makes three.
+  /// Maximum events of unknown length waiting without their texts; one push makes three.
   private static let unmade = 8
-  /// A host that handles pushes and nothing else reads no events, and the platform ends its process at 24 MB (INC-33).
+  /// A host that only handles pushes reads no events, and the platform kills its process at 24 MB (INC-33).
   package static func byteBound(_ role: Role) -> Int {
     switch role {
     case .app: 16_777_216
@@ -108,7 +110,8 @@ package final class EventQueue: Sendable {
   private let contents = Monitor(Contents())
   private let wake: WakeDescriptor
 
-  /// Nil when the process has no descriptors left. `isRecorded`: what is posted is an engine's, and counts as emitted (`EventRecord`).
+  /// Nil when the process is out of file descriptors. `isRecorded`: the events posted are an engine's, and count as
+  /// emitted (`EventRecord`).
   package init?(byteBound: Int, isRecorded: Bool = false) {
     guard let wake = WakeDescriptor() else { return nil }
     self.wake = wake
@@ -122,28 +125,29 @@ package final class EventQueue: Sendable {
 
   func post(_ event: Event, taken: (@Sendable () -> Void)? = nil) { post(making: { event }, bytes: nil, taken: taken) }
 
-  /// `make` may be called at any time, on any thread, and never if no host reads the event. Making its text costs a push a tenth of its
-  /// instructions: it is spared by saying about how many `bytes` it will have.
+  /// `make` may be called at any time, on any thread, and never if no host reads the event. Making the text costs a
+  /// push a tenth of its instructions; passing its approximate length in `bytes` saves that.
   func post(making make: @escaping @Sendable () -> Event, bytes: Int?, taken: (@Sendable () -> Void)? = nil) {
     if isRecorded { EventRecord.note(making: make) }
     contents.signal { contents in
       guard !contents.isClosed else { return }
       if contents.count == 0 { wake.raise() }
       contents.append(Entry(content: .unmade(make, bytes: bytes), taken: taken))
-      // The event itself stays, whatever its length.
+      // The new event itself stays, whatever its length.
       while contents.count > 1, contents.count > Self.bound || contents.bytes > byteBound, contents.take() != nil {
         contents.lost += 1
       }
     }
   }
 
-  /// One that says what is to be shown now. A host that is far behind has no use for it, and it displaces no event that is of use later.
+  /// Posts an event about what to show now. A host that is far behind has no use for it, and it displaces no event that
+  /// is useful later.
   func postUnlessBehind(_ event: Event) {
     if contents.withLock({ $0.room(within: byteBound) }) != nil { post(event) }
   }
 
-  /// What may be added of events that can as well wait elsewhere, so that as much is left for those that cannot: as many of
-  /// them, and as many bytes. Nil if nothing; `then` is called as soon as the host has taken enough.
+  /// The room for events that can also wait elsewhere, in events and in bytes; as much is left for those that cannot.
+  /// Nil if there is none; `then` is called as soon as the host has taken enough.
   func room(orLater then: @escaping @Sendable () -> Void) -> (events: Int, bytes: Int)? {
     contents.withLock { contents in
       let room = contents.room(within: byteBound)
@@ -152,7 +156,7 @@ package final class EventQueue: Sendable {
     }
   }
 
-  /// Wakes everyone who waits; what is queued can still be taken.
+  /// Wakes all waiting threads; queued events can still be taken.
   package func close() {
     contents.signal { contents in
       contents.isClosed = true
@@ -160,10 +164,10 @@ package final class EventQueue: Sendable {
     }
   }
 
-  /// Nil when the time ended without an event.
+  /// Takes an event; nil when the time ran out without one.
   package func take(atMost span: Span?) -> Taken? { takeNoting(atMost: span).taken }
 
-  /// With whether something was called because of it.
+  /// Also returns whether something was called because the event was taken.
   package func takeNoting(atMost span: Span?) -> (taken: Taken?, isNoted: Bool) {
     let found: Found? = contents.wait(atMost: span) { contents in
       if contents.lost > 0 {
@@ -181,7 +185,7 @@ package final class EventQueue: Sendable {
       }
       return contents.isClosed ? .closed : nil
     }
-    // The lock is free again.
+    // The lock is released again.
     switch found {
     case .entry(let entry, let roomAwaited):
       let text = entry.text

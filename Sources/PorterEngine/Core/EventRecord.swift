@@ -12,9 +12,9 @@ import Synchronization
   import Android
 #endif
 
-/// Where tests have the types of the events recorded that any process emits, to be compared with the schema of events.
+/// Records for tests the types of the events that any process emits, for comparison with the event schema.
 ///
-/// Debug builds only: `PORTER_EVENTS_TO=FILE` appends each type once for each process, with one write(2) each.
+/// Debug builds only: `PORTER_EVENTS_TO=FILE` appends each type once per process, with one write(2) each.
 enum EventRecord {
   #if DEBUG
     private static let known = Mutex<Set<String>>([])

@@ -3,7 +3,7 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Errors of the layers below, in the words of the interface.
+/// Errors of the layers below, in the interface's terms.
 extension ChatError {
   package init(_ error: StoreError) {
     switch error {

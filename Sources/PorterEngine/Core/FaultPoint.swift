@@ -11,13 +11,13 @@ import Synchronization
   import Android
 #endif
 
-/// The places at which a test kills or freezes the process, to see that what it leaves behind is whole.
+/// The points at which a test kills or freezes the process, to check that it leaves everything intact.
 ///
-/// Debug builds only: `PORTER_HALT_AT=afterCommit` ends the process there by SIGKILL, as a system under memory pressure
-/// would. `PORTER_STOP_AT=afterFetch` freezes it there by SIGSTOP, as a system does with what is not on screen; with
-/// `afterFetch:/some/file` only when that file is there, which is removed, so that it happens once. With
-/// `PORTER_HALT_WITH_PUSHES=2` the process is killed only while as many pushes are in progress. `PORTER_WAIT_AT=beforeFetch:/some/file`
-/// has it wait there until that file is there.
+/// Debug builds only: `PORTER_HALT_AT=afterCommit` kills the process there with SIGKILL, as a system under memory
+/// pressure would. `PORTER_STOP_AT=afterFetch` freezes it there with SIGSTOP, as a system does with processes that are
+/// not on screen; with `afterFetch:/some/file` only if that file exists, which is then removed, so that it happens
+/// once. With `PORTER_HALT_WITH_PUSHES=2` the process is killed only while at least that many pushes are in progress.
+/// `PORTER_WAIT_AT=beforeFetch:/some/file` makes it wait there until that file exists.
 enum FaultPoint: String {
   case beforeFetch, afterFetch, insideCommit, afterCommit, beforeAcknowledge, afterAcknowledge, shownRecorded
   case beforeJoin, afterTokenAnswer
@@ -29,7 +29,8 @@ enum FaultPoint: String {
     openingNamed, takenForgotten
 
   #if DEBUG
-    // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one go on a little.
+    // raise(3) rather than kill(2): a signal to the process may reach another thread first, and this one would run on
+    // briefly.
     private static let wanted = getenv("PORTER_HALT_AT").map { String(cString: $0) }
     private static let wantedPushes = getenv("PORTER_HALT_WITH_PUSHES").flatMap { Int(String(cString: $0)) } ?? 0
     private static let pushes = Atomic<Int>(0)
@@ -41,7 +42,7 @@ enum FaultPoint: String {
     }
   #endif
 
-  /// As many pushes are in progress.
+  /// Sets the number of pushes in progress.
   @inline(__always)
   static func note(pushes count: Int) {
     #if DEBUG

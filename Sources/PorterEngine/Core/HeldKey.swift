@@ -2,7 +2,7 @@ import PorterStore
 
 /// The store's key between one opening and the next.
 package struct HeldKey: Sendable {
-  /// Nil when it was used, and was not to be kept.
+  /// Nil once it was used, if it must not be kept.
   private var held: StoreKey?
   let isRetained: Bool
 
@@ -11,7 +11,7 @@ package struct HeldKey: Sendable {
     self.isRetained = isRetained
   }
 
-  /// To open the store with.
+  /// The key to open the store with.
   var key: StoreKey {
     get throws(StoreError) {
       guard let held else { throw .seal(.keyForgotten) }
@@ -21,7 +21,7 @@ package struct HeldKey: Sendable {
 
   var isForgotten: Bool { held == nil }
 
-  /// The store is open: a key that is not kept is wiped. That a store is plain is no secret.
+  /// Called once the store is open: wipes a key that is not kept. The absence of a key (a plain store) is no secret.
   mutating func discardIfTransient() {
     if !isRetained, held?.isNone == false { held = nil }
   }

@@ -1,6 +1,6 @@
 import PorterMachines
 
-/// What a machine's driver needs from its engine.
+/// Everything a machine's driver needs from its engine.
 package struct MachineSurroundings {
   package let queue: StepQueue
   package let timers: any MachineTimers
@@ -13,34 +13,34 @@ package struct MachineSurroundings {
   }
 }
 
-/// Timers by name. Setting one replaces a timer of that name, and a timer that was cancelled never fires (INC-21).
+/// Timers by name. Setting one replaces a timer of that name, and a cancelled timer never fires (INC-21).
 package protocol MachineTimers {
   func set(_ name: String, milliseconds: UInt32, _ fire: @escaping () -> Void)
   func cancel(_ name: String)
 }
 
-/// Observes each step that is taken.
+/// Observes each step taken.
 package protocol MachineTrace {
-  /// Whether `stepped` is to be called.
+  /// Whether to call `stepped`.
   var isWatching: Bool { get }
-  /// A number for one more running machine.
+  /// Returns a number for a new running machine.
   func newRunner() -> Int
   func stepped<M: Machine>(
     _ machine: M.Type, _ subject: String, runner: Int, from state: M.State, on event: M.Event, _ step: MachineStep<M>)
 }
 
-/// One running machine, and the only code that steps it. Events go through the engine's queue; effects are carried out
-/// in order, to the end, before the next event's step is taken.
+/// One running machine, and the only code that steps it. Events go through the engine's queue; all effects are carried
+/// out in order before the next event's step is taken.
 ///
 /// Threads: the engine's. Ownership: the driver belongs to the part whose state the machine is; `perform` must not keep
 /// that part alive.
 ///
-/// In this module, so that it is compiled where the machine is known: the generic form looks up some types of each machine
-/// when it runs.
+/// In this module, so that it is specialised where the machine is known: the generic form looks up some types of each
+/// machine at run time.
 package final class MachineDriver<M: Machine, Argument> {
   private var current: M.State
   package var state: M.State { current }
-  /// The subject of the machine, where there are several of its kind: used in traces and in the names of timers.
+  /// The machine's subject, where there are several of its kind: used in traces and timer names.
   private let subject: String
   private let runner: Int
   private let surroundings: MachineSurroundings
@@ -57,26 +57,26 @@ package final class MachineDriver<M: Machine, Argument> {
     self.perform = perform
   }
 
-  /// Queues the event. `answered` is called when its step has been taken, before the effects.
+  /// Queues the event. `answered` is called after its step is taken, before the effects.
   package func post(
     _ event: M.Event, _ argument: Argument, answered: ((MachineAnswer<M.Reason>) -> Void)? = nil
   ) {
     surroundings.queue.post { self.take(event, argument, answered) }
   }
 
-  /// Takes the step with everything that it causes, and returns the machine's answer; nil from within another step,
-  /// since this one has not been taken then.
+  /// Takes the step with everything it causes, and returns the machine's answer; nil from within another step, since
+  /// this one has not been taken yet.
   package func request(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason>? {
     var answer: MachineAnswer<M.Reason>?
     post(event, argument) { answer = $0 }
     return answer
   }
 
-  /// The machine's answer now, without taking a step: for asking whether something may begin.
+  /// Returns the machine's answer without taking a step: for asking whether something may begin.
   package func answer(to event: M.Event) -> MachineAnswer<M.Reason> { M.step(state, event).answer }
 
   /// Takes a step that changes no state, bypassing the queue: for asking whether something may begin, when the caller
-  /// cannot wait for the answer. A step that would change the state is not taken, and is the caller's mistake.
+  /// cannot wait for the answer. A step that would change the state is not taken; it is a bug in the caller.
   package func decide(_ event: M.Event, _ argument: Argument) -> MachineAnswer<M.Reason> {
     let step = M.step(state, event)
     guard step.next == state else {
@@ -117,7 +117,8 @@ package final class MachineDriver<M: Machine, Argument> {
 }
 
 extension MachineEffects {
-  /// In order. Their iterator is another module's, which has no form of it for a machine that is known.
+  /// Calls `body` with each effect in order. Their iterator is in another module, which has no specialised form for a
+  /// known machine.
   func each(_ body: (Effect) -> Void) {
     var rest = packed
     while rest != 0, let effect = Effect(rawValue: UInt8(truncatingIfNeeded: rest) &- 1) {

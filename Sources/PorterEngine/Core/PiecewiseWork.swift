@@ -1,14 +1,14 @@
 import PorterPlatform
 
-/// Pieces of work that are done one after the other: in one turn as long as they are quick, and after one that took long, such as one
-/// that waited for a store that fails, in later ones. What the host asks for comes between. Threads: the engine's.
+/// Pieces of work done one after the other: in one turn as long as they are quick, and in later turns after a slow one,
+/// such as one that waited for a failing store. The host's requests come in between. Threads: the engine's.
 final class PiecewiseWork {
   private let clock: any Clock
   private let later: (@escaping () -> Void) -> Void
   private var all: [() -> Void] = []
   private var rest: ArraySlice<() -> Void> = []
   private var isToRepeat = false
-  /// Of the work that was begun last; what waits for a turn may be of an earlier one.
+  /// Number of the work begun last; a continuation waiting for a turn may belong to an earlier one.
   private var number = 0
 
   init(clock: any Clock, later: @escaping (@escaping () -> Void) -> Void) {
@@ -18,13 +18,13 @@ final class PiecewiseWork {
 
   var isUnderWay: Bool { !rest.isEmpty }
 
-  /// In place of what is left of an earlier one.
+  /// Starts these pieces, dropping the rest of an earlier run.
   func begin(_ pieces: [() -> Void]) {
     all = pieces
     start()
   }
 
-  /// Does all of what is under way once more when it has ended.
+  /// Repeats the whole current run after it has ended.
   func repeatAfterwards() { isToRepeat = true }
 
   func end() {

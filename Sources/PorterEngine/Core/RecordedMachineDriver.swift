@@ -1,14 +1,14 @@
 import PorterMachines
 
-/// Steps the machines of one kind whose state is stored in a row, and not in memory.
+/// Steps the machines of one kind whose state is stored in a row rather than in memory.
 ///
-/// A step is taken inside the transaction that stores what it records. It is traced, and its other effects are carried out,
-/// only after that transaction has been committed: a step that was rolled back has never been taken.
+/// A step is taken inside the transaction that stores what it records. It is traced, and its other effects are carried
+/// out, only after the commit: a step that was rolled back was never taken.
 ///
-/// Threads: the engine's. Ownership: the part that the rows belong to owns the driver; `perform` must not keep that part
+/// Threads: the engine's. Ownership: the part that owns the rows owns the driver; `perform` must not keep that part
 /// alive.
 package final class RecordedMachineDriver<M: Machine, Argument> {
-  /// A step that was taken, and whose other effects wait for the commit.
+  /// A step that was taken; its other effects wait for the commit.
   package struct Taken {
     package let step: MachineStep<M>
     fileprivate let subject: String
@@ -43,13 +43,13 @@ package final class RecordedMachineDriver<M: Machine, Argument> {
     return Taken(step: step, subject: subject, before: state, event: event, argument: argument)
   }
 
-  /// The same for a step that records nothing.
+  /// Takes a step that records nothing.
   package func take(_ event: M.Event, of subject: String = "", in state: M.State, _ argument: Argument) -> Taken {
     assert(!Self.isRecorded(event, in: state), "\(M.name): \(event.name) in \(state.name) needs a transaction")
     return Taken(step: M.step(state, event), subject: subject, before: state, event: event, argument: argument)
   }
 
-  /// After the commit, in a step of the queue: carries out the step's other effects, in order.
+  /// Carries out the step's other effects, in order. Call after the commit, in a step of the queue.
   package func carryOut(_ taken: Taken) {
     if surroundings.trace.isWatching {
       surroundings.trace.stepped(M.self, taken.subject, runner: 0, from: taken.before, on: taken.event, taken.step)
@@ -60,7 +60,7 @@ package final class RecordedMachineDriver<M: Machine, Argument> {
     }
   }
 
-  /// After the commit, outside of a step of the queue, or in another machine's: carries out the other effects when it is
-  /// their turn.
+  /// Carries out the other effects in their turn. Call after the commit, outside a step of the queue or in another
+  /// machine's step.
   package func post(_ taken: Taken) { surroundings.queue.post { self.carryOut(taken) } }
 }

@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Rows of the store in the shapes of the interface.
+/// Rows of the store in the forms of the interface.
 extension UserRecord {
   init(_ user: StoredUser) {
     let profile = Profile(displayName: user.displayName, fullName: user.fullName, stored: user.profile)
@@ -17,7 +17,7 @@ extension UserRecord {
   }
 }
 
-/// What records show of a connection: no keys, so that an event that waits to be read keeps none in memory.
+/// The part of a connection that records show: no keys, so that an event waiting to be read keeps none in memory.
 struct ShownConnection {
   let record: PorterSchema.ConnectionRecord
   let isLeft: Bool
@@ -56,16 +56,16 @@ extension ContactRecord.Status {
 }
 
 extension Profile {
-  /// The names stand on their own in the store, where they are looked for; the rest is JSON.
+  /// The names have their own columns in the store, for searching; the rest is JSON.
   init(displayName: String, fullName: String, stored: String?) {
     self = stored.flatMap { try? JSONValue(parsing: $0) }.flatMap { Profile(json: $0) } ?? Profile(displayName: "")
     (self.displayName, self.fullName) = (displayName, fullName)
   }
 
-  /// Nil when there are names only, as for most.
+  /// Nil when there are only names, as in most profiles.
   var stored: String? { json.objectValue?.members.count == 2 ? nil : json.text }
 
-  /// Nil where the other side sees the user's own.
+  /// Nil where the other side sees the user's own profile.
   init?(incognito stored: String?) {
     guard let json = stored.flatMap({ try? JSONValue(parsing: $0) }) else { return nil }
     self.init(json: json)
@@ -73,7 +73,7 @@ extension Profile {
 }
 
 extension StoredUser {
-  /// What contacts learn of this user.
+  /// The profile sent to this user's contacts.
   var profileToSend: Profile { Profile(displayName: displayName, fullName: fullName, stored: profile) }
 }
 
@@ -106,13 +106,13 @@ extension PorterSchema.ConnectionRecord {
 }
 
 extension StoredConnection {
-  /// The user's own address: not a connection to anyone.
+  /// Whether this is the user's own address, not a connection to a contact.
   var isAddress: Bool { status == PorterMachines.Connection.State.published.name }
 
-  /// What the other side learns of the user.
+  /// The profile sent to the other side.
   func profileToSend(_ user: StoredUser) -> Profile { Profile(incognito: incognito) ?? user.profileToSend }
 
-  /// The same with what the user allows this contact in particular.
+  /// The profile sent to this contact, with the preferences set for it in particular.
   func profileToSend(_ user: StoredUser, to contact: StoredContact) -> Profile {
     var profile = profileToSend(user)
     if let own = Preferences(stored: contact.preferences) {
@@ -128,7 +128,7 @@ extension ConnectionEntity {
     self.init(ShownConnection(connection), contact, address.map { AddressRecord($0) })
   }
 
-  /// `address`: that of a connection that is one.
+  /// `address`: set if the connection is an address.
   init(_ connection: ShownConnection, _ contact: StoredContact?, _ address: AddressRecord?) {
     self.init(
       connection: connection.record, contact: contact.map { ContactRecord($0, shown: connection) }, address: address)
@@ -164,7 +164,7 @@ extension PendingConnectionRecord {
 }
 
 extension ChatItemRecord {
-  /// `now`: when it is reported, if that may be long after it was written.
+  /// `now`: the time of the report, if it may be long after the item was written.
   init(_ item: StoredItem, at now: ClockReading? = nil) {
     let (content, call) = MessageContent.stored(item.content, isSent: item.isSent)
     self.init(
@@ -184,7 +184,7 @@ extension ChatItemRecord {
 extension MessageContent {
   init(_ item: ShownItem) { self = Self.stored(item.content, isSent: item.isSent).content }
 
-  /// With the call that the item is of. Empty for what cannot be read.
+  /// Returns the content, and the call if the item is a call's. Unreadable content becomes empty text.
   fileprivate static func stored(_ text: String, isSent: Bool) -> (content: MessageContent, call: CallItem?) {
     let json = try? JSONValue(parsing: text)
     let call = json.flatMap { CallItem(stored: $0) }
@@ -194,7 +194,7 @@ extension MessageContent {
 }
 
 extension ReactionCount {
-  /// Each reaction once, with the sides that have it.
+  /// Each reaction once, with its total and whether the user reacted.
   static func counted(_ reactions: [StoredReaction]) -> [ReactionCount] {
     var counts: [ReactionCount] = []
     for stored in reactions {

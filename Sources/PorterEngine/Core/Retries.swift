@@ -1,8 +1,8 @@
 import PorterPlatform
 import PorterStore
 
-/// Work that is repeated because the store could not be read, or because the relay or the server did not answer: by a timer
-/// of its own for each kind of work, after a delay that grows with each failure of that kind. Threads: the engine's.
+/// Repeats work because the store could not be read, or because the relay or the server did not answer. Each kind of
+/// work has its own timer, with a delay that grows with each failure of that kind. Threads: the engine's.
 final class Retries {
   private let timers: Timers
   private let storeAccess: StoreAccess
@@ -16,13 +16,13 @@ final class Retries {
     self.log = log
   }
 
-  /// Calls `again` by the timer `name`, unless that is set already: what fails together counts as one attempt.
+  /// Calls `again` by the timer `name`, unless that is already set: simultaneous failures count as one attempt.
   func retry(_ name: String, _ again: @escaping () -> Void) {
     guard !timers.isSet(name) else { return }
     retryInstead(name, again)
   }
 
-  /// Like `retry`, in place of what the timer was set for.
+  /// Like `retry`, but replaces the timer's previous action.
   func retryInstead(_ name: String, _ again: @escaping () -> Void) {
     timers.set(name, after: attempts.next(name), again)
   }
@@ -30,10 +30,11 @@ final class Retries {
   /// An attempt succeeded: the next failure counts as the first.
   func reset(_ name: String) { attempts.reset(name) }
 
-  /// What `look` finds in the store. If that cannot be read now, nil, and `again` is called later by the timer `name`.
+  /// Returns what `look` finds in the store. Nil if the store cannot be read now; `again` is then called later by the
+  /// timer `name`.
   ///
-  /// A disk that fails for a moment, or a lock that is not available, must not be mistaken for a record that is not there:
-  /// what was due would be forgotten, or, as with a token, be made anew.
+  /// A brief disk failure or an unavailable lock must not be mistaken for a missing record: due work would be forgotten
+  /// or, as with a token, the record would be made anew.
   func read<Value>(
     orLater name: String, _ again: @escaping () -> Void, _ look: (Store) throws(StoreError) -> Value
   ) -> Value? {
@@ -49,13 +50,13 @@ final class Retries {
     }
   }
 
-  /// Calls `again` by the timer `name`, as after a reading that failed.
+  /// Calls `again` by the timer `name`, as after a failed read.
   func later(_ name: String, _ again: @escaping () -> Void) {
     timers.set(name, after: readings.next(name), again)
   }
 }
 
-/// One back-off for each timer's name, which only a success under that name resets.
+/// One back-off per timer name, reset only by a success under that name.
 struct NamedBackoffs {
   private var backoffs = [String: Backoff]()
 

@@ -5,11 +5,11 @@ enum Setting {
   static let appSettings = "appSettings"
   static let previewMode = "ntfPreviewMode"
   static let appLock = "appLock"
-  /// When all mailboxes were looked into last, in milliseconds since 1970.
+  /// When all mailboxes were last checked, in milliseconds since 1970.
   static let lastPoll = "lastPoll"
   /// The newest entry of the ledger whose event an app's host has taken.
   static let toldThrough = "toldThrough"
-  /// What the app's last opening of the store is known by.
+  /// The name of the app's last opening of the store.
   static let opening = "opening"
   static let strings = "ntfStrings"
 }

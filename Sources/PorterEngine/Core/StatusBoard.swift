@@ -4,10 +4,10 @@ import PorterPlatform
 import PorterStore
 import Synchronization
 
-/// The state of an engine, for callers that ask while it is too busy to answer: updated by the engine at the end of each
-/// turn, read by any thread.
+/// The state of an engine, for callers that ask while it is too busy to answer: updated by the engine at the end of
+/// each turn, read by any thread.
 final class StatusBoard: Sendable {
-  /// What an engine can be busy with for long.
+  /// Activities that can keep an engine busy for a long time.
   enum Activity: String, Sendable {
     case working = "at work"
     case transaction = "in a transaction, or waiting for one"
@@ -16,7 +16,7 @@ final class StatusBoard: Sendable {
     case rekeying = "giving the store another key"
   }
 
-  /// One reference: the snapshot is large, and is replaced with each turn.
+  /// One reference: the snapshot is large, and is replaced each turn.
   private final class Published: Sendable {
     let snapshot: EngineSnapshot
     init(_ snapshot: EngineSnapshot) { self.snapshot = snapshot }
@@ -24,7 +24,7 @@ final class StatusBoard: Sendable {
 
   private struct Contents {
     var published: Published?
-    /// Nil while the engine waits for something to do.
+    /// Nil while the engine is idle.
     var turnBegan: Moment?
     var activity = Activity.working
     var activityBegan = Moment(nanoseconds: 0)
@@ -55,7 +55,7 @@ final class StatusBoard: Sendable {
     }
   }
 
-  /// Of a turn in which nothing happened: what was put up last is still so.
+  /// Ends a turn in which nothing happened: the last published snapshot still holds.
   func endIdleTurn() { contents.withLock { $0.turnBegan = nil } }
 
   func begin(_ activity: Activity) {
@@ -73,7 +73,8 @@ final class StatusBoard: Sendable {
   /// Whether the process was on screen at the end of the last turn.
   var isOnScreen: Bool { contents.withLock { $0.published?.snapshot.isOnScreen ?? false } }
 
-  /// What was put up last, and what the engine has been doing since; nil if it began that less than `patience` ago.
+  /// The last published snapshot, and what the engine has been doing since; nil unless its turn began at least
+  /// `patience` ago.
   func busy(for patience: Span) -> (snapshot: EngineSnapshot, activity: Activity, since: Span)? {
     let now = clock.now()
     return contents.withLock { contents in
@@ -85,7 +86,7 @@ final class StatusBoard: Sendable {
   }
 }
 
-/// The states of an engine's machines, and what it has open.
+/// The states of an engine's machines, and the resources it has open.
 struct EngineSnapshot: Sendable {
   let role: Role
   let instance: Instance
@@ -97,7 +98,7 @@ struct EngineSnapshot: Sendable {
   let isOnScreen: Bool
   let presence: PorterMachines.Presence.State
   let push: Push.State?
-  /// Nil in a process that does no rounds in the background.
+  /// Nil in a process that does no background rounds.
   let refresh: BackgroundRefresh.State?
   let counter: OperationCounter
   let claims: [ClaimState]
@@ -117,13 +118,13 @@ struct EngineSnapshot: Sendable {
     }
   }
 
-  /// Nothing is open, locked or under way: a process may be frozen. The same as that `holds` is empty.
+  /// Nothing is open, locked or under way: the process may be frozen. Equivalent to an empty `holds`.
   var isQuiescent: Bool {
     !hasStore && !hasRelay && !hasChannel && !holdsPhaseFile
       && OperationKind.allCases.allSatisfy { counter.count($0) == 0 }
   }
 
-  /// What keeps the controller from being quiescent, in words for a person.
+  /// What keeps the controller from being quiescent, in plain words.
   var holds: [String] {
     var holds: [String] = []
     if hasStore { holds.append("the store is open") }
@@ -133,21 +134,21 @@ struct EngineSnapshot: Sendable {
     for kind in OperationKind.allCases where counter.count(kind) > 0 {
       holds.append("\(counter.count(kind)) operations of \(kind.name) are under way")
     }
-    // Without a relay none can come, and the callers that wait are about to be answered.
+    // Without a relay none can arrive, and the waiting callers are about to be answered.
     if hasRelay, awaitedAnswers > 0 {
       holds.append("\(awaitedAnswers) answers of the notification server are awaited")
     }
     return holds
   }
 
-  /// By kind, how many are under way, and the number of the cycle in which they began.
+  /// The number of operations under way by kind, and the number of the cycle in which they began.
   var operationCounts: JSONValue {
     var counts: [(String, JSONValue)] = [("cycle", JSONValue(counter.cycle))]
     for kind in OperationKind.allCases { counts.append((kind.name, JSONValue(counter.count(kind)))) }
     return .object(JSONObject(counts))
   }
 
-  /// What may not begin now: the two flags of an app that leaves the screen.
+  /// Operations that may not begin now: the two flags of an app that leaves the screen.
   var blocked: JSONValue {
     [
       "network": .bool(operations != .running),
@@ -168,7 +169,7 @@ struct EngineSnapshot: Sendable {
     ])
   }
 
-  /// What work of this process has claimed at this moment.
+  /// Connections currently claimed by this process.
   var claimed: JSONValue {
     .array(
       claims.map { claim in
@@ -179,7 +180,8 @@ struct EngineSnapshot: Sendable {
       })
   }
 
-  /// `np_state`'s answer without the engine. It may have changed since, so it is never reported as quiescent.
+  /// The answer of `np_state` without the engine. The state may have changed since, so it is never reported as
+  /// quiescent.
   func describe(
     _ activity: StatusBoard.Activity, for span: Span, peer: PhaseFile, peerRole: Role, eventsWaiting: Int,
     pushesWaiting: Int

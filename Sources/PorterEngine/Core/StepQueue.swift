@@ -1,8 +1,7 @@
 /// The events of all machines of one engine, first in, first out.
 ///
-/// An event that is posted while another one's effects are carried out waits for its turn. So the effects of a step
-/// happen in the order in which the machine's file lists them, whatever they cause, and everything happens in the order
-/// in which it was requested.
+/// An event posted while another one's effects are carried out waits for its turn. So a step's effects happen in the
+/// order in which the machine's file lists them, whatever they cause, and everything happens in the order requested.
 package final class StepQueue {
   private var waiting: [() -> Void] = []
   private var next = 0
@@ -10,8 +9,8 @@ package final class StepQueue {
 
   package init() {}
 
-  /// Takes the step after those that are waiting. If no step is in progress, it has been taken on return, with
-  /// everything that it caused.
+  /// Takes the step after those waiting. If no step is in progress, it has been taken on return, with everything it
+  /// caused.
   package func post(_ step: @escaping () -> Void) {
     waiting.append(step)
     guard !isRunning else { return }

@@ -1,11 +1,12 @@
 import PorterPlatform
 import PorterStore
 
-/// What the host of an app has taken of its events while the store was closed, as it is while the app is suspended: kept in a file
-/// beside the store until the store has it, also if that is opened by the app's next process. So no event comes a second time.
+/// The events that an app's host took while the store was closed, as it is while the app is suspended. They are kept in
+/// a file next to the store until they are in the store, even if it is opened by the app's next process. So no event
+/// comes twice.
 ///
-/// The file needs no lock, since one app at a time has the store; a process may be frozen or killed at any point of writing it.
-/// Threads: the engine's.
+/// The file needs no lock, since only one app at a time has the store; a process may be frozen or killed at any point
+/// while writing it. Threads: the engine's.
 final class TakenEvents {
   enum Kind: String, CaseIterable {
     /// The newest entry of the ledger.
@@ -21,8 +22,8 @@ final class TakenEvents {
   private let stop: StopSignal
   private let isApp: Bool
   private var known = [Kind: Set<Int64>]()
-  /// As the store has it since this process opened it last. The numbers mean something in a store that was opened so last, and
-  /// not in one that was put in its place, such as one from a backup, even if that has the place of the file on the disk.
+  /// The name stored when this process last opened the store. The numbers are valid only in a store whose last opening
+  /// has this name, not in one put in its place, such as a backup, even if that occupies the same place on the disk.
   private var opening: String?
 
   init(_ context: EngineContext) {
@@ -34,19 +35,19 @@ final class TakenEvents {
     isApp = context.role == .app
   }
 
-  /// The store is open. Reads what was kept for it, and gives this opening a name of its own.
+  /// Called once the store is open. Reads what was kept for it, and gives this opening its own name.
   func beginOpening(_ store: Store) throws(StoreError) {
     guard isApp else { return }
     let last: String?
     do throws(StoreError) { last = try store.setting(Setting.opening) } catch {
-      // A process that has had the store open continues as it is, and retries what it cannot read.
+      // A process that had the store open before continues as it is, and retries what it cannot read.
       guard opening != nil else { throw error }
       return log(.info, "the name of the store's last opening could not be read", ["error": error.description])
     }
     if opening == nil { known = read(of: last) } else if opening != last { known = [:] }
     let new = TextEncoding.hex(randomness.bytes(16))
     do throws(SystemError) {
-      // First: a process that is killed before the store has the new name, or right after, leaves a file that is about the store.
+      // First: a process killed just before or after the store gets the new name leaves a file that matches the store.
       if !known.isEmpty {
         try write(known, of: last, next: new)
         FaultPoint.reach(.openingWritten)
@@ -68,18 +69,18 @@ final class TakenEvents {
     }
   }
 
-  /// Writes to the store what was taken, and waits for no other process that is writing: until that is done, the file has it. Else
-  /// the call with which the host has taken the event would return before anything is written.
+  /// Writes to the store what was taken, without waiting for another process that is writing: until it succeeds, the
+  /// file has it. Otherwise the host's call that took the event would return before anything is written.
   func unwaiting(_ write: () throws(StoreError) -> Void) throws(StoreError) {
     try stop.withReleaseBudget(Durations.releaseBudget) { Result { () throws(StoreError) in try write() } }.get()
   }
 
   func kept(_ kind: Kind) -> Set<Int64> { known[kind] ?? [] }
 
-  /// In place of what was kept of this kind.
+  /// Replaces what was kept of this kind.
   func keep(_ numbers: Set<Int64>, _ kind: Kind) { change(kind, to: numbers) }
 
-  /// The store has them, or is to have them now.
+  /// Drops this kind: the store has the numbers, or is about to get them.
   func forget(_ kind: Kind) { change(kind, to: []) }
 
   private func change(_ kind: Kind, to numbers: Set<Int64>) {
@@ -98,7 +99,7 @@ final class TakenEvents {
 
   private static let limit = 1 << 20
 
-  /// `next`: the name that the store is given now.
+  /// `next`: the name the store is about to get.
   private func write(
     _ kept: [Kind: Set<Int64>], of opening: String?, next: String? = nil
   ) throws(SystemError) {
@@ -117,7 +118,7 @@ final class TakenEvents {
 
   private static let next = "next "
 
-  /// At any moment the file is whole: the old one or the new one.
+  /// The file is whole at any moment: either the old one or the new one.
   private func replace(with bytes: [UInt8]) throws(SystemError) {
     let new = path + "_new"
     let file = try files.open(new, for: .writingOrCreating)
@@ -131,7 +132,7 @@ final class TakenEvents {
     try files.rename(new, to: path)
   }
 
-  /// Nothing, if the file is not whole, or not about the store that was opened so.
+  /// Returns nothing if the file is not whole, or does not match the store opened under this name.
   private func read(of opening: String?) -> [Kind: Set<Int64>] {
     guard let opening, let file = try? files.open(path, for: .reading) else { return [:] }
     defer { files.close(file) }

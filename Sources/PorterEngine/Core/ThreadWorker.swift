@@ -1,6 +1,6 @@
 import PorterPlatform
 
-/// A thread that carries out requests, started with the first of them.
+/// A thread that carries out requests, started with the first one.
 final class ThreadWorker: RequestWorker {
   private struct Queue {
     var requests: [Request] = []
@@ -50,8 +50,8 @@ final class ThreadWorker: RequestWorker {
     return true
   }
 
-  /// Nil at the end. When the answer is handed over, this thread holds the transport no more: a host that frees the
-  /// controller on the answer is the last to hold it.
+  /// Returns nil at the end. When the answer is handed over, this thread no longer holds the transport: a host that
+  /// frees the controller on the answer is the last to hold it.
   private static func performNext(_ queue: Monitor<Queue>) -> Handover? {
     let next: Request?? = queue.wait(atMost: nil) { queue in
       if !queue.requests.isEmpty { return .some(.some(queue.requests.removeFirst())) }

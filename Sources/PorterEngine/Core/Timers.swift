@@ -3,7 +3,7 @@ import PorterPlatform
 /// The engine's timers; they fire in its turns. A timer that is cancelled, or set again under its name, never fires
 /// late.
 final class Timers {
-  /// A class, as an array of objects is of a type that every process has already.
+  /// A class, because an array of objects is of a type that every process already has.
   private final class Timer {
     let number: Int
     let name: String
@@ -27,7 +27,7 @@ final class Timers {
     next += 1
   }
 
-  /// Makes a timer that is set due now.
+  /// Makes a timer due now if it is set.
   func hasten(_ name: String) {
     guard let index = timers.firstIndex(where: { $0.name == name }) else { return }
     timers[index].due = min(timers[index].due, clock.now())
@@ -47,8 +47,8 @@ final class Timers {
     return next
   }
 
-  /// Whether any was due. After one that took long, such as one that waited for the store, the others are left to the next turn: what
-  /// the host asks for comes between.
+  /// Runs due timers; returns whether any was due. After a slow one, such as one that waited for the store, the others
+  /// are left to the next turn: the host's requests come in between.
   @discardableResult
   func runDue() -> Bool {
     let now = clock.now()
@@ -64,7 +64,7 @@ final class Timers {
   }
 }
 
-/// Names of the timers that begin work by themselves; a chat that suspends cancels them all.
+/// Names of the timers that begin work on their own; a chat that suspends cancels them all.
 enum TimerName {
   static let outbox = "outbox"
   static let subscribe = "subscribe"
@@ -102,6 +102,6 @@ enum TimerName {
     callsAgain, subscriptionReports,
   ]
 
-  /// Those that try again what the relay did not take or give.
+  /// Timers that retry what the relay did not accept or return.
   static let relayRetries = [outbox, subscribe, subscriptions, serverRequests, tokenRetry, mailboxes, replies]
 }

@@ -1,7 +1,7 @@
-/// What is being asked of the relay, by key, so that nothing is asked twice at the same time.
+/// Requests to the relay in progress, by key, so that nothing is asked twice at the same time.
 ///
-/// Closing the relay gives everything up, and each request that was given up ends only after that. Such a late end must
-/// not clear the mark of a request that began since (INC-21), so that each mark has a ticket of its cycle.
+/// Closing the relay abandons everything, and each abandoned request ends only after that. Its late end must not clear
+/// the mark of a request that began since (INC-21), so each mark has a ticket with its cycle.
 struct UnderWay<Key: Hashable> {
   struct Ticket {
     fileprivate let keys: [Key]
@@ -15,7 +15,7 @@ struct UnderWay<Key: Hashable> {
   var isEmpty: Bool { keys.isEmpty }
   func contains(_ key: Key) -> Bool { keys.contains(key) }
 
-  /// To be ended with the ticket.
+  /// Returns the ticket to pass to `end`.
   mutating func begin(_ key: Key) -> Ticket { begin([key]) }
 
   mutating func begin(_ keys: [Key]) -> Ticket {

@@ -2,8 +2,8 @@ import PorterSchema
 import PorterStore
 
 extension Lifecycle {
-  /// Runs `work` on the open store, or on one that is opened for this alone and closed again on return: for a few rows
-  /// that a suspended app or an extension has to write. What is suspended stays suspended, and quiescent.
+  /// Runs `work` on the open store, or on one opened just for this and closed again on return: for a few rows that a
+  /// suspended app or an extension must write. A suspended chat stays suspended and quiescent.
   func withStore<Value>(_ work: (Store) throws(StoreError) -> Value) throws(ChatError) -> Value {
     if let store, operations.admits(.database) {
       return try mapStoreErrors { () throws(StoreError) in try work(store) }

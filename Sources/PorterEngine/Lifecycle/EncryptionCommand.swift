@@ -11,10 +11,10 @@ extension Engine {
     return try changeKey(from: try parse(currentText), to: try parse(newText))
   }
 
-  /// Gives the store another key, its first, or none. Only while the chat is not running, and only in the app.
+  /// Sets, changes or removes the store's key. Only while the chat is not running, and only in the app.
   func changeKey(from current: StoreKey, to new: StoreKey) throws(ChatError) -> Response {
     try requireKeyMayChange()
-    // Before anything is closed, so that a mistyped key changes nothing.
+    // Before closing anything, so that a mistyped key changes nothing.
     try stored { () throws(StoreError) in
       try Store.check(configuration.location, key: current, ports: configuration.ports)
     }
@@ -25,7 +25,7 @@ extension Engine {
     statusBoard.begin(.rekeying)
     defer { statusBoard.end() }
     do throws(StoreError) {
-      // Interrupted when the store must be closed: then it is as it was, and the change may be asked for again.
+      // Interrupted when the store must be closed: the store is then unchanged, and the change may be requested again.
       try Rekeying.run(configuration.location, from: current, to: new, stop: stop, ports: configuration.ports) {
         stage in
         FaultPoint.reach(stage)
@@ -33,7 +33,7 @@ extension Engine {
       lifecycle.heldKey = HeldKey(new, isRetained: lifecycle.heldKey.isRetained)
     } catch {
       log(.error, "the store could not be given another key", ["error": error.description])
-      // The old store is as it was, and is opened again as if nothing had been asked.
+      // The old store is unchanged, and is reopened as if nothing had been requested.
       if wasOpen, lifecycle.heldKey.isForgotten {
         lifecycle.heldKey = HeldKey(current, isRetained: lifecycle.heldKey.isRetained)
       }
@@ -44,7 +44,7 @@ extension Engine {
     return .cmdOk(nil)
   }
 
-  /// Not called off by what called the change of the key off.
+  /// Reopens the store. Not cancelled by the event that cancelled the key change.
   private func reopenAfterKeyChange() -> StoreError? {
     stop.withReleaseBudget(Durations.releaseBudget) { lifecycle.open() }
   }
@@ -54,7 +54,7 @@ extension Engine {
     guard lifecycle.isAtRest else { throw .error(.chatNotStopped) }
   }
 
-  /// Who has the store open, if that is why it could not be replaced (INC-18).
+  /// The process that has the store open, if that is why it could not be replaced (INC-18).
   private func inUse(_ error: StoreError) -> ChatError? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
     let holder = [Role.extension, .share, .app].lazy

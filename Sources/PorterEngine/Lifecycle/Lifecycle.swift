@@ -4,29 +4,29 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// What the lifecycle asks of the engine's other parts.
+/// Requests of the lifecycle to the engine's other parts.
 protocol LifecycleWork: AnyObject {
-  /// From here on it is reported what comes into the ledger. Throws when that cannot be read.
+  /// Starts reporting new ledger entries. Throws when the ledger cannot be read.
   func beginWatchingChanges() throws(StoreError)
   /// Opens the relay, if there is one.
   func openRelay()
-  /// Closes the relay and gives up the requests to it. With `mayDoze` its file may stay open, unlocked.
+  /// Closes the relay and abandons the requests to it. With `mayDoze` its file may stay open, unlocked.
   func closeRelay(mayDoze: Bool)
   func closeDozingRelay()
   var hasDozingRelay: Bool { get }
-  /// Takes up everything that a main run does by itself.
+  /// Starts all work that a main run does on its own.
   func takeUpWork()
-  /// Takes up what is in the store only, and looks into the mailboxes in time.
+  /// Starts only the work found in the store, and checks the mailboxes in time.
   func takeUpWithoutSubscribing()
-  /// Begins nothing new by itself.
+  /// Stops starting new work on its own.
   func stopReceiving()
-  /// The store is about to be closed.
+  /// Called when the store is about to be closed.
   func storeWillClose()
-  /// An app has published another phase.
+  /// Called when an app has published another phase.
   func appPhaseChanged(to phase: AppPhase.State)
 }
 
-/// Whether the store is open and the chat runs, what this process shows others of it, and which work may begin.
+/// Controls whether the store is open and the chat runs, what other processes see of this, and which work may begin.
 ///
 /// Owns the machines `app_phase` or `extension_phase`, `chat_lifecycle` and `operations`, the store, its key, and the
 /// phase file. Threads: the engine's.
@@ -48,22 +48,23 @@ final class Lifecycle {
       peers.close()
     }, reportRest: { [unowned self] in chat.post(.drained, $0) })
 
-  /// What the store is opened with, as long as it may be. A store that dozes was opened with another.
+  /// The key that opens the store, for as long as it may be kept. Changing it closes a dozing store, which was opened
+  /// with another.
   var heldKey = HeldKey(.none, isRetained: true) {
     didSet { closeDozing() }
   }
-  /// Whether the store dozes between two pushes of this process, in place of being closed.
+  /// Whether the store dozes between two pushes of this process instead of being closed.
   private(set) var dozesBetweenPushes = false
-  /// The store in the state `dozing`: no lock of it is held.
+  /// The store in the state `dozing`: it holds no lock.
   var dozingStore: Store?
-  /// Why the store could not be opened, or not be read when the chat was to start.
+  /// Why the store could not be opened, or could not be read when the chat should have started.
   var storeProblem: StoreError?
-  /// Whether this run takes part in receiving and sending by itself; an extension fetches only what a push asks for.
+  /// Whether this run receives and sends on its own; an extension fetches only what a push asks for.
   private(set) var isMain = false
-  /// Callers that wait until the chat runs, or cannot.
+  /// Callers waiting until the chat runs, or cannot run.
   private var activationWaiters: [(Bool) -> Void] = []
   private var stopWaiters: [() -> Void] = []
-  /// Callers that wait until everything is released.
+  /// Callers waiting until everything is released.
   private var releaseWaiters: [() -> Void] = []
 
   init(_ context: EngineContext, phaseFile: PhaseFile, peers: PeerLink, work: any LifecycleWork) {
@@ -89,22 +90,23 @@ final class Lifecycle {
 
   var chatState: ChatLifecycle.State { chat.state }
   var isActive: Bool { chat.state == .active }
-  /// Released until it is activated.
+  /// Everything is released until the chat is activated.
   var isSuspended: Bool { chat.state == .suspended || chat.state == .dozing }
-  /// The network is at rest or comes to rest, and the store is open.
+  /// The network is stopped or stopping, and the store is open.
   var isInBackground: Bool { chat.state == .background }
   /// Commands read and write the store.
   var isStarted: Bool { isActive || isInBackground }
   var store: Store? { context.store }
 
-  /// Whether this process sends what waits, by itself.
+  /// Whether this process sends waiting messages on its own.
   var maySend: Bool {
     guard isMain || context.role != .app, operations.admits(.sending) else { return false }
     // A push asks before it begins.
     return context.role != .share || !isStoppedByUser
   }
 
-  /// Also while the chat suspends, until the store's turn has come: what is written then is sent when the network is back.
+  /// Also passes while the chat suspends, until it is the store's turn: messages written then are sent when the network
+  /// is back.
   func requireStarted() throws(ChatError) {
     guard isStarted || chat.state == .suspending && operations.admits(.database),
       context.role != .share || !isStoppedByUser
@@ -117,7 +119,7 @@ final class Lifecycle {
     guard !isInBackground else { throw .nightporter(.networkStopped) }
   }
 
-  /// Neither running nor suspended: the store may be replaced, and the relay be set.
+  /// Neither running nor suspended: the store may be replaced, and the relay may be set.
   var isAtRest: Bool {
     switch chat.state {
     case .closed, .stillOpen, .opened, .stopped: true
@@ -128,7 +130,7 @@ final class Lifecycle {
 
   // MARK: Opening and closing for the host
 
-  /// Nil when the store is open, or needs not be; else why not.
+  /// Opens the store. Nil when it is open or need not be; otherwise the reason.
   func open() -> StoreError? {
     chat.post(.open, .none)
     return store == nil ? storeProblem : nil
@@ -136,10 +138,11 @@ final class Lifecycle {
 
   func close() { chat.post(.close, .none) }
 
-  /// "" or why the store is still open. A chat that runs is suspended first: a host that closes the store means it.
+  /// Returns "" or why the store is still open. A running chat is suspended first: a host that closes the store means
+  /// it.
   func closeForHost() -> String {
     if !isAtRest {
-      // Nothing is waited for, but there is time to cut a long log.
+      // Waits for nothing, but there is time to cut a long log.
       let end = context.clock.now() + Durations.backgroundSuspension
       phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false))
     }
@@ -150,7 +153,7 @@ final class Lifecycle {
   func reopenForHost() -> String {
     chat.post(.open, .none)
     if store != nil { return "" }
-    // The words that programs made for SimpleX's interface know.
+    // The text that programs written for SimpleX's interface expect.
     let forgotten = "reopenDBStore: no key"
     // A suspended chat stays quiescent until it is activated, which opens the files.
     if isSuspended { return heldKey.isForgotten ? forgotten : "" }
@@ -164,7 +167,7 @@ final class Lifecycle {
   func start(mainApp: Bool) throws(ChatError) -> Bool {
     let wasActive = isActive
     isMain = mainApp && context.role == .app
-    // What waits for the user is taken up also by an app that a round has activated.
+    // An app that a background round has activated also takes up the work that waits for the user.
     try enter(Activation(kind: .start, takesUpWork: !wasActive || !phase.isOnScreen))
     return !wasActive
   }
@@ -175,11 +178,11 @@ final class Lifecycle {
     try enter(Activation(kind: .activate, takesUpWork: takesUpWork))
   }
 
-  /// As an extension reads it in the app's phase file.
+  /// Whether the user stopped the chat, as an extension reads it from the app's phase file.
   private var isStoppedByUser: Bool { peers.peerFile.published()?.isStopped ?? false }
 
   private func enter(_ activation: Activation) throws(ChatError) {
-    // The user's stop holds for all processes, as while the store is copied.
+    // The user's stop holds for all processes, for example while the store is copied.
     if context.role != .app, isStoppedByUser { throw .error(.chatNotStarted) }
     if !holdPhase() {
       if let problem = phaseFile.problem { throw ChatError(problem) }
@@ -192,7 +195,7 @@ final class Lifecycle {
     guard isActive else { throw activationError }
   }
 
-  /// Asked before anything is changed, so that a second app leaves the first alone and stays as it is (INC-16).
+  /// Called before anything is changed, so that a second app leaves the first one alone and stays as it is (INC-16).
   private func holdPhase() -> Bool {
     peers.listen()
     guard context.role == .app, !phaseFile.hold() else { return true }
@@ -200,12 +203,13 @@ final class Lifecycle {
     return false
   }
 
-  /// Woken in the background to fetch: a bounded time at work, which the host ends with `background` or `suspended`.
+  /// Begins a bounded period of work after a wake-up in the background to fetch; the host ends it with `background` or
+  /// `suspended`.
   func beginBackgroundRefresh() throws(ChatError) {
     guard context.role == .app else { throw .nightporter(.roleNotAllowed("background refresh")) }
-    // Asked before anything is changed, as by `holdPhase`. Nothing is held: the machine may refuse.
+    // Checked before anything is changed, as in `holdPhase`. Nothing is held: the machine may refuse.
     if phaseFile.isHeldElsewhere() { throw ownedElsewhere }
-    // Before `/_start` it is not known that this is the main run, and nothing would be fetched.
+    // Before `/_start` this is not known to be the main run, and nothing would be fetched.
     guard isMain else { throw .error(.chatNotStarted) }
     var refusal: String?
     phase.beginBackgroundWork { if case .refused(let reason) = $0 { refusal = reason } }
@@ -228,7 +232,7 @@ final class Lifecycle {
     case runsElsewhere(Owner?)
   }
 
-  /// Has the chat run for a push. `then` is called once.
+  /// Makes the chat run for a push. `then` is called once.
   func runForPush(then: @escaping (RunForPush) -> Void) {
     if isActive {
       // The system grants an app time for each push that wakes it.
@@ -240,12 +244,12 @@ final class Lifecycle {
       guard storeProblem == nil else { return then(.doesNot) }
       return then(.runsElsewhere(StoreHolder.find(among: [(context.role, phaseFile)], except: context.instance)))
     }
-    // An app that a system has launched in the background is the main run, though its host has not started it.
+    // An app launched by the system in the background is the main run, although its host has not started it.
     if context.role == .app, isAtRest { isMain = true }
     activationWaiters.append { then($0 ? .runs : .doesNot) }
     phase.beginBackgroundWork { [weak self] answer in
       guard let self else { return }
-      // It is under way, for a push that came in the same turn; its end is reported to both.
+      // Already under way, for a push that came in the same turn; its end is reported to both.
       if case .ignored = answer, !isActive { return }
       reportActivation(isActive)
     }
@@ -259,29 +263,29 @@ final class Lifecycle {
 
   // MARK: Releasing
 
-  /// The app left the screen: the network comes to rest, and the store stays open until a suspension, which ends at `end` if the
-  /// host asks for none before.
+  /// The app left the screen: the network stops, and the store stays open until a suspension, which ends at `end`
+  /// unless the host asks for one before.
   func leaveScreen(by end: Moment) { phase.leaveScreen(Suspension(end: end)) }
 
-  /// `/_app doze`. A store that was opened before closes after the next push, and dozes from the one after it on.
+  /// `/_app doze`. A store opened before this closes after the next push, and dozes from the push after that on.
   func setDozing(_ dozes: Bool) {
     dozesBetweenPushes = dozes
     if !dozes { closeDozing() }
   }
 
-  /// A store that dozes is closed, and opened anew when it is needed.
+  /// Closes a dozing store; it is reopened when needed.
   private func closeDozing() {
     if chat.state == .dozing { chat.post(.close, .none) }
   }
 
-  /// `/_stop`. `then` is called once, when what has begun is finished or its time is up, so that the store may be replaced.
+  /// `/_stop`. `then` is called once, when work under way is finished or out of time, and the store may be replaced.
   func stop(then: @escaping () -> Void) {
     phase.stop(Suspension(end: context.clock.now() + Durations.stop))
     reportReleased()
     stopWaiters.append(then)
   }
 
-  /// Whether any caller waited for it.
+  /// Returns whether any caller was waiting.
   private func reportStopped() -> Bool {
     guard !stopWaiters.isEmpty, chat.state != .stopping else { return false }
     let waiting = stopWaiters
@@ -290,23 +294,23 @@ final class Lifecycle {
     return true
   }
 
-  /// `/_app suspend`: within `delay`, and right now without one.
+  /// `/_app suspend`: within `delay`, or immediately if there is none.
   func suspend(within delay: Span) {
     guard delay > .zero else { return suspendNow() }
     phase.suspend(Suspension(end: context.clock.now() + delay))
   }
 
-  /// Releases everything for a push that is about to be answered. `then` is called once, in a later step, when nothing is open
-  /// or locked any more.
+  /// Releases everything for a push that is about to be answered. `then` is called once, in a later step, when nothing
+  /// is open or locked any longer.
   func release(by end: Moment, then: @escaping () -> Void) {
     releaseWaiters.append(then)
-    // A key that is not to stay in memory goes with the files.
+    // A key that must not stay in memory is dropped together with the files.
     let mayDoze = dozesBetweenPushes && heldKey.isRetained
     phase.suspendNow(Suspension(end: end, waits: false, writesLogBack: false, mayDoze: mayDoze))
   }
 
-  /// The app's time in the background is over: releases everything by `end`, and lets what has begun end until then. `then` as
-  /// for `release`, and also when the app continues or is stopped meanwhile.
+  /// The app's time in the background is over: releases everything by `end`, and lets work under way finish until then.
+  /// `then` is called as by `release`, and also if the app continues or is stopped in the meantime.
   func endBackgroundWork(by end: Moment, then: @escaping () -> Void) {
     releaseWaiters.append(then)
     let now = context.clock.now()
@@ -320,16 +324,17 @@ final class Lifecycle {
     for then in waiting { context.steps.post(then) }
   }
 
-  /// Safe at any moment, and without an event; from outside of a step no file of the store is open on return.
+  /// Suspends immediately. Safe at any moment, and emits no event. When called from outside a step, no file of the
+  /// store is open on return.
   func suspendNow() {
     let now = context.clock.now()
-    // There is no time for what can be left to other processes, at the relay either.
+    // There is no time for anything that can be left to other processes, including at the relay.
     context.stop.set(.command, now)
     defer { context.stop.set(.command, nil) }
     phase.suspendNow(.immediate(at: now))
   }
 
-  /// The last act of a controller.
+  /// Ends the controller's work; called last.
   func end() {
     phase.suspendNow(.final(at: context.clock.now()))
     _ = reportStopped()
@@ -340,8 +345,8 @@ final class Lifecycle {
     (phase as? ExtensionProcessPhase)?.yieldToApp(Suspension(end: context.clock.now() + Durations.backgroundSuspension))
   }
 
-  /// Which process had the store, if that is what an error says (INC-18): the one that the kernel knows to be at work on it,
-  /// of any role.
+  /// The process that had the store, if that is the cause of the error (INC-18): the one that the kernel reports at
+  /// work on it, of any role.
   func holder(in error: StoreError) -> String? {
     guard case .sqlite(let error) = error, error.kind == .busy || error.kind == .locked else { return nil }
     let roles = [context.role.peer] + [.share, .extension, .app].filter { $0 != context.role.peer }
@@ -350,7 +355,7 @@ final class Lifecycle {
     return holder?.description ?? "another process"
   }
 
-  /// Called at the end of each turn. Whether anything happened.
+  /// Called at the end of each turn. Returns whether anything happened.
   func endTurn() -> Bool {
     let cameToRest = operations.endTurn()
     let wasStopped = reportStopped()
@@ -358,7 +363,7 @@ final class Lifecycle {
     return cameToRest || wasStopped
   }
 
-  /// What `chat_lifecycle` promises.
+  /// The invariants of `chat_lifecycle`.
   private var isConsistent: Bool {
     switch chat.state {
     case .closed, .suspended: store == nil && dozingStore == nil && !work.hasDozingRelay

@@ -6,7 +6,7 @@ import PorterStore
 /// `/_start`, `/_stop`, `/_app …`, and the functions that close and reopen the store.
 extension Engine {
   func startChat(mainApp: Bool) throws(ChatError) -> Response {
-    // Suspended after a round in the background, it is opened by the start.
+    // A store suspended after a background round is opened by the start.
     if !lifecycle.isSuspended { _ = try requireActiveUser() }
     return try lifecycle.start(mainApp: mainApp) ? .chatStarted : .chatRunning
   }
@@ -41,7 +41,7 @@ extension Engine {
     return .cmdOk(nil)
   }
 
-  /// An extension reports it when it starts and when it continues.
+  /// An extension reports it on start and on resumption.
   private func becomeActive() throws(ChatError) -> Response {
     guard context.role != .app else { return try activateChat(restores: true) }
     _ = try startChat(mainApp: false)

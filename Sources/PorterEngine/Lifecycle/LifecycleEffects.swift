@@ -4,7 +4,7 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Carries out what `chat_lifecycle` asks for.
+/// Carries out the effects of `chat_lifecycle`.
 extension Lifecycle: ChatLifecycleEffects {
   func openStore(_ request: LifecycleRequest) {
     if !openFiles() { chat.post(.openFailed, request) }
@@ -34,7 +34,7 @@ extension Lifecycle: ChatLifecycleEffects {
     return true
   }
 
-  /// False when the store is not open afterwards; `storeProblem` says why.
+  /// Returns false if the store is not open afterwards; `storeProblem` says why.
   private func openFiles() -> Bool {
     if store == nil {
       context.board.begin(.opening)
@@ -64,7 +64,7 @@ extension Lifecycle: ChatLifecycleEffects {
       ports: context.configuration.ports)
   }
 
-  /// Nil if none dozes, or if the files have become others: then it is closed.
+  /// Nil if no store dozes, or if its files have been replaced, in which case it is closed.
   private func wokenStore() -> Store? {
     guard let store = dozingStore else { return nil }
     dozingStore = nil
@@ -81,7 +81,7 @@ extension Lifecycle: ChatLifecycleEffects {
     work.closeDozingRelay()
   }
 
-  /// Releases everything that can hold a lock. What depends on the store's being open ends as with `closeStore`.
+  /// Releases everything that can hold a lock. Everything that depends on an open store ends as with `closeStore`.
   func dozeStore(_ request: LifecycleRequest) {
     peers.close()
     guard let store else { return chat.post(.dozeFailed, request) }
@@ -104,8 +104,8 @@ extension Lifecycle: ChatLifecycleEffects {
     context.board.begin(.closing)
     defer { context.board.end() }
     releasing(request) {
-      // An extension leaves writing the log back to the app, and so does an app that has no time for it. But no process
-      // with time left leaves a log that has grown long.
+      // An extension, and an app without time, leaves writing the log back to the app. But a process with time left
+      // never leaves a long log.
       let hasTime = request.suspension?.writesLogBack ?? true && !context.stop.isRaised
       let writesLogBack = context.role == .app && hasTime
       let cutsLog = hasTime || hasTimeToCutLog(request)
@@ -125,12 +125,13 @@ extension Lifecycle: ChatLifecycleEffects {
   }
 
   func stopReceiving(_ request: LifecycleRequest) {
-    // Heeded by what is still read from the store before the draining begins.
+    // Applies to reads from the store before the draining begins.
     if let suspension = request.suspension, suspension.waits { context.stop.set(.drain, suspension.end) }
     releasing(request) { work.stopReceiving() }
   }
 
-  /// What cannot wait is not stopped either, and other processes' locks are waited for a moment at most.
+  /// Runs `body`. A suspension that cannot wait is not interrupted either, and waits only briefly for other processes'
+  /// locks.
   private func releasing(_ request: LifecycleRequest, _ body: () -> Void) {
     guard let suspension = request.suspension, !suspension.waits else { return body() }
     context.stop.withReleaseBudget(Durations.releaseBudget, body)
@@ -154,7 +155,7 @@ extension Lifecycle: ChatLifecycleEffects {
 
   func reportSuspended(_ request: LifecycleRequest) {
     phase.chatIsSuspended(request)
-    // After the phase has taken that step, which releases the phase file.
+    // After the phase's step, which releases the phase file.
     reportReleased()
   }
 

@@ -1,15 +1,15 @@
 import PorterMachines
 
-/// A kind of work, in the order in which a suspension ends them.
+/// Kinds of work, in the order in which a suspension ends them.
 enum OperationKind: Int, CaseIterable {
-  /// Asking a notification server, and fetching its answers. Waiting for an answer is not work: the server may be away
-  /// for hours, and the caller is answered when the engine rests.
+  /// Asking a notification server, and fetching its answers. Waiting for an answer is not work: the server may be
+  /// unreachable for hours, and the caller is answered when the engine stops.
   case notifications
   /// Asking the relay for messages, and subscribing to its mailboxes.
   case receiving
   /// From a received message to its acknowledgement.
   case delivery
-  /// Handing messages over to the relay; and, while the network comes to rest, what is left with it for a notification server.
+  /// Handing messages over to the relay and, while the network stops, leaving requests there for a notification server.
   case sending
   /// A transaction of the store.
   case database
@@ -45,15 +45,15 @@ enum OperationKind: Int, CaseIterable {
   }
 }
 
-/// What is under way, counted by kind. A value: the machine `operations` decides what may begin.
+/// Counts work under way, by kind. A value: the machine `operations` decides what may begin.
 struct OperationCounter {
-  /// Admits that one piece of work ends, in the cycle in which it began.
+  /// Lets one piece of work end, in the cycle in which it began.
   struct Ticket: Equatable {
     let kind: OperationKind
     fileprivate let cycle: UInt64
   }
 
-  /// Counts resets. The end of work of an earlier cycle, which was given up, counts for nothing (INC-21).
+  /// Counts resets. The end of abandoned work of an earlier cycle is ignored (INC-21).
   private(set) var cycle: UInt64 = 1
   private var counts = [Int](repeating: 0, count: OperationKind.allCases.count)
 
@@ -61,23 +61,23 @@ struct OperationCounter {
 
   mutating func begin(_ kind: OperationKind) { counts[kind.rawValue] += 1 }
 
-  /// For a piece of work that has just begun.
+  /// Returns a ticket for a piece of work that has just begun.
   func ticket(for kind: OperationKind) -> Ticket { Ticket(kind: kind, cycle: cycle) }
 
-  /// To be called once for each that has begun.
+  /// Call once for each piece of work begun.
   mutating func end(_ ticket: Ticket) {
     guard ticket.cycle == cycle, counts[ticket.kind.rawValue] > 0 else { return }
     counts[ticket.kind.rawValue] -= 1
   }
 
-  /// The cycle is over; what is still under way is given up.
+  /// Ends the cycle; work still under way is abandoned.
   mutating func reset() {
     cycle += 1
     for kind in OperationKind.allCases { counts[kind.rawValue] = 0 }
   }
 }
 
-/// One piece of work that was admitted.
+/// One admitted piece of work.
 final class Operation {
   private var ticket: OperationCounter.Ticket?
   private weak var gate: OperationGate?
@@ -87,7 +87,7 @@ final class Operation {
     self.gate = gate
   }
 
-  /// Once is enough; a second time changes nothing.
+  /// Ends the work. A second call has no effect.
   func end() {
     guard let ticket else { return }
     self.ticket = nil

@@ -2,7 +2,7 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// Lets work begin, counts it, and brings it to rest; the machine `operations` decides.
+/// Admits work, counts it, and drains it; the machine `operations` decides.
 final class OperationGate {
   private let context: EngineContext
   private let closeRelay: () -> Void
@@ -14,8 +14,8 @@ final class OperationGate {
   private(set) var counter = OperationCounter()
   private var transactions: [Operation] = []
 
-  /// `releaseRelay` is called when the network is at rest; `giveUp` ends what work that was given up holds; `reportRest` is
-  /// called when nothing is under way any more.
+  /// `releaseRelay` is called when the network has stopped; `giveUp` releases what abandoned work holds; `reportRest`
+  /// is called when nothing is under way any longer.
   init(
     _ context: EngineContext, releaseRelay: @escaping () -> Void,
     giveUp: @escaping (LifecycleRequest) -> Void,
@@ -38,7 +38,7 @@ final class OperationGate {
     if case .stayed = driver.answer(to: kind.begin) { true } else { false }
   }
 
-  /// Nil when the machine refuses: then the work stays where it is, in the store or at the relay, and is taken up when
+  /// Nil when the machine refuses: the work then stays where it is, in the store or at the relay, and is taken up when
   /// the chat is next activated.
   func begin(_ kind: OperationKind) -> Operation? {
     guard case .stayed = driver.decide(kind.begin, .work(kind)) else { return nil }
@@ -49,8 +49,9 @@ final class OperationGate {
 
   // MARK: Coming to rest
 
-  /// Called when everything that one job, timer or wake-up brought has been done. The end of work is noticed here and not
-  /// where it ended, so the store is never closed while a caller further up the stack still uses it. Whether any ended.
+  /// Called when all work caused by one job, timer or wake-up is done. The end of work is noticed here rather than
+  /// where it ended, so the store is never closed while a caller further up the stack still uses it. Returns whether
+  /// any ended.
   func endTurn() -> Bool {
     guard let kind = drainingKind, counter.count(kind) == 0 else { return false }
     driver.post(kind.idle, .none)
@@ -89,7 +90,7 @@ extension OperationGate: OperationsEffects {
   func armDeadline(_ request: LifecycleRequest) {
     let now = context.clock.now()
     let end = request.suspension?.end ?? now + Durations.backgroundSuspension
-    // For the turn that is under way when it comes.
+    // For the turn in progress at the deadline.
     context.stop.set(.drain, end)
     context.timers.set(Self.deadlineTimer, after: max(.zero, end - now)) { [weak self] in
       guard let self else { return }

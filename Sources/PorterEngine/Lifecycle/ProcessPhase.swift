@@ -2,33 +2,33 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// The phase of this process, as its role has it: machine `app_phase` or `extension_phase`.
+/// The phase of this process, depending on its role: machine `app_phase` or `extension_phase`.
 protocol ProcessPhase: AnyObject {
-  /// For people and for other processes.
+  /// For users and for other processes.
   var machineName: String { get }
   var stateName: String { get }
   var holdsPhaseFile: Bool { get }
   /// The user stopped the chat: nothing is received until it is started again.
   var isStopped: Bool { get }
 
-  /// The user sees what this process commits, through its events: it counts as shown. In every other phase it waits in the
-  /// ledger until it is composed.
+  /// The user sees what this process commits, through its events, so it counts as shown. In every other phase it waits
+  /// in the ledger until it is composed.
   var isOnScreen: Bool { get }
 
-  /// The user has left it, and it is about to rest: no process would show what it takes in now.
+  /// The user has left it, and it is about to stop: no process would show what it receives now.
   var isLeaving: Bool { get }
 
   /// Comes to the foreground, or is started. `declined` is called if the machine refuses, once it has answered.
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void)
-  /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined` as for `enter`.
+  /// Begins to work in the background for a bounded time, for a push or a wake-up. `declined`: see `enter`.
   func beginBackgroundWork(declined: @escaping (PhaseAnswer) -> Void)
-  /// The host says that the user has left it. The suspension is what follows by itself.
+  /// The host reports that the user has left it. The suspension follows on its own.
   func leaveScreen(_ suspension: Suspension)
   func suspend(_ suspension: Suspension)
   func suspendNow(_ suspension: Suspension)
   func stop(_ suspension: Suspension)
 
-  // What the chat lifecycle reports.
+  // Reports of the chat lifecycle.
   func chatIsActive(_ request: LifecycleRequest)
   func chatIsInactive(_ request: LifecycleRequest)
   func chatIsSuspended(_ request: LifecycleRequest)
@@ -38,32 +38,32 @@ protocol ProcessPhase: AnyObject {
 enum PhaseAnswer {
   /// A harmless repeat.
   case ignored
-  /// A mistake of the caller, with the reason's name.
+  /// A bug in the caller, with the reason's name.
   case refused(String)
 }
 
-/// What a phase asks of the rest of the engine.
+/// Everything a phase needs from the rest of the engine.
 struct PhaseSurroundings {
   let context: EngineContext
   let file: PhaseFile
   let peers: PeerLink
   /// Raises an event at the chat lifecycle.
   let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
-  /// Takes up everything that a main run does by itself.
+  /// Starts all work that a main run does on its own.
   let takeUpWork: () -> Void
-  /// Takes up what is in the store only, and sees to it that the mailboxes are looked into in time.
+  /// Starts only the work found in the store, and ensures that the mailboxes are checked in time.
   let takeUpWithoutSubscribing: () -> Void
   /// Called when an app has published this phase.
   let appPhaseChanged: (AppPhase.State) -> Void
 
   func publishWorking(_ phase: String) {
-    // Before the lock: a process that is frozen in between would hold it, and could not be asked whether it is awake. Only an app waits for
-    // that answer from none, so that an extension may follow later.
+    // Before the lock: a process frozen in between would hold it, but could not be asked whether it is awake. An app
+    // never waits for that answer, so an extension may open its end later.
     peers.listen()
-    // Several extension processes may be at work, and each holds the lock: it shows the app that one is.
+    // Several extension processes may be at work, and each holds the lock, which shows the app that one is.
     guard file.hold() else {
-      // An extension works anyway: the store refuses a stale owner, and a push must not fail because a small file cannot
-      // be created. But the app does not see it, and takes connections without asking.
+      // An extension works anyway: the store refuses a stale owner, and a push must not fail because a small file
+      // cannot be created. But the app does not see it, and takes connections without asking.
       return context.log(
         .warning, "other processes cannot see that this one is at work",
         ["error": file.problem?.description ?? "another process keeps the phase file locked"])
@@ -71,7 +71,7 @@ struct PhaseSurroundings {
     file.publish(phase, by: context.instance)
   }
 
-  /// `always`: also by a process that has published nothing, which may have no lock.
+  /// `always`: also if this process has published nothing, and so may have no lock.
   func publishResting(_ phase: String, always: Bool = false) {
     if !file.isHeld, !always {
       // Released when the suspension began, and still ours if no other process has published since.
@@ -117,7 +117,7 @@ final class AppProcessPhase: ProcessPhase {
   }
 
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
-    // A machine that is stopped needs the user's word, which `/_start` is.
+    // A stopped machine needs the user's consent, which `/_start` gives.
     let event: AppPhase.Event =
       isStopped && activation.kind == .start
       ? .startConfirmed : surroundings.peers.probe() ? .foregroundExtensionActive : .foregroundExtensionInactive
@@ -153,9 +153,9 @@ private final class AppPhaseWork: AppPhaseEffects {
   func publishResting(_ request: LifecycleRequest) {
     guard let driver else { return }
     switch driver.state {
-    // What others commit is heard until the store is closed.
+    // Other processes' commits are received until the store is closed.
     case .background, .suspending: break
-    // It may have been opened for a question only, before a start that failed.
+    // The channel may have been opened only for a question, before a start that failed.
     case .active, .activating, .bgRefresh, .suspended, .stopped: surroundings.peers.close()
     }
     surroundings.publishResting(driver.state.name, always: driver.state == .stopped)
@@ -197,7 +197,7 @@ private final class AppPhaseWork: AppPhaseEffects {
 
   func stopChat(_ request: LifecycleRequest) { surroundings.chat(.stop, request) }
 
-  /// Without the end of what follows: in the background nothing is in a hurry.
+  /// Passes no deadline for what follows: in the background nothing is urgent.
   func stopNetwork(_ request: LifecycleRequest) { surroundings.chat(.background, .none) }
 
   func armBackground(_ request: LifecycleRequest) {
@@ -229,10 +229,10 @@ final class ExtensionProcessPhase: ProcessPhase {
   var machineName: String { ExtensionPhase.name }
   var stateName: String { driver.state.name }
   var holdsPhaseFile: Bool { surroundings.file.isHeld }
-  /// Stopping is said to the app, and read from the app's phase file.
+  /// The stop command goes to the app; an extension reads it from the app's phase file.
   var isStopped: Bool { false }
   var isOnScreen: Bool { false }
-  /// What it commits is shown with the answer to a push.
+  /// Its commits are shown with the answer to a push.
   var isLeaving: Bool { false }
 
   func enter(_ activation: Activation, declined: @escaping (PhaseAnswer) -> Void) {
@@ -243,7 +243,7 @@ final class ExtensionProcessPhase: ProcessPhase {
     enter(Activation(kind: .start), declined: declined)
   }
 
-  /// It is never on screen, and rests between its pushes.
+  /// An extension is never on screen, and suspends between its pushes.
   func leaveScreen(_ suspension: Suspension) { suspend(suspension) }
   func suspend(_ suspension: Suspension) { driver.post(.suspend, .suspension(suspension)) }
   func suspendNow(_ suspension: Suspension) { driver.post(.suspendNow, .suspension(suspension)) }

@@ -1,7 +1,7 @@
 import PorterSchema
 import PorterStore
 
-/// What commands need of the store, with its errors in the interface's words.
+/// The store as commands need it, with its errors in the interface's terms.
 extension Lifecycle {
   func requireStore() throws(ChatError) -> Store {
     guard let store else { throw .nightporter(.storeClosed) }
@@ -16,7 +16,7 @@ extension Lifecycle {
     return user
   }
 
-  /// Runs a piece of work on the store. An error because another process has it names that process (INC-18).
+  /// Runs a piece of work on the store. If another process has the store, the error names that process (INC-18).
   func mapStoreErrors<Value>(_ work: () throws(StoreError) -> Value) throws(ChatError) -> Value {
     do throws(StoreError) {
       return try work()

@@ -4,21 +4,21 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// What another process asks of this one.
+/// Requests of other processes to this one.
 protocol PeerLinkHost: AnyObject {
-  /// Whether this process works, so that it answers questions.
+  /// Whether this process is at work, and so answers questions.
   var isAtWork: Bool { get }
-  /// The app came to the foreground, and wants the store.
+  /// The app came to the foreground and wants the store.
   func appAsksToYield(_ app: Owner)
   /// Another process committed something.
   func storeChanged()
 }
 
-/// What processes that share a store say to each other, and whether the other role's process is at work (machine
+/// Communication between processes that share a store, and whether the other role's process is at work (machine
 /// `presence`).
 ///
-/// All of it is a hint: the store is the referee, and the kernel says which processes live. An end that cannot be opened,
-/// or a message that is lost, costs time and nothing else. Threads: the engine's.
+/// All of it is a hint: the store decides, and the kernel knows which processes are running. An end that cannot be
+/// opened, or a lost message, costs only time. Threads: the engine's.
 final class PeerLink {
   let context: EngineContext
   unowned let host: any PeerLinkHost
@@ -26,20 +26,20 @@ final class PeerLink {
   private lazy var presence = MachineDriver<Presence, Void>(context.machines) {
     [unowned self] effect, argument in Presence.perform(effect, by: self, argument)
   }
-  /// Callers that want to know whether the other role is at work.
+  /// Callers waiting to learn whether the other role is at work.
   private var waiters: [(Bool) -> Void] = []
-  /// The counter of the question that was asked last.
+  /// The counter of the last question.
   private var lastQuestion: UInt64?
   private var end = End.closed
-  /// This process's end of the channel, while it works.
+  /// This process's end of the channel while it is at work.
   private enum End {
     case closed
-    /// No app was running when this extension began to work. The end is opened when one is, or after a moment.
+    /// No app was running when this extension began to work. The end is opened when one runs, or after a short delay.
     case deferred
     case open(Channel)
   }
 
-  /// Read whenever the store is opened.
+  /// Read each time the store is opened.
   private var key: AuthenticationKey?
 
   init(_ context: EngineContext, host: any PeerLinkHost) {
@@ -54,21 +54,22 @@ final class PeerLink {
   var presenceState: Presence.State { presence.state }
   private var role: Role { context.role.peer }
 
-  /// The other role's phase file: its lock is what the kernel answers by.
+  /// The other role's phase file; the kernel answers by its lock.
   var peerFile: PhaseFile { file(of: role) }
 
   func file(of role: Role) -> PhaseFile {
     PhaseFile(prefix: context.configuration.prefix, role: role.rawValue, ports: context.configuration.ports)
   }
 
-  /// Finds out whether the other role is at work. `then` is called once, at the latest when the machine's patience is
-  /// over, and immediately when the kernel's word is enough.
+  /// Finds out whether the other role is at work. `then` is called once: immediately if the kernel's answer is enough,
+  /// and at the latest when the machine's time limit expires.
   func askPresence(then: @escaping (Bool) -> Void) {
     waiters.append(then)
     presence.post(.question, ())
   }
 
-  /// Like `askPresence`, but never waits: whether the other role's process holds its lock. Call it from outside of a step.
+  /// Like `askPresence`, but never waits: returns whether the other role's process holds its lock. Call from outside a
+  /// step.
   func probe() -> Bool {
     presence.post(.question, ())
     switch presence.state {
@@ -77,13 +78,13 @@ final class PeerLink {
     }
   }
 
-  /// Whether `owner` is a running app that is at work and not in the background, so that an extension leaves its connections alone. An app
-  /// gives way to no process.
+  /// Whether `owner` is a running app, at work and not in the background, whose connections an extension leaves alone.
+  /// An app yields to no process.
   func hasPriority(_ owner: Owner) -> Bool {
     guard context.role == .extension, owner.role == Role.app.rawValue, owner.instance != context.instance else {
       return false
     }
-    // One that was frozen at work still holds its lock, and does not answer.
+    // A process frozen at work still holds its lock, but does not answer.
     guard presence.state != .silent else { return false }
     let app = peerFile
     guard app.isHeldElsewhere(), let published = app.published(), published.instance == owner.instance else {
@@ -92,15 +93,15 @@ final class PeerLink {
     return published.showsWhatArrives
   }
 
-  /// An authentic message of the other role. An answer counts if it is to the question that was asked last; what was said
-  /// unasked counts while the kernel agrees.
+  /// Handles an authentic message from the other role. An answer counts if it is to the last question; an unsolicited
+  /// message counts while the kernel agrees.
   private func peerSpoke(answering counter: UInt64) {
     if counter == 0 ? peerFile.isHeldElsewhere() : counter == lastQuestion { presence.post(.here, ()) }
   }
 
   // MARK: The channel
 
-  /// Set from the engine's thread as it waits in poll(2).
+  /// Read by the engine's thread for poll(2).
   var descriptor: Int32? { channel?.descriptor }
 
   var channel: Channel? {
@@ -110,8 +111,8 @@ final class PeerLink {
     }
   }
 
-  /// Opens this process's end, so that it can be asked. A socket costs more than looking for an app, and most pushes are over
-  /// before one could start: an extension beside which none runs opens its end `Durations.quietWork` later.
+  /// Opens this process's end, so that it can be asked. A socket costs more than looking for an app, and most pushes
+  /// are over before one could start: an extension with no app running opens its end `Durations.quietWork` later.
   func listen() {
     guard case .closed = end else { return }
     guard context.role == .extension, presence.state == .gone || !peerFile.isHeldElsewhere() else {
@@ -122,14 +123,15 @@ final class PeerLink {
     context.timers.set(TimerName.listening, after: Durations.quietWork) { [unowned self] in listenAtLast() }
   }
 
-  /// An app that has started meanwhile found no end to ask, so its phase file says what it wants.
+  /// Opens the deferred end. An app that started in the meantime found no end to ask, so its phase file is read
+  /// instead.
   private func listenAtLast() {
     _ = openChannel()
     guard let app = peerFile.published(), app.showsWhatArrives, let instance = app.instance else { return }
     yield(to: Owner(role: role.rawValue, instance: instance))
   }
 
-  /// This process's end, opened if need be; nil when it cannot have one.
+  /// This process's end, opened if necessary; nil if it cannot be opened.
   private func openChannel() -> Channel? {
     if let channel { return channel }
     guard let key else { return nil }
@@ -145,8 +147,8 @@ final class PeerLink {
     }
   }
 
-  /// The end to say something through; nil also when no process of the other role would hear it. One that holds no lock may: an app in the
-  /// background.
+  /// The end to send through; nil also if no process of the other role would receive. A process without a lock may
+  /// receive: an app in the background.
   private func speakingChannel() -> Channel? {
     switch end {
     case .open(let channel): channel
@@ -158,22 +160,22 @@ final class PeerLink {
     }
   }
 
-  /// Afterwards no socket is open, and none of its name is left.
+  /// Closes the channel. Afterwards no socket is open, and none of its name is left.
   func close() {
     context.timers.cancel(TimerName.listening)
     channel?.close()
     end = .closed
-    // No answer can come any more.
+    // No answer can arrive any longer.
     presence.post(.deaf, ())
   }
 
-  /// Says that this process is at work now.
+  /// Announces that this process is now at work.
   func announcePresence() {
     listen()
     speakingChannel()?.send(.here, toAll: role.channelRole)
   }
 
-  /// Says that something was committed, to every process of the other role that listens.
+  /// Announces a commit to every listening process of the other role.
   func announceChange() { speakingChannel()?.send(.changed, toAll: role.channelRole) }
 
   func askExtensionToYield() {
@@ -181,7 +183,7 @@ final class PeerLink {
     openChannel()?.send(.yield, toAll: .extension)
   }
 
-  /// Takes what other processes have sent.
+  /// Handles the messages of other processes.
   func receive() {
     guard let channel else { return }
     for message in channel.receive() { receive(message) }
@@ -191,7 +193,7 @@ final class PeerLink {
     let isPeer = message.sender.role == role.channelRole
     context.log(.debug, "channel", ["kind": "\(message.kind)", "process": String(message.process)])
     switch message.kind {
-    // A process that is about to close has closed this end when it suspends.
+    // A process about to close has already closed this end by the time it suspends.
     case .ask: if host.isAtWork { channel?.answer(message) }
     case .here: if isPeer { peerSpoke(answering: message.answers) }
     case .yield: if isPeer { yield(to: owner(message)) }
@@ -199,7 +201,7 @@ final class PeerLink {
     }
   }
 
-  /// Authentic, so these are the sender's own words, in this boot.
+  /// The sender of an authentic message: these are its own claims, in this boot.
   private func owner(_ message: ChannelMessage) -> Owner {
     Owner(
       role: message.sender.role.name,
@@ -207,8 +209,8 @@ final class PeerLink {
         boot: context.instance.boot, process: message.process, started: message.started, nonce: message.nonce))
   }
 
-  /// An app came to the foreground. One that has left since gets nothing: the kernel says so, whatever a message says that
-  /// was read late.
+  /// Yields to an app that came to the foreground. One that has left since gets nothing: the kernel's answer counts,
+  /// whatever a message read late says.
   private func yield(to app: Owner) {
     guard context.role == .extension, peerFile.isHeldElsewhere() else { return }
     peerSpoke(answering: 0)
@@ -238,7 +240,7 @@ extension PeerLink: PresenceEffects {
 // MARK: - For people
 
 extension PeerLink {
-  /// What the machine knows, and what the kernel says at this moment.
+  /// The machine's state, and the kernel's answer at this moment.
   var description: JSONValue {
     let peer = peerFile
     let published = peer.published()

@@ -3,26 +3,26 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// From the events that one answer shows to its notifications: bundles bursts, and gives each chat one sound in 30 s. Reads
-/// the store, and changes it only in `record`, in the transaction of the answer.
+/// Turns the events that one answer shows into notifications: bundles bursts, and gives each chat one sound in 30 s.
+/// Reads the store, and changes it only in `record`, in the answer's transaction.
 struct BurstComposition {
   struct Shown {
     let entry: StoredLedgerEntry
     let event: NotificationEvent
-    /// The agent's name of its connection.
+    /// The agent's name for its connection.
     let connection: String
-    /// It is on screen on its own, and says something else now.
+    /// Already on screen on its own, with an outdated text.
     let isReplaced: Bool
   }
 
   private let context: EngineContext
   private let policy: NotificationPolicy
   private(set) var notifications: [NotificationContent] = []
-  /// Identifiers of summaries of which nothing is left, and of placeholders for messages that a summary now covers.
+  /// Identifiers of summaries with nothing left in them, and of placeholders for messages that a summary now covers.
   private(set) var withdrawals: [String] = []
 
   private var summaries: [(identifier: String, entries: [Int64])] = []
-  /// Identifiers of summaries that are shown with fewer messages than before.
+  /// Identifiers of summaries now shown with fewer messages.
   private var reduced: [String] = []
   private var sounds: SoundRule
   private let boot: String
@@ -45,7 +45,7 @@ struct BurstComposition {
     for part in shown where part.isReplaced { add(part.event, of: part.connection, isHeard: false) }
     let shown = shown.filter { !$0.isReplaced }
     let plan = BurstPlan(shown.map(Self.item), hidesChats: policy.hidesNames)
-    // There are few enough to search.
+    // Few enough for a linear search.
     let find = { (entry: Int64) in shown.first { $0.entry.id == entry } }
     for planned in plan.notifications {
       switch planned {
@@ -53,7 +53,7 @@ struct BurstComposition {
         guard let shown = find(item.id) else { continue }
         let isHeard = sounds.takeSound(
           of: shown.entry.contactID, mayHavePlaceholder: shown.entry.mayHavePlaceholder)
-        // A call sounds even if the chat has just sounded.
+        // A call sounds even if the chat has just made a sound.
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
         try addSummary(user, chat, items.compactMap { find($0.id) }, store)
@@ -73,7 +73,7 @@ struct BurstComposition {
     return BurstPlan.Item(id: shown.entry.id, user: shown.event.owner.id, chat: shown.entry.contactID)
   }
 
-  /// `connection` is where a tap leads, if it is one.
+  /// `connection` is where a tap leads, if anywhere.
   private mutating func add(_ event: NotificationEvent, of connection: String?, isHeard: Bool) {
     guard case .success(var content) = ContentBuilder.content(for: event, policy) else { return }
     content.isHeard = isHeard
@@ -97,10 +97,10 @@ struct BurstComposition {
     withdrawals += shown.filter(\.entry.mayHavePlaceholder).map(\.event.identifier.description)
   }
 
-  /// A summary some of whose messages were read is shown anew with those that are left and may still be shown, without a sound. If
-  /// there are none, it is withdrawn.
+  /// Shows a summary again, without a sound, after some of its messages were read: with those that are left and may
+  /// still be shown. Withdraws it if there are none.
   mutating func update(_ identifier: String, _ store: Store) throws(StoreError) {
-    // It is shown with its new number already.
+    // Already shown with its new count.
     guard !summaries.contains(where: { $0.identifier == identifier }) else { return }
     let stored = try store.summaryParts(identifier)
     guard let user = stored.first?.userID else { return withdrawals.append(identifier) }
@@ -119,7 +119,7 @@ struct BurstComposition {
     reduced.append(identifier)
   }
 
-  /// Of its latest chat. Nil for a damaged record: a tap leads there by the number alone (INC-44).
+  /// The agent's name for the latest chat. Nil for a damaged record: a tap leads there by the number alone (INC-44).
   private static func agentName(
     of burst: NotificationEvent.Burst, _ parts: [SummaryPart], _ store: Store
   ) throws(StoreError) -> String? {
@@ -161,7 +161,7 @@ struct BurstComposition {
 
   /// Part of the transaction that records what is shown.
   func record(_ store: Store) throws(StoreError) {
-    // Each is another notification than the earlier one with its identifier.
+    // Each replaces an earlier notification with the same identifier.
     for summary in summaries.map(\.identifier) + reduced { try store.forgetOpened(summary) }
     for summary in summaries {
       for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }

@@ -3,13 +3,13 @@ import PorterNotifications
 import PorterPlatform
 import PorterPush
 
-/// The pushes of a controller, from any thread.
+/// A controller's pushes, from any thread.
 extension Controller {
-  /// As many exchanges with the relay as can be of use at the same time: one for each push, one that sends, and those that receive
-  /// what no push is about. `NP_RELAY_CALLS` in the header.
+  /// The most exchanges with the relay that are useful at the same time: one for each push, one for sending, and those
+  /// that receive what no push is about. `NP_RELAY_CALLS` in the header.
   package static let exchangesAtOnce = PushQueue.bound + 1 + RelayWays.receivingWays
 
-  /// `identifier` is what the caller calls the push, to expire it by.
+  /// `identifier` is the caller's name for the push, used to expire it.
   package func receivePush(_ payload: String, identifier: String? = nil, deadline: Span) -> String {
     let started = configuration.clock.now()
     let admission = pushes.add(payload, identifier, log: configuration.log) { push in
@@ -37,7 +37,7 @@ extension Controller {
     return turns.wait(for: push.answer, atMost: nil) ?? ""
   }
 
-  /// Ends the push in progress. False when there is none.
+  /// Ends the push in progress. Returns false when there is none.
   package func expirePush() -> Bool {
     guard let push = pushes.running else { return false }
     expire(push)
@@ -45,7 +45,7 @@ extension Controller {
     return true
   }
 
-  /// Ends the pushes of this name, whether they are in progress or wait for their turn. False when there is none.
+  /// Ends the pushes with this name, whether in progress or waiting for their turn. Returns false when there are none.
   package func expirePush(_ identifier: String) -> Bool {
     let named = pushes.named(identifier)
     for push in named { expire(push) }
@@ -53,7 +53,7 @@ extension Controller {
     return !named.isEmpty
   }
 
-  /// For a controller that is freed.
+  /// For a controller that is being freed.
   func expireAllPushes() -> [PendingPush] {
     let all = pushes.all
     for push in all { expire(push) }
@@ -61,28 +61,29 @@ extension Controller {
   }
 
   private func expire(_ push: PendingPush) {
-    // Decided in one step with the state of the push: one that ended meanwhile is left alone, and so is the next (INC-21).
+    // Decided in one step with the push's state: a push that has ended since is left alone, and so is the next one
+    // (INC-21).
     guard let urgency = push.expire() else { return }
     // An extension may be frozen after its answer, and must have released everything by then.
     let interrupts = urgency == .interrupts && configuration.role == .extension
     enqueue(interrupts ? .now : .none) { $0.pushes.expire(push) }
   }
 
-  /// The engine gives its best now; if it does not, the push is answered without it.
+  /// Waits for the engine's best answer so far; without one, answers the push itself.
   private func awaitAnswer(to push: PendingPush, within span: Span, _ reason: String) {
     if turns.wait(for: push.answer, atMost: span) == nil { answerWithoutEngine(push, reason) }
   }
 
-  /// What the push names is not known then.
+  /// At this point it is unknown what the push names.
   func answerWithoutEngine(_ push: PendingPush, _ reason: String) {
-    // The engine may have staged something, or answered meanwhile.
+    // The engine may have staged something, or answered, in the meantime.
     let givesNotice = push.answerWithoutEngine(content(without: push.payload)) { notice in
       .init(text: PushRun.unanswered("expired", reason, notice), givesNotice: !notice.isEmpty)
     }
     if givesNotice { NoticeMark(configuration).set() }
   }
 
-  /// What is shown for a payload that the engine has not looked into.
+  /// The content for a payload that the engine has not looked into.
   private func content(without payload: String) -> PushContent {
     var content = PushContent()
     if !isOnScreen, let push = try? PushPayload(decoding: payload), case .message = push,

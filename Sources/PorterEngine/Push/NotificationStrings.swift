@@ -5,7 +5,7 @@ import PorterSchema
 import PorterStore
 import Synchronization
 
-/// The string table that a host set for its whole process: for controllers that have none of their own. Safe from any thread.
+/// The string table a host set for its whole process, for controllers without one of their own. Safe from any thread.
 package final class ProcessStrings: Sendable {
   package static let shared = ProcessStrings()
 
@@ -16,15 +16,15 @@ package final class ProcessStrings: Sendable {
   /// For a host without a controller.
   package var categories: String { NotificationCategories.json(in: table ?? .english).text }
 
-  /// Nil takes the table away.
+  /// Nil removes the table.
   package func set(_ table: StringTable?) { chosen.withLock { $0 = table } }
 }
 
-/// The tables that a controller's engine has, also for answers without it. Safe from any thread.
+/// The string tables known to a controller's engine, also for answers without it. Safe from any thread.
 final class KnownStrings: Sendable {
   private struct Tables {
     var own: StringTable?
-    /// The store's, as it was read last.
+    /// The store's table, as last read.
     var stored: StringTable?
   }
 
@@ -35,26 +35,27 @@ final class KnownStrings: Sendable {
   func setOwn(_ table: StringTable?) { tables.withLock { $0.own = table } }
   func setStored(_ table: StringTable?) { tables.withLock { $0.stored = table } }
 
-  /// Without a look into the store.
+  /// Does not read the store.
   var current: StringTable {
     let known = tables.withLock { $0 }
     return known.own ?? ProcessStrings.shared.table ?? known.stored ?? .english
   }
 }
 
-/// Which texts a controller's notifications have. What this process was given prevails over what the app left in the store
-/// for its extension. Threads: the engine's.
+/// The texts of a controller's notifications. A table set in this process takes precedence over the one the app left in
+/// the store for its extension. Threads: the engine's.
 final class NotificationStrings {
   private let context: EngineContext
   private var known: KnownStrings { context.board.strings }
-  /// The store's, as it was parsed last.
+  /// The store's table, as last parsed.
   private var stored: (text: String, table: StringTable?)? {
     didSet { known.setStored(stored?.table) }
   }
 
   init(_ context: EngineContext) { self.context = context }
 
-  /// `text` is what `table` was parsed from. An app stores it, since its extension has no other way to learn of it.
+  /// `text` is the source that `table` was parsed from. An app stores it, since its extension has no other way to get
+  /// it.
   func set(_ table: StringTable?, text: String) throws(ChatError) -> Response {
     if context.role == .app {
       guard let store = context.store else { throw .nightporter(.storeClosed) }
@@ -68,7 +69,7 @@ final class NotificationStrings {
     return .cmdOk(nil)
   }
 
-  /// While the store is closed, with the app's texts as they were read last.
+  /// While the store is closed, uses the app's texts as last read.
   var current: StringTable {
     context.store.flatMap { try? table($0) } ?? known.current
   }
@@ -82,7 +83,7 @@ final class NotificationStrings {
     if let stored, stored.text == text { return stored.table ?? .english }
     var table: StringTable?
     do throws(ChatError) { table = try StringTable.parsed(text) } catch {
-      // Of another version, which had other phrases.
+      // Written by another version, which had other phrases.
       context.log(.warning, "the stored string table does not fit")
       table = .shipped(insteadOf: text)
     }

@@ -4,18 +4,18 @@ import PorterNotifications
 import PorterPlatform
 import Synchronization
 
-/// The answer to one push: the machine `push_answer`, between the thread that waits for it, the one that says that its time is
-/// up, and the engine's turns. From any thread; waits for nothing.
+/// The answer to one push: the machine `push_answer`, shared by the waiting thread, the thread that reports that time
+/// is up, and the engine's turns. From any thread; never waits.
 package final class PendingPush: Sendable {
-  /// What the caller calls the push, if anything.
+  /// The caller's name for the push, if any.
   let identifier: String?
-  /// As it was given.
+  /// As received.
   let payload: String
   let answer = Promise<String>()
 
   private let life: Mutex<Life>
   private let log: Log
-  /// Which of the process's pushes it is, in the log.
+  /// The push's number within the process, for the log.
   private let number: Int
 
   init(identifier: String?, payload: String, number: Int = 0, log: Log = .silent) {
@@ -23,43 +23,44 @@ package final class PendingPush: Sendable {
     life = Mutex(Life(runner: StepRecord.newRunner()))
   }
 
-  /// What the engine has to do about a push whose time is up.
+  /// What the engine must do about a push whose time is up.
   enum Urgency {
-    /// It runs: what the engine waits for is interrupted.
+    /// Running: whatever the engine waits for is interrupted.
     case interrupts
-    /// It waits for its turn.
+    /// Waiting for its turn.
     case waitsForATurn
   }
 
   /// Its turn has come.
   func begin() { post(.begin) }
 
-  /// Nil if nothing is to be done about it.
+  /// Returns nil if there is nothing to do.
   func expire() -> Urgency? { post(.expire).urgency }
 
-  /// An answer that the engine does not give itself.
+  /// An answer given without the engine.
   struct Substitute {
     let text: String
-    /// It has the notice that it was made with.
+    /// Whether it contains the notice it was made with.
     let givesNotice: Bool
   }
 
   typealias MakeSubstitute = @Sendable (_ notice: PushContent) -> Substitute
 
-  /// Settles what is shown, before it is recorded as shown. False when the caller was answered without it. The answer is made
-  /// only if the caller is given it.
+  /// Settles what is shown, before it is recorded as shown. Returns false when the caller was answered without it. The
+  /// answer is built only if the caller gets it.
   func stage(_ make: @escaping MakeSubstitute) -> Bool { post(.stage, make).isTaken }
 
-  /// The engine's answer. The first one counts (INC-31). False when the caller has another one.
+  /// Gives the engine's answer. The first answer counts (INC-31). Returns false when the caller already has another
+  /// one.
   func finish(_ text: String) -> Bool { post(.finish) { _ in .init(text: text, givesNotice: false) }.isTaken }
 
-  /// Answers for the engine, with what is staged or with what `make` makes of the notice. From here on nothing can be staged, and
-  /// nothing is recorded as shown. True if the user is shown the notice.
+  /// Answers for the engine, with what is staged or with what `make` builds from the notice. From here on nothing can
+  /// be staged, and nothing is recorded as shown. Returns true if the user is shown the notice.
   func answerWithoutEngine(_ notice: PushContent, _ make: @escaping MakeSubstitute) -> Bool {
     post(.overdue, make, notice).givesNotice
   }
 
-  /// Time is up, and nothing is staged yet.
+  /// Time is up and nothing is staged.
   var isExpired: Bool {
     life.withLock { life in
       switch life.machine.state {
@@ -134,9 +135,9 @@ private final class AnswerWork: PushAnswerEffects {
   }
 }
 
-/// The pushes of a controller that have no answer yet, in the order in which they came. From any thread; waits for nothing.
+/// A controller's unanswered pushes, in order of arrival. From any thread; never waits.
 final class PushQueue: Sendable {
-  /// As many as a platform delivers in minutes; each waits on a thread of the host's.
+  /// As many as a platform delivers in minutes; each blocks one of the host's threads.
   static let bound = 64
 
   private let pushes = Mutex<[PendingPush]>([])
@@ -145,11 +146,11 @@ final class PushQueue: Sendable {
   enum Admission {
     case admitted(PendingPush)
     case full
-    /// The engine takes no more.
+    /// The engine accepts no more work.
     case refused
   }
 
-  /// `deliver` hands the push to the engine, in the same order as it is put into the queue.
+  /// `deliver` hands the push to the engine, in queue order.
   func add(
     _ payload: String, _ identifier: String?, log: Log = .silent, deliver: (PendingPush) -> Bool
   ) -> Admission {
@@ -167,7 +168,7 @@ final class PushQueue: Sendable {
 
   var all: [PendingPush] { pushes.withLock { $0 } }
 
-  /// The one that the engine works on: pushes have their turn in the order in which they came.
+  /// The push the engine works on: pushes get their turn in order of arrival.
   var running: PendingPush? { pushes.withLock { $0.first { !$0.isAnswered } } }
 
   var unanswered: Int { pushes.withLock { $0.count { !$0.isAnswered } } }
@@ -177,18 +178,18 @@ final class PushQueue: Sendable {
   }
 }
 
-/// Until when a push is waited for, and by whom.
+/// How long each party waits for a push.
 struct PushTimes {
-  /// Kept back for answering without the engine, should it hang in the operating system.
+  /// Reserved for answering without the engine, should it hang in the operating system.
   static let reserve = Span.milliseconds(100)
-  /// Of the reserve, for handing the answer over.
+  /// The part of the reserve used to hand over the answer.
   static let handover = Span.milliseconds(20)
 
   let end: Moment
 
   init(started: Moment, deadline: Span) { end = started + deadline }
 
-  /// For an answer that the engine gives by itself: its own timer has fired by then.
+  /// For an answer the engine gives on its own: its own timer has fired by then.
   func untilExpiry(from now: Moment) -> Span { end - now - Self.reserve }
   /// For the answer of an engine that was notified that time is up.
   func untilHandover(from now: Moment) -> Span { end - now - Self.handover }

@@ -21,7 +21,7 @@ extension Engine {
     var failures: [ChatError] = []
     for entry in bundle.entries {
       do throws(ChatError) {
-        // Deleted connections are left out, as in the interface that this one follows.
+        // Deleted connections are left out, as in the interface this one mirrors.
         guard
           let connection = try stored({ () throws(StoreError) in
             try store.connection(notifierID: entry.notifier)
@@ -29,7 +29,7 @@ extension Engine {
         else { continue }
         notified.append(try notifiedConnection(connection, entry, store))
       } catch {
-        // One damaged record does not keep the others from being named (INC-44).
+        // One damaged record does not stop the others from being named (INC-44).
         failures.append(error)
       }
     }
@@ -55,12 +55,12 @@ extension Engine {
       expected: metadata.map { NotificationMessage(id: $0.message.base64URL, timestamp: $0.timestamp) })
   }
 
-  /// Takes in one message for each request, in order; each has its own result (INC-44).
+  /// Takes in one message per request, in order; each has its own result (INC-44).
   func connectionMessages(_ requests: [ConnectionMessageRequest], reply: @escaping Reply) throws(ChatError) {
     try requireNetwork()
     var results: [ReceivedNotification] = []
     var rest = requests[...]
-    // Each in a turn of its own, as the messages of a push.
+    // Each in its own turn, like the messages of a push.
     func next() {
       guard let request = rest.popFirst() else { return reply(.result(.connNtfMessages(results))) }
       takeOne(request) { [weak self] result in
@@ -86,8 +86,8 @@ extension Engine {
     MessageFetchRun(self, connection, then: then).begin()
   }
 
-  /// Asks the server something harmless: about a token that it cannot know. Any answer shows that the way there and
-  /// back is open.
+  /// Sends the server a harmless query about a token it cannot know. Any answer shows that the path works in both
+  /// directions.
   func testServer(_ address: ServerAddress, reply: @escaping Reply) throws(ChatError) {
     try requireNetwork()
     let user = try requireActiveUser()

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterPush
 import PorterStore
 
-/// What a push is about: has the source open its payload, and look up the connections that it names.
+/// Decodes a push: has the source open its payload, and looks up the connections it names.
 struct PushDecoder {
   private let context: EngineContext
   private let source: any Source
@@ -20,12 +20,12 @@ struct PushDecoder {
     do throws(StoreError) {
       switch payload {
       case .verification:
-        // A registration that was cut off is finished first, and brings the secret (INC-09).
+        // An interrupted registration is finished first, and provides the secret (INC-09).
         let attempt = try TokenAttempt.open(store)
         return try store.token()?.pushSecret == nil && attempt == nil ? .decodedUnknown : .decodedVerification
       case .checkMessages:
         run.foundNotice = NoticeMark(context.configuration).name
-        // An app asks the relay which mailboxes have something.
+        // An app asks the relay which mailboxes have messages.
         if context.role == .app { return .decodedMessage }
         return try take(try source.read(.everything, store), run, store)
       case .message(let nonce, let ciphertext, _):
@@ -53,7 +53,7 @@ struct PushDecoder {
     }
   }
 
-  /// While a notice is on screen, a push looks for what it may be about, as a round does.
+  /// While a notice is on screen, a push also looks for what the notice may be about, as a round does.
   private func look(
     into named: [NamedConnection], isRepeat: Bool, _ run: PushRun, _ store: Store
   ) throws(StoreError) -> Push.Event {
@@ -86,8 +86,8 @@ struct PushDecoder {
     }
   }
 
-  /// Whether a call is recorded already, as by a process that has ended, that this push has to show in time: one that it names, or
-  /// any if it says nothing of what waits.
+  /// Whether a call is already recorded, for example by a process that has ended, and must be shown in time by this
+  /// push: a call the push names, or any call if the push does not say what waits.
   func findsCall(_ run: PushRun) -> Bool {
     guard let store = context.store else { return false }
     do throws(StoreError) {

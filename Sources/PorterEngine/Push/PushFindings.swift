@@ -1,7 +1,7 @@
 import PorterMachines
 
-/// What a push found on its way, and the outcome that follows from it. A value: which finding prevails over which is decided
-/// here and nowhere else, in the order that `spec/machines/push.md` names.
+/// What a push found, and the resulting outcome. A value: the precedence among findings is decided here and nowhere
+/// else, in the order given in `spec/machines/push.md`.
 struct PushFindings: Equatable, Sendable {
   private struct Facts: OptionSet, Equatable {
     let rawValue: UInt32
@@ -26,16 +26,16 @@ struct PushFindings: Equatable, Sendable {
   }
 
   private var facts: Facts = []
-  /// Messages by what became of them.
+  /// Messages by outcome.
   private var committed = 0
   private var quarantined = 0
-  /// What the source answered: that nothing waits, or a message that is recorded now.
+  /// The source's answers: nothing waits, or a message that is now recorded.
   private(set) var answers = 0
 
-  /// The store failed at a part of the push.
+  /// The store failed during part of the push.
   var hasFailed: Bool { facts.contains(.failed) }
 
-  /// Whether the push looked into every mailbox that it is about.
+  /// Whether the push looked into every mailbox it is about.
   var look: Look {
     let hindrances: Facts = [.expired, .stopped, .locked, .wrongSchema, .failed, .offline, .yielded, .hurried]
     if !facts.isDisjoint(with: hindrances) { return .cut }
@@ -43,7 +43,7 @@ struct PushFindings: Equatable, Sendable {
   }
 
   enum Look: CaseIterable {
-    /// There was nothing to look into, such as for a push that is known already.
+    /// There was nothing to look into, for example for a push that is already known.
     case none
     case whole
     case cut
@@ -52,35 +52,35 @@ struct PushFindings: Equatable, Sendable {
   /// A call was shown before everything was looked into.
   var isHurried: Bool { facts.contains(.hurried) }
 
-  /// A record that the push needs is damaged. What is committed is shown anyway, and other connections have their
-  /// turn (INC-44): the push has failed only if there is nothing to show.
+  /// A record the push needs is damaged. Committed messages are shown anyway, and other connections get their turn
+  /// (INC-44): the push fails only if there is nothing to show.
   mutating func noteDamage() { facts.insert(.failed) }
 
-  /// Each message that the push names was shown, announced or shown before, or is not to be shown by the user's choice.
+  /// Each message the push names is shown now, is already announced or shown, or is not shown by the user's choice.
   var isAccountedFor: Bool { facts.contains(.accounted) }
   mutating func noteAccountedFor() { facts.insert(.accounted) }
-  /// What was to be shown is left out of the answer.
+  /// Something that should have been shown is left out of the answer.
   mutating func noteUnaccounted() { facts.remove(.accounted) }
 
-  /// The app is running, fetches what is left, and notifies its user.
+  /// The app is running, fetches the rest, and notifies its user.
   var isLeftToApp: Bool { facts.contains(.appCame) }
 
-  /// Whether the relay and the store did what was asked of them.
+  /// Whether the relay and the store did what they were asked to.
   var hasReachedRelayAndStore: Bool { facts.isDisjoint(with: [.offline, .failed]) }
 
-  /// A round that ends so has left mailboxes to the next one. A damaged record, or what another process has, keeps it from none of
-  /// the others.
+  /// A round that ends this way has left mailboxes for the next one. A damaged record, or one held by another process,
+  /// keeps the round from none of the others.
   var isCutShort: Bool {
     !facts.isDisjoint(with: [.broken, .expired, .stopped, .locked, .wrongSchema, .offline, .hurried])
   }
 
-  /// Every mailbox that was to be looked into was, as far as this process can.
+  /// Every mailbox due was looked into, as far as this process can.
   var hasLookedEverywhere: Bool { facts.contains(.looked) && !isCutShort }
 
-  /// It is settled what is shown: what happens from here on changes no outcome.
+  /// What is shown is settled: nothing after this point changes the outcome.
   mutating func noteSettled() { facts.insert(.settled) }
 
-  /// An event that the machine did not ignore.
+  /// Records an event that the machine did not ignore.
   mutating func note(_ event: Push.Event) {
     guard !facts.contains(.settled) else {
       if event == .appWoke { facts.insert(.appCame) }
@@ -93,7 +93,7 @@ struct PushFindings: Equatable, Sendable {
     case .storeWrongSchema: facts.insert(.wrongSchema)
     case .composedShow: facts.insert(.shows)
     case .claimDamaged, .commitDamaged: facts.insert(.failed)
-    // What is left is not looked into.
+    // The rest is not looked into.
     case .storeFailed, .claimFailed, .commitFailed: facts.formUnion([.failed, .broken])
     case .decodedUndecryptable, .verifyForged: facts.insert(.forged)
     case .fetchOffline, .acknowledgeFailed, .verifyFailed: facts.insert(.offline)
@@ -122,7 +122,7 @@ struct PushFindings: Equatable, Sendable {
     }
   }
 
-  /// The event to raise when the store is released.
+  /// The event to raise once the store is released.
   var outcome: Push.Event {
     if facts.contains(.expired) { return .releasedExpired }
     if facts.contains(.stopped) { return .releasedStopped }
@@ -138,7 +138,7 @@ struct PushFindings: Equatable, Sendable {
     return .releasedNothingNew
   }
 
-  /// How much of its work a push did that ends in `state`.
+  /// How much of its work a push ending in `state` did.
   func work(in state: Push.State, leftToOthers: Bool) -> PushWork {
     let begun: PushWork = answers > 0 ? .partial : .skipped
     switch state {
@@ -154,8 +154,7 @@ struct PushFindings: Equatable, Sendable {
   }
 }
 
-/// Which of several pushes in progress at the same time looked into every mailbox, by their numbers in the order in which they
-/// came. A value.
+/// Tracks which of several concurrent pushes, numbered by order of arrival, looked into every mailbox. A value.
 struct LookRecord {
   private var whole = 0
   private var cut = 0
@@ -168,6 +167,7 @@ struct LookRecord {
     }
   }
 
-  /// Whether the one that came last did, whichever ended last: what it is about may have come after the others looked.
+  /// Whether the last push to arrive did, whichever ended last: what it is about may have arrived after the others
+  /// looked.
   var isWhole: Bool { whole > cut }
 }

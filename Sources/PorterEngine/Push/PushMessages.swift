@@ -3,7 +3,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// How a push takes in what waits: it claims a connection, fetches, commits and acknowledges, one message after the other.
+/// How a push takes in waiting messages: it claims a connection, then fetches, commits and acknowledges one message
+/// after another.
 extension PushRunner {
   func claimNext(_ run: PushRun) {
     if context.role == .app { return receive(run) }
@@ -26,7 +27,7 @@ extension PushRunner {
       engine.mailboxWatch.end(named.id, waiter)
       switch result {
       case .success(.granted(let claimed)) where run.state != .claiming:
-        // Its time was up before the connection was free.
+        // Its time was up before the connection became free.
         self.engine.claims.end(claimed.claim)
       case .failure(let error) where self.isOthersTime(error, run):
         self.again(run, in: .claiming) { $0.claim(named, run) }
@@ -58,13 +59,13 @@ extension PushRunner {
     run.putBack()
   }
 
-  /// Nothing waits for its answer any more, and nothing is asked for a push that has ended.
+  /// Stops waiting for the answer, and asks for nothing on behalf of a push that has ended.
   func giveRequestUp(_ run: PushRun) {
     run.forgetRequest()
     if let claimed = run.holding.claimed { engine.source.giveUp(claimed.claim) }
   }
 
-  /// Only connections for which something waits are claimed.
+  /// Only connections with something waiting are claimed.
   private func askWhoWaits(among connections: [NamedConnection], _ run: PushRun) {
     let asked = context.clock.now()
     engine.source.whoWaits(among: connections.map(\.id)) { [weak self] result in
@@ -91,7 +92,7 @@ extension PushRunner {
     }
   }
 
-  /// An app receives by itself: two fetches of one process on one connection would displace each other.
+  /// An app receives on its own: two fetches by one process on one connection would displace each other.
   private func receive(_ run: PushRun) {
     var named: [Int64] = []
     while let next = run.nextConnection() { named.append(next.id) }
@@ -103,7 +104,7 @@ extension PushRunner {
     }
   }
 
-  /// A mailbox that was found empty after this push had come was looked into for it as well.
+  /// A mailbox found empty after this push arrived counts as looked into for it as well.
   private func nextConnection(of run: PushRun) -> NamedConnection? {
     while let named = run.nextConnection() {
       if !isEmpty(named.id, for: run) { return named }
@@ -123,7 +124,7 @@ extension PushRunner {
     run.holding = .nothing
   }
 
-  /// After a message, the next one is another turn's, so that the engine hears what it is asked for meanwhile.
+  /// After a message, the next one gets a turn of its own, so that the engine can handle requests in between.
   func fetchMessage(_ run: PushRun) {
     guard run.findings.answers > 1 else { return fetchNow(run) }
     context.later { [weak self] in
@@ -133,10 +134,11 @@ extension PushRunner {
   }
 
   private func fetchNow(_ run: PushRun) {
-    // With a source that answers synchronously, messages follow one another without the channel being polled in between.
+    // With a source that answers synchronously, messages follow one another without the channel being polled in
+    // between.
     engine.peers.receive()
     guard let claimed = run.holding.claimed else { return post(.storeFailed, run) }
-    // Another push has emptied it since, while this one waited for the connection.
+    // Another push has emptied it while this one waited for the connection.
     if isEmpty(claimed.connection.id, for: run) { return post(.fetchEmpty, run) }
     FaultPoint.reach(.beforeFetch)
     let asked = context.clock.now()
@@ -159,7 +161,7 @@ extension PushRunner {
     }
   }
 
-  /// Posts nothing, and tries again, when another push's time was up.
+  /// Posts nothing and tries again when another push's time was up.
   func commitMessage(_ run: PushRun) {
     if let event = commit(run) { post(event, run) }
   }
@@ -206,7 +208,7 @@ extension PushRunner {
 
   static func callTimer(_ run: PushRun) -> String { run.timer + " with a call" }
 
-  /// Of several calls, the first one counts.
+  /// With several calls, the first one counts.
   func armCallDeadline(_ run: PushRun) {
     guard !context.timers.isSet(Self.callTimer(run)) else { return }
     context.timers.set(Self.callTimer(run), after: Durations.callPatience) { [weak self] in self?.post(.callWaits, run)
@@ -228,7 +230,7 @@ extension PushRunner {
     engine.source.acknowledge(message, claimed.with(committed.connection)) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
       let isAwaited = run.noteAnswer(to: request)
-      // One without an answer may have been carried out; the message is committed, and does not come again then.
+      // A request without an answer may have been carried out. The message is committed, and then does not come again.
       self?.engine.committer.emitMarker(message, committed)
       delivery.end()
       guard isAwaited else { return }
@@ -241,7 +243,7 @@ extension PushRunner {
     }
   }
 
-  /// In another turn, so that the engine hears what it is asked for meanwhile.
+  /// In another turn, so that the engine can handle requests in between.
   private func takeNext(_ message: SourceMessage, under claimed: ClaimedConnection, _ run: PushRun) {
     context.later { [weak self] in
       guard run.state == .acknowledging, run.holding.claimed?.claim == claimed.claim else { return }

@@ -6,28 +6,28 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// Which notice a push gives whose answer would say nothing. A value.
+/// Chooses the notice for a push whose answer would say nothing. A value.
 enum PushNotice {
-  /// What kept a push from having the store.
+  /// Why a push did not get the store.
   enum Obstacle {
-    /// It does not open, or is not to be opened by this program.
+    /// It does not open, or this program must not open it.
     case store
     /// Another process keeps it from being opened.
     case busy
-    /// The process could not begin to work, as when another one of the same role is at work.
+    /// The process could not start work, for example because another one of the same role is at work.
     case process
   }
 
-  /// For a push that says that a message waits.
+  /// For a push that says a message is waiting.
   static func afterMessage(_ outcome: Push.State, _ obstacle: Obstacle?) -> NotificationNotice? {
     switch outcome {
     case .locked: .locked
     case .stopped: .appStopped
     case .wrongSchema: .migration
     case .failed: obstacle == .process ? .event : .database
-    // What the push names has a placeholder; this is for one that names nothing that can be read.
+    // What the push names has a placeholder; this is for a push that names nothing readable.
     case .expired, .offline: .event
-    // Else the process that it is left to is at work, and shows it.
+    // Otherwise the process it is left to is at work, and shows it.
     case .yielded: obstacle == .busy ? .event : nil
     case .presented, .nothingNew, .verified, .unknown, .quarantined: nil
     case .received, .deciding, .openingStore, .decoding, .verifying, .claiming, .fetching, .committing, .acknowledging,
@@ -36,9 +36,9 @@ enum PushNotice {
     }
   }
 
-  /// For a round, which does not know whether anything waits. Out of reach, out of time or before the first unlock, the next
-  /// round does what this one did not, and a user who stopped the chat knows it. But a store that does not open keeps every
-  /// message away until the user does something about it.
+  /// For a round, which does not know whether anything waits. Offline, out of time or before the first unlock, the next
+  /// round does what this one did not, and a user who stopped the chat knows that. But a store that does not open holds
+  /// back every message until the user acts.
   static func afterRound(_ outcome: Push.State, _ obstacle: Obstacle?) -> NotificationNotice? {
     guard obstacle == .store else { return nil }
     switch outcome {
@@ -52,13 +52,14 @@ enum PushNotice {
   }
 }
 
-/// That a notice is on screen: a file beside the store, since the store cannot be written then. So the process that reads the
-/// store next withdraws the notice, also if the one that gave it has ended.
+/// Marks that a notice is on screen: a file alongside the store, since the store cannot be written then. The next
+/// process that reads the store withdraws the notice, even if the process that gave it has ended.
 ///
-/// It contains a name of the notice. All notices have one identifier, and a withdrawal of an earlier one does not end a later one.
+/// The file contains a name for the notice. All notices share one identifier, and withdrawing an earlier one must not
+/// end a later one.
 struct NoticeMark {
   struct Name: Equatable {
-    /// None in a file of an earlier version.
+    /// Empty in a file from an earlier version.
     let bytes: [UInt8]
     static let count = 16
   }
@@ -76,21 +77,21 @@ struct NoticeMark {
 
   var isSet: Bool { (try? files.status(at: path)) != nil }
 
-  /// Of the notice that is on screen.
+  /// The name of the notice on screen.
   var name: Name? {
     guard let file = try? files.open(path, for: .reading) else { return nil }
     defer { files.close(file) }
     return Name(bytes: (try? files.read(file, limit: Name.count)) ?? [])
   }
 
-  /// Without a place to write, the notice stays on screen until the user or a later notice removes it.
+  /// If the file cannot be written, the notice stays on screen until the user or a later notice removes it.
   func set() {
     // An extension creates nothing where there is no store (INC-23).
     guard (try? files.status(at: store)) != nil, let file = try? files.open(path, for: .writingOrCreating) else {
       return
     }
     defer { files.close(file) }
-    // Without room for a name the notice is withdrawn like one of an earlier version.
+    // If there is no room for the name, the notice is withdrawn like one from an earlier version.
     try? files.write(ports.randomness.bytes(Name.count), to: file)
   }
 
@@ -101,10 +102,10 @@ struct NoticeMark {
   }
 }
 
-/// A push of which nothing could be read, and nothing may be shown: each mailbox that it is about is one that the user has muted
-/// or hidden, or whose chat notifies of mentions only. Read when a notice is due, and not before.
+/// Detects an unreadable push for which nothing may be shown: the user has muted or hidden every mailbox it is about,
+/// or its chat notifies of mentions only. Read only when a notice is due.
 package enum SilentPush {
-  /// False for a push that does not say so, such as one of an earlier server: then its notice is given.
+  /// False for a push without tags, such as one from an earlier server: its notice is given.
   static func isSilent(_ payload: PushPayload?, _ configuration: Configuration) -> Bool {
     guard case .message(let nonce, _, let tags?) = payload, let tags = tags.all else { return false }
     let file = SilentMailboxFile(configuration.location, configuration.ports.files)
@@ -120,7 +121,7 @@ package enum SilentPush {
 }
 
 extension MigrationResult {
-  /// What a process that was started for a push shows when its store does not open.
+  /// The notice shown by a process that was started for a push and cannot open its store.
   var notice: NotificationNotice? {
     switch self {
     case .ok, .invalidConfirmation: nil
@@ -128,14 +129,14 @@ extension MigrationResult {
     case .nightporter where json["type"] == "errorNotADatabase": .noPassphrase
     case .errorMigration: .migration
     case .errorSQL, .agentError: .database
-    // As before the first unlock, when a protected file may not be read (INC-50).
+    // As before the first unlock, when a protected file is unreadable (INC-50).
     case .nightporter(_, .storeReadOnly): .locked
     case .nightporter: .database
     }
   }
 
-  /// With the notice for the user, if there is one. In an app as well: the host alone knows whether it is on screen, and
-  /// then shows its own page.
+  /// Includes the notice for the user, if any. In an app as well: only the host knows whether it is on screen, and then
+  /// shows its own page.
   package func json(for role: Role) -> JSONValue {
     json(notice: role == .share ? nil : notice?.content.json(in: ProcessStrings.shared.table ?? .english))
   }

@@ -11,7 +11,7 @@ import PorterStore
   import Android
 #endif
 
-/// How a push comes to have the store, or why it has not.
+/// How a push gets the store, or why it does not.
 extension PushRunner {
   func openStore(_ run: PushRun) {
     engine.refresh.begin()
@@ -45,16 +45,16 @@ extension PushRunner {
       run.obstacle = .busy
       return .storeBusy
     case .sqlite(let error) where error.kind == .cannotOpen && Self.isDenied(error.systemError): return .storeLocked
-    // Its app gives it the key again, as it does after the first unlock.
+    // Its app provides the key again, as after the first unlock.
     case .seal(.keyForgotten): return .storeLocked
     case .sqlite(let error) where error.kind == .interrupted:
-      // The process is to rest: nothing is wrong with the store.
+      // The process must rest: nothing is wrong with the store.
       run.obstacle = .process
       return .storeFailed
     case .sqlite, .seal, .foreign, .staleEpoch, .notFound, .duplicate, .damaged: return .storeFailed
     }
   }
 
-  /// Before the first unlock after a boot, a protected file is there but may not be read (INC-50).
+  /// Before the first unlock after a boot, a protected file exists but is unreadable (INC-50).
   private static func isDenied(_ systemError: Int32) -> Bool { systemError == EACCES || systemError == EPERM }
 }

@@ -4,9 +4,9 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Placeholders for messages that a push names and that did not come: because the relay is out of reach, because time is up,
-/// or because another process has their connection. A message that comes later replaces its placeholder, under the same
-/// identifier (INC-47). An extension has them, and an app that is not on screen. What the user has muted or hidden has none.
+/// Placeholders for messages that a push names and that did not arrive: because the relay is unreachable, time is up,
+/// or another process has their connection. A message that arrives later replaces its placeholder, under the same
+/// identifier (INC-47). Used by an extension, and by an app that is not on screen. Muted and hidden messages have none.
 struct PushPlaceholders {
   struct Placeholder {
     let content: NotificationContent
@@ -18,25 +18,25 @@ struct PushPlaceholders {
 
   init(_ context: EngineContext) { self.context = context }
 
-  /// What is to be announced. Notes in the findings that everything the push names is accounted for, unless a record that
-  /// decides about it is damaged.
+  /// The placeholders to announce. Notes in the findings that everything the push names is accounted for, unless a
+  /// record needed to decide that is damaged.
   func due(_ run: PushRun, _ policy: NotificationPolicy, _ store: Store) throws(StoreError) -> [Placeholder] {
     guard run.named != nil else { return [] }
     var placeholders: [Placeholder] = []
-    // An app on screen shows what comes by itself, and a running app fetches what is left.
+    // An app on screen shows what arrives on its own, and a running app fetches the rest.
     let isLeft = run.isOnScreen || run.findings.isLeftToApp
     let expecting = isLeft ? [] : run.expecting
     var isComplete = isLeft || !run.namesUnknown
     for named in expecting {
       do throws(StoreError) {
         placeholders += try due(named, run, policy, store)
-        // A placeholder would have no message to be replaced by; a notice is due.
+        // No message would ever replace a placeholder; a notice is due.
         if named.hasUnreadable, try isToBeShown(named, run, policy, store) { isComplete = false }
       } catch .damaged(let entity) {
         run.noteDamage(.damaged(entity))
         isComplete = false
       } catch .notFound {
-        // Deleted meanwhile.
+        // Deleted in the meantime.
       }
     }
     if isComplete { run.findings.noteAccountedFor() }
@@ -47,11 +47,11 @@ struct PushPlaceholders {
     _ named: NamedConnection, _ run: PushRun, _ policy: NotificationPolicy, _ store: Store
   ) throws(StoreError) -> [Placeholder] {
     let connection = try run.records.connection(named.id, store)
-    // What it is about is the host's own.
+    // Its content is the host's own.
     if connection.isAddress, try store.scope(connectionID: named.id) != nil { return [] }
     var placeholders: [Placeholder] = []
     for message in named.expected {
-      // Another process may have received it meanwhile, or announced it.
+      // Another process may have received or announced it in the meantime.
       guard try store.ledgerEntry(connectionID: named.id, messageID: message.identifier) == nil,
         case .success(var content) = ContentBuilder.content(
           for: try event(message.identifier, connection, run, store), policy)

@@ -18,7 +18,7 @@ struct PushPresentation {
     self.scopes = scopes
   }
 
-  /// Everything that is committed and was not shown yet is shown, whichever push or process committed it (INC-38).
+  /// Shows everything committed but not yet shown, whichever push or process committed it (INC-38).
   func compose(_ run: PushRun) -> Push.Event {
     guard let store = context.store else { return .storeFailed }
     do throws(StoreError) {
@@ -31,15 +31,15 @@ struct PushPresentation {
     return run.isPresenting ? .composedShow : .composedAnnounced
   }
 
-  /// Recorded in the transaction that reads what is to be shown: of two extensions at work at the same time one shows it
-  /// (INC-36). And before the answer is given: a process that is killed in between shows nothing twice. Not synced: a power
-  /// failure at this very moment shows it again, under the same identifier.
+  /// Recorded in the transaction that reads what to show: of two extensions working at the same time, one shows it
+  /// (INC-36). And recorded before the answer is given: a process killed in between shows nothing twice. Not synced: a
+  /// power failure at this very moment shows it again, under the same identifier.
   ///
-  /// Not recorded for a caller that was answered without it: it would never be seen. Once for a push: what is recorded
-  /// as shown would not be found again.
+  /// Not recorded for a caller that was answered without it: it would never be seen. Once per push: what is recorded as
+  /// shown would not be found again.
   private func composeAndRecord(_ run: PushRun, _ store: Store) throws(StoreError) {
     guard !run.hasStagedAnswer else { return }
-    // Most pushes that show nothing need no write, and wait for no writer.
+    // Most pushes with nothing to show need no write, and wait for no writer.
     let placeholders = PushPlaceholders(context)
     let overview = try store.overview()
     let due =
@@ -51,7 +51,7 @@ struct PushPresentation {
       try store.lightTransaction { () throws(StoreError) in
         let filled = try fill(run, store)
         guard run.stageAnswer() else { return }
-        // From here on it may be seen: it is recorded to the end, though time is up.
+        // From here on it may be seen: recording is completed even if time is up.
         try context.stop.withReleaseBudget(Durations.releaseBudget) {
           Result { () throws(StoreError) in
             for entry in filled.shown { try Self.recordShown(entry, store) }
@@ -68,35 +68,35 @@ struct PushPresentation {
     } catch {
       context.log(.error, "what is shown could not be recorded", ["error": error.description])
       guard !run.hasStagedAnswer else { return run.content.isRecorded = false }
-      // Interrupted for another push, whose time is up: this one has time to record what it shows.
+      // Interrupted because another push's time was up: this one has time to record what it shows.
       if context.stop.isStopRequested, !run.isOver(at: context.clock.now()) { throw error }
-      // A store that failed before is one that fails at each push, as while a process is frozen with its lock: what each of them
-      // showed would come again with the next.
+      // A store that failed earlier fails at each push, for example while a process is frozen with its lock: everything
+      // shown would come again with the next push.
       if run.findings.hasFailed {
         run.content = PushContent()
-        // None of what was looked up is shown: the push says that the store failed.
+        // Nothing that was looked up is shown: the push reports that the store failed.
         run.findings.noteUnaccounted()
       } else {
-        // Shown twice under one identifier is better than never.
+        // Showing it twice under one identifier is better than never.
         try fill(run, store)
         run.content.isRecorded = false
       }
     }
   }
 
-  /// Of one answer, which has to be made in time, and to fit an extension's memory (INC-33), though thousands of messages
-  /// waited. What is left over stays as it is in the ledger, for the next push or the app.
+  /// Limits of one answer, which must be ready in time and fit an extension's memory (INC-33), even if thousands of
+  /// messages waited. The rest stays in the ledger for the next push or the app.
   private static let notificationsAtOnce: Int64 = 256
   private static let withdrawalsAtOnce: Int64 = 1_024
 
-  /// What an answer is made of, to be recorded in the transaction that read it.
+  /// The contents of an answer, to be recorded in the transaction that read it.
   private struct Filled {
-    /// Without the entries that need a damaged record: they do not keep others from being shown (INC-44), and are not
+    /// Excludes entries that need a damaged record: they do not stop others from being shown (INC-44), and are not
     /// recorded as shown.
     var shown: [StoredLedgerEntry] = []
-    /// What is not to be shown by the user's choice.
+    /// Entries not shown by the user's choice.
     var silenced: [StoredLedgerEntry] = []
-    /// Those that need a damaged record, and what an answer has no room for.
+    /// Entries that need a damaged record, or that do not fit in the answer.
     var left: [StoredLedgerEntry] = []
     var removals: [StoredWithdrawal] = []
     var handed: [StoredApplicationPush] = []
@@ -108,7 +108,8 @@ struct PushPresentation {
     }
   }
 
-  /// Oldest first. Calls have room beside the limit: a call's mailbox is looked into first, so that all else is newer.
+  /// Oldest first. Calls have room in addition to the limit: a call's mailbox is looked into first, so everything else
+  /// is newer.
   private func due(asOf overview: StoreOverview, _ store: Store) throws(StoreError) -> [StoredLedgerEntry] {
     let boot = context.instance.boot
     let due = try store.entriesToPresent(limit: Self.notificationsAtOnce, boot: boot, asOf: overview)
@@ -121,7 +122,7 @@ struct PushPresentation {
   private func fill(_ run: PushRun, _ store: Store) throws(StoreError) -> Filled {
     var content = PushContent()
     var filled = Filled()
-    // Nothing changes what it says before all of this is recorded.
+    // The overview stays valid until all of this is recorded.
     let overview = try store.overview(settings: Self.policySettings, badge: true)
     let policy = Self.policy(overview)
     var shown: [BurstComposition.Shown] = []
@@ -135,7 +136,7 @@ struct PushPresentation {
         let event = try notificationEvent(of: entry, &run.records, store)
         if let event, Self.isSilenced(entry, event, policy) {
           filled.silenced.append(entry)
-          // What is on screen says what was true before the edit, or is a placeholder.
+          // What is on screen shows the text before the edit, or is a placeholder.
           if entry.isShownAnew {
             obsolete.append(Self.withdrawal(of: entry, try run.records.connection(entry.connectionID, store)))
           }
@@ -143,7 +144,7 @@ struct PushPresentation {
         }
         filled.shown.append(entry)
         let isReplaced = Self.appearance(of: entry) == .replaced
-        // A summary says how many there are, which an edit does not change.
+        // A summary gives a count, which an edit does not change.
         guard let event, !isReplaced || entry.summary == nil else { continue }
         let connection = try destination(of: entry, &run.records, store)
         shown.append(.init(entry: entry, event: event, connection: connection, isReplaced: isReplaced))
@@ -160,18 +161,20 @@ struct PushPresentation {
     for summary in Set(filled.removals.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     filled.bursts = bursts
     let notifications = bursts.notifications
-    // What was to be removed may be shown again by this answer: there is one notification under its identifier, and it stays.
+    // A notification due for removal may be shown again by this answer: there is one notification per identifier, and
+    // it stays.
     let staying = Set(notifications.map(\.identifier))
     content.withdrawals = filled.removals.filter { $0.summary == nil }
       .map { Self.notificationIdentifier(of: $0).description }.filter { !staying.contains($0) }
     content.withdrawals += bursts.withdrawals
-    // The store can be read again, and all that came is known: what was said does not hold any more, unless another notice was
-    // given meanwhile.
+    // The store is readable again, and everything that arrived is known: the notice is outdated, unless another one was
+    // given in the meantime.
     if let found = run.foundNotice, !run.leavesNotice, NoticeMark(context.configuration).name == found {
       content.withdrawals.append(NotificationNotice.identifier)
       content.withdrawnNotice = found
     }
-    // Computed once, here, from what is unread in the store (INC-60), and the same in the answer and in each notification.
+    // Computed once, here, from what is unread in the store (INC-60); the answer and each notification get the same
+    // value.
     let badge = overview.badge
     content.badge = badge
     let strings = notifications.isEmpty ? .english : try strings.table(store)
@@ -184,7 +187,8 @@ struct PushPresentation {
     return filled
   }
 
-  /// Puts a push of the host's own into an extension's answer; an app emits an event. What does not fit is left for the next.
+  /// Puts a push of the host's own into an extension's answer; in an app, emits an event. What does not fit is left for
+  /// the next.
   private func handOver(
     _ entry: StoredLedgerEntry, _ content: inout PushContent, _ filled: inout Filled, _ run: PushRun, _ store: Store
   ) throws(StoreError) {
@@ -212,7 +216,7 @@ struct PushPresentation {
     return NotificationPolicy(previewMode: mode ?? .message, hasAppLock: overview.settings[Setting.appLock] == "on")
   }
 
-  /// By which a tap recognises what the notification is about, in a store that came back from a backup, too: requests share the
+  /// How a tap recognises what the notification is about, even in a store restored from a backup. Requests share the
   /// connection of their address, and are known by the name that the person has chosen.
   func destination(
     of entry: StoredLedgerEntry, _ records: inout KnownRecords, _ store: Store
@@ -223,7 +227,7 @@ struct PushPresentation {
     return TextEncoding.base64URL(try records.connection(entry.connectionID, store).agentID)
   }
 
-  /// Nil for what is never shown, and for what was deleted meanwhile.
+  /// Nil for entries that are never shown, and for those deleted in the meantime.
   func notificationEvent(
     of entry: StoredLedgerEntry, _ records: inout KnownRecords, _ store: Store
   ) throws(StoreError) -> NotificationEvent? {
@@ -285,11 +289,11 @@ struct PushPresentation {
 
   enum Appearance {
     case none, new
-    /// It is on screen, and says something else now.
+    /// Already on screen, with an outdated text.
     case replaced
   }
 
-  /// How the machine has it shown when it is presented.
+  /// How the machine presents it.
   static func appearance(of entry: StoredLedgerEntry) -> Appearance {
     guard let state = PorterMachines.LedgerEntry.State(name: entry.state) else { return .none }
     let showing = Showing()
@@ -299,8 +303,7 @@ struct PushPresentation {
     return showing.appearance
   }
 
-  /// Whether the entry is not to be shown by the user's choice. A summary that it is part of stays as it is: it says how many there
-  /// are.
+  /// Whether the user has chosen not to show the entry. A summary containing it stays as it is: it gives the count.
   static func isSilenced(_ entry: StoredLedgerEntry, _ event: NotificationEvent, _ policy: NotificationPolicy) -> Bool {
     guard entry.summary == nil, case .silent = policy.verdict(for: event) else { return false }
     return true
@@ -318,7 +321,7 @@ struct PushPresentation {
       userID: connection.userID, contactID: entry.contactID, requestID: entry.requestID)
   }
 
-  /// The same before and after its connection is deleted.
+  /// Identical before and after its connection is deleted.
   static func notificationIdentifier(of shown: StoredWithdrawal) -> NotificationIdentifier {
     if shown.kind == .connected, let contactID = shown.contactID {
       return .contactConnected(user: shown.userID, contact: contactID)
@@ -334,7 +337,7 @@ struct PushPresentation {
   }
 }
 
-/// Carries out what `ledger_entry` asks for beside what is recorded.
+/// Carries out what `ledger_entry` asks for in addition to what is recorded.
 private final class Showing: LedgerEntryEffects {
   private(set) var appearance = PushPresentation.Appearance.none
 

@@ -5,43 +5,43 @@ import PorterPlatform
 import PorterPush
 import PorterStore
 
-/// One push, from the call to its one answer.
+/// One push, from the call to its single answer.
 final class PushRun {
   let text: String
   let started: Moment
-  /// When the best there is has to be answered.
+  /// When the push must be answered with the best there is.
   let due: Moment
-  /// In the order in which they come, from 1.
+  /// In order of arrival, from 1.
   let number: Int
   let pending: PendingPush
 
-  /// Set when the run is made.
+  /// Set when the run is created.
   var driver: MachineDriver<Push, PushRun>?
   var payload: PushPayload?
 
-  /// What the push names; nil while that is not known.
+  /// The connections the push names; nil while unknown.
   private(set) var named: [NamedConnection]?
-  /// Connections that were not looked into yet.
+  /// Connections not yet looked into.
   private var connections: ArraySlice<NamedConnection> = []
-  /// Of which it is not known whether something waits there.
+  /// Connections for which it is unknown whether something waits.
   private var unasked: [NamedConnection] = []
-  /// The connection that it claims, or has claimed last.
+  /// The connection it is claiming, or claimed last.
   var wanted: NamedConnection?
-  /// Since when a request of this push has had no answer.
+  /// When the push's unanswered request was made.
   private(set) var asked: Moment?
   private var requests = 0
-  /// Connections where nothing is left to fetch.
+  /// Connections with nothing left to fetch.
   private var exhausted: Set<Int64> = []
-  /// What of the source's this push is working on.
+  /// What the push currently holds of the source's.
   var holding = Holding.nothing
-  /// What it has read, for what it shows.
+  /// The records it has read, for what it shows.
   var records = KnownRecords()
 
   enum Holding {
     case nothing
     case connection(ClaimedConnection)
     case message(SourceMessage, ClaimedConnection)
-    /// The operation lasts until it is acknowledged.
+    /// The operation lasts until the message is acknowledged.
     case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
 
     var claimed: ClaimedConnection? {
@@ -53,11 +53,11 @@ final class PushRun {
   }
 
   var findings = PushFindings()
-  /// Nil when it had the store, or did not try to.
+  /// Nil when it had the store, or did not try to get it.
   var obstacle: PushNotice.Obstacle?
-  /// The user sees what this process reports: there is neither a placeholder nor a notice.
+  /// The user sees what this process reports: neither a placeholder nor a notice is needed.
   var isOnScreen = false
-  /// Which processes have what this push left alone; each once.
+  /// The processes that have what this push left alone; each once.
   private(set) var holders: [String] = []
   var content = PushContent()
   /// In an app: when the next round is due.
@@ -73,29 +73,29 @@ final class PushRun {
     self.pending = pending
   }
 
-  /// Of its deadline; others are named after it.
+  /// The timer of its deadline; other timers are named after it.
   var timer: String { "push \(number)" }
 
-  /// How often the engine's waits had been cut off when this push was worked on last.
+  /// How often the engine's waits had been cut off when this push was last worked on.
   var cuts = 0
 
   var state: Push.State { driver?.state ?? Push.initial }
 
-  /// `others` are asked about when `connections` were looked into.
+  /// `others` are asked about once `connections` were looked into.
   func look(into connections: [NamedConnection], naming named: [NamedConnection], others: [NamedConnection] = []) {
     self.named = named
     self.connections = connections[...]
     unasked = others
   }
 
-  /// The source is asked for something. Returns the request's number.
+  /// Notes that the source is asked for something. Returns the request's number.
   func ask(at moment: Moment) -> Int {
     requests += 1
     asked = moment
     return requests
   }
 
-  /// False when the request was given up meanwhile.
+  /// Returns false when the request was given up in the meantime.
   func noteAnswer(to request: Int) -> Bool {
     guard request == requests else { return false }
     asked = nil
@@ -107,7 +107,7 @@ final class PushRun {
     asked = nil
   }
 
-  /// The connection that was claimed last has its turn again after the others.
+  /// Gives the connection claimed last another turn, after the others.
   func putBack() {
     if let wanted { connections.append(wanted) }
   }
@@ -124,14 +124,14 @@ final class PushRun {
 
   func noteExhausted(_ connectionID: Int64) { exhausted.insert(connectionID) }
 
-  /// Connections that the push names with messages that may still come.
+  /// Connections named by the push with messages that may still arrive.
   var expecting: [NamedConnection] {
     (named ?? []).filter { (!$0.expected.isEmpty || $0.hasUnreadable) && !exhausted.contains($0.id) }
   }
 
-  /// What to say when the answer would say nothing. `isShown`: a notice is on screen.
+  /// The notice to give when the answer would say nothing. `isShown`: a notice is on screen.
   func notice(isShown: Bool) -> NotificationNotice? {
-    // What is taken away says nothing of what came.
+    // A withdrawal says nothing about what arrived.
     guard !isOnScreen, content.saysNothing, !findings.isAccountedFor else { return nil }
     switch payload {
     case .message: return PushNotice.afterMessage(state, obstacle)
@@ -141,30 +141,30 @@ final class PushRun {
     }
   }
 
-  /// What was on screen when this push was decoded.
+  /// The notice on screen when this push was decoded.
   var foundNotice: NoticeMark.Name?
 
-  /// The notice that it has found may be about something that this push does not know.
+  /// The notice it found may be about something this push does not know.
   var leavesNotice: Bool { owesNotice || !findings.hasLookedEverywhere }
 
-  /// Something that the push names is not in the answer, and not known to be on screen or unwanted: a notice is due.
+  /// Something the push names is not in the answer, and not known to be on screen or unwanted: a notice is due.
   var owesNotice: Bool {
     switch payload {
     case .message: !isOnScreen && !findings.isAccountedFor
     case .checkMessages: findings.isCutShort
-    // It knows nothing of what came.
+    // It knows nothing about what arrived.
     case .verification, nil: true
     }
   }
 
-  /// What the push names has a record that is damaged: it is not known what the push is about.
+  /// A record the push names is damaged: it is unknown what the push is about.
   private(set) var namesUnknown = false
 
   func noteUnknownName() {
     if case .message = payload { namesUnknown = true }
   }
 
-  /// Why the store could not be read for this push, until that is taken.
+  /// Why the store could not be read for this push, until taken.
   private var storeError: StoreError?
 
   func noteStoreError(_ error: StoreError) {
@@ -177,7 +177,7 @@ final class PushRun {
     return storeError
   }
 
-  /// It says nothing of what waits.
+  /// The push does not say what waits.
   var isRound: Bool {
     if case .checkMessages = payload { return true }
     return false
@@ -196,7 +196,7 @@ final class PushRun {
 
   func isOver(at moment: Moment) -> Bool { moment >= due || pending.isExpired }
 
-  /// What is only withdrawn is an answer to a push of which nothing else is to be said.
+  /// A withdrawal alone answers a push about which nothing else needs to be said.
   var isPresenting: Bool {
     guard !content.showsWhatCame else { return true }
     if case .message = payload, owesNotice { return false }
@@ -206,13 +206,14 @@ final class PushRun {
   /// What this push shows is settled, and on its way to the caller.
   private(set) var hasStagedAnswer = false
 
-  /// Offers the caller what there is to show, before it is recorded as shown; an answer without the engine, should it hang
-  /// from here on, has it too. False when the caller was answered already: what comes now reaches no one.
+  /// Offers the caller what there is to show, before it is recorded as shown. An answer without the engine, should it
+  /// hang from here on, includes it too. Returns false when the caller was already answered: what comes now reaches no
+  /// one.
   func stageAnswer() -> Bool {
     var content = content
     content.isRecorded = false
     let isPresented = state == .presenting && isPresenting
-    // What is taken away says nothing of what came.
+    // A withdrawal says nothing about what arrived.
     let needsNotice = owesNotice && content.saysNothing
     let isTaken = pending.stage { [content, holders, nextRefresh, trace] notice in
       var content = content
@@ -231,14 +232,15 @@ final class PushRun {
     trace.note(.init(microseconds: (moment - started).microseconds, machine: machine, event: event, state: state))
   }
 
-  /// Notes which process has what this push leaves alone; nil when that is not known.
+  /// Notes which process has what this push leaves alone; nil when unknown.
   func noteHeld(by holder: Owner?) { noteHeld(by: holder?.description ?? "another process") }
 
   func noteHeld(by name: String) {
     if !holders.contains(name) { holders.append(name) }
   }
 
-  /// The first answer counts (INC-31). False when the caller has another one, which shows and withdraws nothing of this one.
+  /// The first answer counts (INC-31). Returns false when the caller has another one, which shows and withdraws nothing
+  /// of this one.
   func finish(quiescent: Bool) -> Bool {
     let work = findings.work(in: state, leftToOthers: !holders.isEmpty)
     let isTaken = pending.finish(
@@ -298,8 +300,8 @@ final class PushRun {
   }
 }
 
-/// The steps of a push: the first and the last of them, since a push can take in thousands of messages, each some steps long,
-/// and has to fit an extension's memory (INC-33).
+/// The steps of a push: only the first and the last, since a push can take in thousands of messages of several steps
+/// each, and must fit an extension's memory (INC-33).
 struct PushTrace {
   struct Step {
     let microseconds: Int64
@@ -307,8 +309,8 @@ struct PushTrace {
     let event: String
     let state: String
 
-    /// All are names of the machines, which need no escapes. A push has dozens of steps: values for them would cost it more than
-    /// writing all the rest.
+    /// All are names from the machines and need no escaping. A push has dozens of steps: building values for them would
+    /// cost more than writing all the rest.
     func write(to text: inout [UInt8]) {
       text.append(contentsOf: "{\"us\":".utf8)
       text.append(contentsOf: String(microseconds).utf8)
@@ -324,7 +326,7 @@ struct PushTrace {
 
   private static let kept = 256
   private var first: [Step] = []
-  /// As a ring, of which `next` is the oldest once it is full.
+  /// A ring; `next` is the oldest once it is full.
   private var last: [Step] = []
   private var next = 0
 
@@ -357,11 +359,11 @@ struct PushTrace {
 
 /// How much of its work a push did; doing nothing is never reported as success (INC-19).
 enum PushWork: String {
-  /// Everything that the push is about was looked into.
+  /// Everything the push is about was looked into.
   case ran
-  /// Nothing was looked into: another process does it, or nothing could be reached.
+  /// Nothing was looked into: another process does it, or nothing was reachable.
   case skipped
-  /// Some of it.
+  /// Part of it.
   case partial
 }
 
@@ -369,23 +371,23 @@ enum PushWork: String {
 struct PushContent {
   var notifications: [JSONValue] = []
   var withdrawals: [String] = []
-  /// The notice that is among them.
+  /// The notice among the withdrawals.
   var withdrawnNotice: NoticeMark.Name?
   /// Pushes of the host's own.
   var applicationPushes: [JSONValue] = []
   private var applicationBytes = 0
   var badge: Int64?
-  /// Whether it is recorded as shown; else it comes again.
+  /// Whether it is recorded as shown; otherwise it comes again.
   var isRecorded = true
 
-  /// How many of the notifications are placeholders for messages that have not come.
+  /// How many of the notifications are placeholders for messages that have not arrived.
   var placeholders = 0
 
   var isEmpty: Bool { saysNothing && withdrawals.isEmpty }
   var saysNothing: Bool { notifications.isEmpty && applicationPushes.isEmpty }
   var showsWhatCame: Bool { notifications.count > placeholders || !applicationPushes.isEmpty }
 
-  /// False if one more application push of this size is too much for one answer.
+  /// Returns false if one more application push of this size is too much for one answer.
   mutating func takeRoom(_ bytes: Int) -> Bool {
     guard applicationPushes.count < ScopeLimits.pushesAtOnce, applicationBytes + bytes <= ScopeLimits.bytesAtOnce else {
       return false

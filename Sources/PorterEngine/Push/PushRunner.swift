@@ -6,24 +6,24 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// Carries pushes from the call to their one answer each. Owns those in progress with their machines.
+/// Carries each push from the call to its single answer. Owns those in progress and their machines.
 ///
-/// That a push is a call's is known only when its mailbox was looked into. So pushes are in progress side by side, and none waits
-/// for what another one waits for (INC-43). They share what they find: claims, mailboxes that were emptied, and the ledger.
+/// Whether a push is about a call is known only once its mailbox was looked into. So pushes run side by side, and none
+/// waits for what another one waits for (INC-43). They share what they find: claims, emptied mailboxes, and the ledger.
 final class PushRunner {
   unowned let engine: Engine
   let context: EngineContext
   private let presentation: PushPresentation
-  /// Those in progress, in the order in which they came.
+  /// Pushes in progress, in order of arrival.
   private(set) var running: [PushRun] = []
-  /// Those that came while everything was being released.
+  /// Pushes that arrived while everything was being released.
   private var waiting: [PushRun] = []
   /// The last push, for which everything is being released.
   private var releasing: PushRun?
-  /// Since when a connection's mailbox was seen to be empty: pushes that came before need not look again.
+  /// When a connection's mailbox was last seen empty: pushes that arrived earlier need not look again.
   var emptySince = [Int64: Moment]()
   private var arrived = 0
-  /// Those that looked into the mailboxes since none was in progress.
+  /// Pushes that looked into the mailboxes since the last time none was in progress.
   private var looks = LookRecord()
 
   init(_ engine: Engine) {
@@ -32,12 +32,12 @@ final class PushRunner {
     presentation = PushPresentation(engine.context, engine.strings, engine.scopes)
   }
 
-  /// Of the one that came first.
+  /// The state of the oldest push in progress.
   var state: Push.State? { running.first?.state }
-  /// How many have no answer yet, beside the one that came first.
+  /// How many pushes are unanswered, in addition to the oldest.
   var waitingCount: Int { max(0, running.count + waiting.count - 1) }
 
-  /// A push has come. It is answered exactly once, before `deadline`.
+  /// Takes in a new push. It is answered exactly once, before `deadline`.
   func arrive(_ text: String, _ pending: PendingPush, started: Moment, deadline: Span) {
     let due = started + max(.zero, deadline - Durations.pushMargin)
     arrived += 1
@@ -45,7 +45,7 @@ final class PushRunner {
     run.driver = MachineDriver(context.machines) { [unowned self] effect, run in
       withTime(of: run) { Push.perform(effect, by: self, run) }
     }
-    // For an answer that has to be given without the engine.
+    // For an answer that must be given without the engine.
     if context.role == .app { run.nextRefresh = RefreshSchedule.least }
     do throws(PushError) { run.payload = try PushPayload(decoding: text) } catch {
       run.reason = "the payload is not one of ours: \(error)"
@@ -69,7 +69,7 @@ final class PushRunner {
       looks = LookRecord()
       engine.mailboxWatch.forget()
     }
-    // What is left to be sent waits for the new push.
+    // Anything left to send waits for the new push.
     if !new.isEmpty { for run in sending { post(.sent, run) } }
     for run in new { begin(run) }
   }
@@ -85,7 +85,7 @@ final class PushRunner {
     }
   }
 
-  /// An extension that works on a push sends nothing before it is settled what the push shows.
+  /// An extension working on a push sends nothing until what the push shows is settled.
   var admitsSending: Bool { context.role != .extension || running.allSatisfy(isSending) }
 
   private func isSending(_ run: PushRun) -> Bool {
@@ -94,8 +94,8 @@ final class PushRunner {
 
   // MARK: Time
 
-  /// What one push does ends with its own time, not with that of another. The platform freezes an extension soon after; an
-  /// app continues, and what else it does is not cut off.
+  /// A push's work ends with its own time, not with another push's. The platform freezes an extension soon after; an
+  /// app continues, and its other work is not cut off.
   private func withTime(of run: PushRun, _ body: () -> Void) {
     run.cuts = context.stop.cuts
     guard context.role == .extension, running.contains(where: { $0 === run }) else { return body() }
@@ -104,7 +104,7 @@ final class PushRunner {
     limitWork()
   }
 
-  /// What is done beside the pushes must not take the time of any.
+  /// Work done alongside the pushes must not take time from any of them.
   private func limitWork() {
     guard context.role == .extension else { return }
     let now = context.clock.now()
@@ -121,14 +121,14 @@ final class PushRunner {
     run.pending.isExpired ? min(run.due, context.clock.now()) : run.due
   }
 
-  /// Whether a store's error means that the time of something else was up, such as another push's, which cuts off what the engine
-  /// waits for. This one has its own time, and tries again.
+  /// Whether a store error means that some other time limit was up, such as another push's, which cuts off what the
+  /// engine waits for. This push has its own time, and tries again.
   func isOthersTime(_ error: StoreError, _ run: PushRun) -> Bool {
     guard case .sqlite(let error) = error, [.interrupted, .busy].contains(error.kind) else { return false }
     return run.cuts != context.stop.cuts && !run.isOver(at: context.clock.now())
   }
 
-  /// The same for what a push reads or composes, which says that the store failed.
+  /// The same check for what a push reads or composes, which reports that the store failed.
   private func isOthersTime(_ event: Push.Event, _ run: PushRun) -> Bool {
     guard event == .storeFailed, let error = run.takeStoreError() else { return false }
     return isOthersTime(error, run)
@@ -140,13 +140,13 @@ final class PushRunner {
     post(.expire, run)
   }
 
-  /// Time is up for the round that an app's pushes are.
+  /// Time is up for the round that an app's pushes form.
   func expireAll() {
     for run in running { post(.expire, run) }
   }
 
-  /// A call came to this connection and was committed beside the pushes. It must not wait as long as a message may for what else they
-  /// look into. If none of those that can still show it is about it, the rounds do, or any of them.
+  /// A call to this connection was committed alongside the pushes. It must not wait as long as a message may for what
+  /// else they look into. If none of the pushes that can still show it is about it, the rounds show it, or any of them.
   func callCommitted(_ connectionID: Int64) {
     let able = running.filter { $0.driver?.answer(to: .callCame) == .stayed }
     let about = able.filter { isAbout(connectionID, $0) }
@@ -154,7 +154,7 @@ final class PushRunner {
     for run in !about.isEmpty ? about : !rounds.isEmpty ? rounds : able { post(.callCame, run) }
   }
 
-  /// Whether a push in progress is about this connection, and says so.
+  /// Whether a push in progress is about this connection and says so.
   func name(_ connectionID: Int64) -> Bool {
     running.contains { isAbout(connectionID, $0) }
   }
@@ -164,7 +164,7 @@ final class PushRunner {
     return run.named?.contains { $0.id == connectionID } ?? false
   }
 
-  /// False when there is no push in progress.
+  /// Returns false when there is no push in progress.
   func yieldToApp(_ app: Owner) -> Bool {
     for run in running {
       run.noteHeld(by: app)
@@ -173,7 +173,7 @@ final class PushRunner {
     return !running.isEmpty
   }
 
-  /// A push whose time is up ends, whatever it was about to hear: no timer fires while one message follows the other.
+  /// A push whose time is up ends, whatever event was due: no timer fires while one message follows another.
   func post(_ event: Push.Event, _ run: PushRun) {
     let event = run.isOver(at: context.clock.now()) ? .expire : event
     run.driver?.post(event, run) { [context] answer in
@@ -185,14 +185,14 @@ final class PushRunner {
     }
   }
 
-  /// The store is released: the push ends, also when its time is up meanwhile.
+  /// The store is released: the push ends, even if its time was up in the meantime.
   private func end(_ run: PushRun, _ outcome: Push.Event) {
     run.driver?.post(outcome, run) { [context] _ in
       run.note(Push.name, outcome.name, run.state.name, at: context.clock.now())
     }
   }
 
-  /// Why the store failed, and which process had it, if it was busy.
+  /// Notes why the store failed, and which process had it if it was busy.
   func note(_ error: StoreError, _ run: PushRun) {
     run.reason = error.description
     guard let holder = engine.lifecycle.holder(in: error) else { return }
@@ -221,15 +221,15 @@ extension PushRunner: PushEffects {
     }
   }
 
-  /// Does this in a later turn, if the push waits for it then.
+  /// Runs this in a later turn, if the push still waits for it then.
   func again(_ run: PushRun, in state: Push.State, _ work: @escaping (PushRunner) -> Void) {
     context.later { [weak self] in
       if let self, run.state == state { withTime(of: run) { work(self) } }
     }
   }
 
-  /// An extension's process may be frozen the moment it has answered (INC-48), and so may an app's that is not on screen. One
-  /// that is keeps what it has open.
+  /// An extension's process may be frozen as soon as it has answered (INC-48), and so may an app that is not on screen.
+  /// An app on screen keeps what it has open.
   func releaseStore(_ run: PushRun) {
     let outcome = run.findings.outcome
     if run.content.badge == nil, outcome != .releasedExpired { run.content.badge = try? context.store?.badge() }
@@ -239,11 +239,11 @@ extension PushRunner: PushEffects {
     looks.note(run.number, run.findings.look)
     guard isLast(run) else { return end(run, outcome) }
     if context.role == .app {
-      // Time was up before the round began: what a process has open that was just launched is released all the same.
+      // Time was up before the round began: a process just launched still releases what it has open.
       if !engine.isQuiescent, engine.lifecycle.phase.stateName == AppPhase.State.suspended.name {
         engine.refresh.begin()
       }
-      // A host that says that time is up may be frozen next, and a call does not wait for what still hangs.
+      // A host that reports that time is up may be frozen next, and a call does not wait for what still hangs.
       let now = context.clock.now()
       let hurries = run.isOver(at: now) || run.findings.isHurried
       return engine.refresh.end(isWhole: looks.isWhole, by: hurries ? now : run.due) { [weak self] in
@@ -255,7 +255,8 @@ extension PushRunner: PushEffects {
     engine.lifecycle.release(by: run.due) { [weak self] in self?.end(run, outcome) }
   }
 
-  /// The store is released after the last push only. Of those that end in one turn it is the one whose step comes last.
+  /// The store is released only after the last push. Of those that end in one turn, that is the one whose step comes
+  /// last.
   private func isLast(_ run: PushRun) -> Bool {
     running.contains { $0 === run } && running.allSatisfy { $0 === run || $0.state == .releasing }
   }
@@ -299,7 +300,8 @@ extension PushRunner: PushEffects {
   }
 
   func cancelWork(_ run: PushRun) {
-    // In the app, a command may be waiting for the server, which does not concern this push. Neither does another push's code.
+    // In the app, a command may be waiting for the server, which does not concern this push. Neither does another
+    // push's code.
     if context.role == .extension, run.isVerification,
       !running.contains(where: { $0 !== run && $0.isVerification && $0.state == .verifying })
     {
@@ -312,7 +314,7 @@ extension PushRunner: PushEffects {
   // MARK: What is shown
 
   func composeContent(_ run: PushRun) {
-    // The process was told to rest meanwhile: the push has no time any more, and nothing has failed.
+    // The process was told to rest in the meantime: the push is out of time, and nothing has failed.
     guard context.store != nil else { return post(.expire, run) }
     engine.calls.expireDue()
     let event = compose(run)
@@ -325,7 +327,7 @@ extension PushRunner: PushEffects {
     return presentation.compose(run)
   }
 
-  /// An app sends by itself.
+  /// An app sends on its own.
   func sendOutbox(_ run: PushRun) {
     run.findings.noteSettled()
     let isLast = running.allSatisfy { $0 === run || $0.state == .sending || $0.state == .releasing }
@@ -339,9 +341,9 @@ extension PushRunner: PushEffects {
   private static func sendingTimer(_ run: PushRun) -> String { run.timer + " sends" }
 
   func composeBest(_ run: PushRun) {
-    // It has not read what it is about, and the store may be open for another one.
+    // It has not read what it is about, and the store may be open for another push.
     if run.named == nil, context.store != nil { _ = PushDecoder(context, engine.source, engine).decode(run) }
-    // It is shown though time is up.
+    // Shown even though time is up.
     context.stop.withReleaseBudget(Durations.releaseBudget) {
       engine.calls.expireDue()
       _ = compose(run)

@@ -3,7 +3,7 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// A push that has the notification server's code, which proves that pushes to the token come here.
+/// A push with the notification server's code, which proves that pushes to the token arrive here.
 extension PushRunner {
   func verifyToken(_ run: PushRun) {
     let left: LeftTokenAttempt?
@@ -12,8 +12,8 @@ extension PushRunner {
       return post(.storeFailed, run)
     }
     guard let left else { return sendCode(run) }
-    // The app was cut off, or asks in the background. Asked again under this process's name, so that what the app still does with the earlier answer
-    // is refused (INC-09).
+    // The app was cut off, or asks in the background. Ask again under this process's name, so that anything the app
+    // still does with the earlier answer is refused (INC-09).
     engine.tokens.finish(left) { [weak self] in
       switch left.attempt {
       case .register: self?.sendCode(run)

@@ -2,8 +2,8 @@ import PorterMachines
 import PorterNotifications
 import PorterStore
 
-/// What is shown anew under its identifier, such as a message in place of its placeholder, is another notification: what the user
-/// did with the earlier one does not count for it.
+/// A notification shown again under its identifier, such as a message replacing its placeholder, is a new notification:
+/// what the user did with the earlier one does not count for it.
 extension PushPresentation {
   /// The entry's notification is shown. Part of the caller's transaction.
   static func recordShown(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
@@ -11,7 +11,8 @@ extension PushPresentation {
     try forgetEarlier(entry, store)
   }
 
-  /// By the user's choice the entry is not shown, nor is anything left on screen of it. Part of the caller's transaction.
+  /// By the user's choice the entry is not shown, and nothing is left on screen of it. Part of the caller's
+  /// transaction.
   static func recordSilenced(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     try store.raise(.silence, entry)
     try forgetEarlier(entry, store)
@@ -22,7 +23,7 @@ extension PushPresentation {
     do throws(StoreError) {
       try forgetResponses(to: entry, try store.connection(entry.connectionID), store)
     } catch .damaged, .notFound {
-      // It is not shown then.
+      // Not shown in that case.
     }
   }
 

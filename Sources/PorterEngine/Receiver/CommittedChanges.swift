@@ -3,25 +3,26 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Reports to the host of an app what other processes committed while this one was frozen, suspended or displaced.
+/// Reports to an app's host what other processes committed while this one was frozen, suspended or displaced.
 ///
-/// Nothing of the store is kept in memory, so this is all of it: the entries of the ledger since the last one that this
+/// Nothing of the store is kept in memory, so the report is complete with the ledger entries since the last one this
 /// process knows of, and no others (INC-05). Threads: the engine's.
 final class CommittedChanges {
   let context: EngineContext
   private let screen: ScreenPresentation
   private let turns: any Turns
   private let scopes: Scopes
-  /// The newest entry of the ledger that the host of an app knows of; nil where nothing is reported.
+  /// The newest ledger entry that an app's host knows of; nil where nothing is reported.
   private var knownEntry: Int64?
 
-  /// The newest entry whose event the host has taken, and whether the store has it.
+  /// The newest entry whose event the host has taken, and whether that is stored.
   private var told: (entry: Int64, isStored: Bool)?
 
   private let takenEvents: TakenEvents
-  /// Another process has committed that a contact deleted its connection, which needs no subscription any more.
+  /// Called when another process has committed that a contact deleted its connection, which no longer needs a
+  /// subscription.
   private let contactLeft: () -> Void
-  /// Tells the other processes that the store has changed.
+  /// Notifies the other processes that the store has changed.
   let announce: () -> Void
 
   init(
@@ -37,13 +38,13 @@ final class CommittedChanges {
     self.scopes = scopes
   }
 
-  /// Reports from here on what enters the ledger. A new process begins with what has not been handed over: what extensions
+  /// Starts reporting what enters the ledger. A new process begins with what has not been handed over: what extensions
   /// committed since the app last ran, and what its last process had not handed over when it ended.
   func beginWatching() throws(StoreError) {
     guard context.role == .app, let store = context.store else { return }
     try takenEvents.beginOpening(store)
     let newest = try store.newestLedgerEntry()
-    // A power failure may have undone what was committed last.
+    // A power failure may have undone the last commits.
     if let entry = takenEvents.kept(.entries).max() {
       told = (min(max(entry, told?.entry ?? 0), newest), isStored: false)
     }
@@ -59,7 +60,7 @@ final class CommittedChanges {
 
   // MARK: What was handed over to the host
 
-  /// Emits an event about an entry of the ledger. Until the host has taken it, it comes again in the app's next process.
+  /// Emits an event about a ledger entry. Until the host has taken it, the event comes again in the app's next process.
   func emit(_ event: Event, of entry: Int64) { emit(making: { event }, bytes: nil, of: entry) }
 
   func emit(making make: @escaping @Sendable () -> Event, bytes: Int?, of entry: Int64) {
@@ -74,7 +75,7 @@ final class CommittedChanges {
     if told?.isStored == false { takenEvents.keep([entry], .entries) }
   }
 
-  /// While the store is closed that waits until it is opened, by this process or the next.
+  /// While the store is closed, this waits until this process or the next one opens it.
   private func storeTold() {
     guard let told, !told.isStored, let store = context.store else { return }
     do throws(StoreError) {
@@ -90,23 +91,24 @@ final class CommittedChanges {
 
   // MARK: Reporting
 
-  /// Whether the host hears of entries of the ledger by their numbers, as an app's does.
+  /// Whether the host receives ledger entries by their numbers, as an app's does.
   var reportsEntries: Bool { context.role == .app }
 
-  /// Reports what others committed since the last look, up to the entry `last`. Costs one look into an index when there is
-  /// nothing. What cannot be reported now is reported later: an entry counts as known when its events are on their way. Of many
-  /// entries, those for which the queue of events has room; the others follow as the host takes these.
+  /// Reports what other processes committed since the last look, up to the entry `last`. Costs one index look-up when
+  /// there is nothing. What cannot be reported now is reported later: an entry counts as known once its events are on
+  /// their way. Of many entries, reports as many as the event queue has room for; the others follow as the host takes
+  /// these.
   func report(through last: Int64 = .max) {
     guard let known = knownEntry, known < last, let store = context.store else { return }
     do throws(StoreError) {
       let portion = try nextPortion(after: known, through: last, store)
       if let newest = portion.entries.last?.entry.id {
         var shown: [StoredLedgerEntry] = []
-        // Also if something cannot be reported now: they count as shown.
+        // Even if something cannot be reported now: the entries count as shown.
         defer { screen.show(shown, in: store) }
         if screen.isVisible, portion.entries.contains(where: \.entry.waitsToBeShown) {
           shown = try store.lightTransaction { () throws(StoreError) in
-            // Read again, since an extension may just show it.
+            // Read again, since an extension may be showing it right now.
             let unshown = try store.ledgerEntries(after: known, through: newest).filter(\.waitsToBeShown)
             return try screen.record(unshown, in: store)
           }
@@ -129,12 +131,12 @@ final class CommittedChanges {
     }
   }
 
-  /// Entries to be reported in one turn, with their events.
+  /// The entries to report in one turn, with their events.
   private struct Portion {
     enum Rest {
       case nothing
       case more
-      /// The queue is full; the host's next looks into it continue here.
+      /// The queue is full; reporting continues here when the host next looks into it.
       case waitsForHost
     }
 
@@ -155,7 +157,7 @@ final class CommittedChanges {
     for entry in found {
       let events = entry.kind == .application ? [] : try events(of: entry, store)
       room.events -= max(events.count, 1)
-      // Of a few there is no need to know.
+      // Not needed for a few.
       if found.count > Self.few { for event in events { room.bytes -= event.text.utf8.count } }
       guard portion.entries.isEmpty || room.events >= 0 && room.bytes >= 0 else {
         portion.rest = .more
@@ -167,7 +169,7 @@ final class CommittedChanges {
     return portion
   }
 
-  /// In the queue of events. Nil if there is none; what waits is reported when there is.
+  /// Room in the event queue. Nil if there is none; waiting entries are reported once there is.
   private func room() -> (events: Int, bytes: Int)? {
     context.events.room { [turns] in turns.enqueue { $0.changes.report() } }
   }
@@ -175,8 +177,9 @@ final class CommittedChanges {
   private static let reportedAtOnce = 256
   private static let few = 8
 
-  /// The app has come to the foreground: what was committed and shown by no process, such as by a round in the background that was
-  /// cut off, is shown now. Its events were reported. And what an edit has changed, such as a message that mentions the user now.
+  /// The app has come to the foreground: shows what was committed but shown by no process, for example by a background
+  /// round that was cut off. Its events were reported. Also shows what an edit has changed, such as a message that now
+  /// mentions the user.
   func showWhatWaits() {
     guard screen.isVisible, let store = context.store else { return }
     do throws(StoreError) {
@@ -194,16 +197,16 @@ final class CommittedChanges {
 
   private static let shownAtOnce: Int64 = 256
 
-  /// A chat that suspends meanwhile does it when it is activated.
+  /// If the chat suspends in the meantime, this happens when it is activated.
   func reportLater() {
     context.timers.set(TimerName.reload, after: Self.delay) { [weak self] in self?.report() }
   }
 
   private static let delay = Span.milliseconds(500)
 
-  /// What this process committed itself, from the entry `earlier` to `newest`, is no news once what was there before it
-  /// was reported. False if that could not be reported yet: then this is reported after it. Also if the host is far behind: its event
-  /// would take the place of others that the host has not taken.
+  /// Marks this process's own commits, from the entry `earlier` to `newest`, as known once everything before them was
+  /// reported. Returns false if that could not be reported yet: these then follow it. Also if the host is far behind:
+  /// their event would take the place of others that the host has not taken.
   @discardableResult
   func noteOwnCommit(after earlier: Int64, through newest: Int64) -> Bool {
     report(through: earlier)
@@ -213,7 +216,7 @@ final class CommittedChanges {
     return true
   }
 
-  /// What this process committed itself.
+  /// For this process's own commits.
   func reportRequest(_ id: Int64, _ kind: StoredLedgerEntry.Kind, of entry: Int64) {
     guard let store = context.store else { return }
     do throws(StoreError) {
@@ -230,7 +233,7 @@ final class CommittedChanges {
       let request = try store.contactRequest(id)
       let user = UserRecord(try store.user(request.userID))
       if kind == .withdrawnRequest { return [.contactRequestWithdrawn(user, UserContactRequest(request))] }
-      // Rejected or accepted since: the host knows of it.
+      // Rejected or accepted since: the host knows.
       guard request.state == PorterMachines.ContactRequest.State.received.name else { return [] }
       return [.receivedContactRequest(user, UserContactRequest(request))]
     } catch .notFound {
@@ -238,7 +241,7 @@ final class CommittedChanges {
     }
   }
 
-  /// The same for a push of the host's own.
+  /// Like `reportRequest`, for a push of the host's own.
   func reportApplicationPush(_ id: Int64, of entry: Int64) {
     guard let store = context.store else { return }
     do throws(StoreError) { try scopes.offer(id, of: entry, store) } catch {
@@ -261,7 +264,7 @@ final class CommittedChanges {
 
   private func offer(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     do throws(StoreError) { try scopes.offer(entry, store) } catch .damaged(let entity) {
-      // As below.
+      // Logged and skipped, as below.
       context.log(.error, "what others committed is damaged", ["what": entity.rawValue])
     } catch .notFound {}
   }
@@ -279,7 +282,7 @@ final class CommittedChanges {
       case .connecting: return [.contactConnecting(user, contact)]
       case .accepting: return [.acceptingContactRequest(user, contact)]
       case .ready: return [.contactSndReady(user, contact)]
-      // What it was before was not seen by this process.
+      // This process did not see the earlier profile.
       case .updated: return [.contactUpdated(user, from: contact, to: contact)]
       case .left: return [.contactDeletedByContact(user, contact)]
       case .changed:
@@ -293,10 +296,10 @@ final class CommittedChanges {
         return [.newChatItems(user, [ChatItemInChat(info: .direct(contact), item: item)])]
       }
     } catch .notFound {
-      // Deleted meanwhile.
+      // Deleted in the meantime.
       return []
     } catch .damaged(let entity) {
-      // It will not be better later, and what comes after it must not wait for that.
+      // Waiting would not repair it, and later entries must not wait for that.
       context.log(.error, "what others committed is damaged", ["what": entity.rawValue])
       return []
     }

@@ -1,13 +1,13 @@
 import PorterSchema
 import PorterStore
 
-/// A committed message, with the records that were read for it, so that what follows needs not read them again.
+/// A committed message with the records read for it, so that later steps need not read them again.
 struct CommittedMessage {
   /// As the commit left it.
   let connection: StoredConnection
-  /// Nil when it is a repeat, when nothing is shown of it, or when they could not be read.
+  /// Nil for a repeat, when nothing of the message is shown, or when the records could not be read.
   let records: Records?
-  /// A contact calls, and the user is to hear of it now.
+  /// A contact is calling, and the user must be notified now.
   var rings = false
 
   struct Records {
@@ -19,9 +19,9 @@ struct CommittedMessage {
 
 /// Records that one push has read, for what it shows.
 struct KnownRecords {
-  /// By their numbers. The last one has a place of its own: mostly it is the only one.
+  /// Records by number. The last one has its own place: usually it is the only one.
   private struct Known<Record> {
-    // Beside it and not in a pair with it, whose type would be made in each process.
+    // Separate properties, not a pair, whose type would be built in each process.
     private var lastID: Int64 = 0
     private var last: Record?
     private var others = [Int64: Record]()
@@ -41,8 +41,8 @@ struct KnownRecords {
   private var users = Known<StoredUser>()
   private var contacts = Known<StoredContact>()
 
-  /// The last message's records replace those of earlier ones. Items are not kept: another process may edit or delete one
-  /// before it is shown.
+  /// The last message's records replace earlier ones. Items are not kept: another process may edit or delete one before
+  /// it is shown.
   mutating func note(_ committed: CommittedMessage) {
     connections.note(committed.connection, committed.connection.id)
     guard let records = committed.records else { return }

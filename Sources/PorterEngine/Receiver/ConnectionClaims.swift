@@ -9,12 +9,12 @@ enum ClaimOutcome {
   case skipped(holder: Owner)
 }
 
-/// The connections that work of this process has claimed, or tried to: one machine `ownership` for each. A claim is a short
-/// transaction, and nothing is held after it. Threads: the engine's.
+/// The connections claimed by work in this process, or being claimed: one machine `ownership` for each. A claim is a
+/// short transaction, and nothing is held after it. Threads: the engine's.
 final class ConnectionClaims {
   typealias Completion = (Result<ClaimOutcome, StoreError>) -> Void
 
-  /// What comes with an event of the machine: what the step before found out.
+  /// The data for an event of the machine: what the previous step found out.
   enum Finding {
     case none
     case wanted(StoredConnection?, Completion)
@@ -23,26 +23,26 @@ final class ConnectionClaims {
     case failed(StoreError, Completion)
   }
 
-  /// The work of this process that has a claim, or is about to.
+  /// Work in this process that holds a claim, or is about to.
   struct Holder {
-    /// As of a `MailboxWaiter`.
+    /// Like the rank of a `MailboxWaiter`.
     let rank: Int
-    /// Since when its request to the source has had no answer; nil while there is none.
+    /// When its unanswered request to the source was made; nil without one.
     let asked: () -> Moment?
-    /// Gives the request up, and the claim.
+    /// Gives up the request and the claim.
     let giveBack: () -> Void
-    /// Of `takeNumber`, for work that may withdraw while it waits.
+    /// From `takeNumber`, for work that may withdraw while it waits.
     var number: Int?
   }
 
-  /// One connection as this process owns it, or not.
+  /// One connection, whether this process owns it or not.
   private final class Tracked {
     let connectionID: Int64
     let holder: Holder
     var driver: MachineDriver<Ownership, Finding>?
-    /// Of a claim that is held.
+    /// Set while a claim is held.
     var claimed: ClaimedConnection?
-    /// Work that wants the connection afterwards.
+    /// Work waiting for the connection.
     var waiting: [(holder: Holder, then: Completion)] = []
 
     init(connectionID: Int64, holder: Holder) {
@@ -67,9 +67,9 @@ final class ConnectionClaims {
 
   // MARK: Claiming
 
-  /// Claims the connection under a new epoch. `then` is called once, in a later step, unless the work withdraws before. `connection` is its record, if the
-  /// caller has just read it. Work of this process has a connection one after the other, in the order in which it asks, so that
-  /// each is given another message.
+  /// Claims the connection under a new epoch. `then` is called once, in a later step, unless the work withdraws first.
+  /// `connection` is its record, if the caller has just read it. Work in this process gets a connection one after
+  /// another, in the order of asking, so that each gets a different message.
   func claim(
     _ connectionID: Int64, known connection: StoredConnection? = nil, for holder: Holder, then: @escaping Completion
   ) {
@@ -77,13 +77,14 @@ final class ConnectionClaims {
     begin(connectionID, known: connection, holder, then)
   }
 
-  /// For one piece of work.
+  /// Numbers one piece of work.
   func takeNumber() -> Int {
     numbers += 1
     return numbers
   }
 
-  /// The work with this number waits for the connection no longer, and takes no epoch that another process would lose its claim to.
+  /// The work with this number no longer waits for the connection, and takes no epoch that would cost another process
+  /// its claim.
   func withdraw(_ number: Int, from connectionID: Int64) {
     tracked[connectionID]?.waiting.removeAll { $0.holder.number == number }
   }
@@ -95,30 +96,30 @@ final class ConnectionClaims {
   ) {
     let tracked = track(connectionID, holder)
     tracked.driver?.post(.want, .wanted(connection, then)) { answer in
-      // Another attempt on it has not come to its end.
+      // Another attempt on it has not ended.
       if case .refused = answer { then(.failure(.sqlite(SQLiteError(kind: .busy)))) }
     }
   }
 
-  /// The work that a claim was for has ended. Work that began later, under an epoch of its own, continues.
+  /// The work that a claim was for has ended. Work that began later, under its own epoch, continues.
   func end(_ claim: Claim) { post(.finished, about: claim) }
 
   /// The store refused to commit under this claim.
   func noteDisplaced(_ claim: Claim) { post(.displaced, about: claim) }
 
-  /// Another process said that it took or changed something: what works here looks before it continues from memory.
+  /// Another process reported that it took or changed something: work here checks before it continues from memory.
   func suspectAll() {
     for connectionID in tracked.keys.sorted() { tracked[connectionID]?.driver?.post(.suspected, .none) }
   }
 
-  /// The store is closed: no work is left that a claim could be for.
+  /// The store is closed: no work that could hold a claim is left.
   func forgetAll() {
     let waiting = tracked.keys.sorted().flatMap { tracked[$0]?.waiting ?? [] }
     tracked.removeAll()
     for (_, then) in waiting { context.steps.post { then(.failure(.sqlite(SQLiteError(kind: .closed)))) } }
   }
 
-  /// For people, by connection. Asked for in each turn, in most of which there is none or one.
+  /// For human readers, by connection. Read in each turn, and mostly there is none or one.
   var states: [EngineSnapshot.ClaimState] {
     var states: [EngineSnapshot.ClaimState] = []
     for tracked in tracked.values {
@@ -151,7 +152,7 @@ final class ConnectionClaims {
       case .holds(let claimed): new.claimed = claimed
       case .ended:
         new.claimed = nil
-        // Unless another one was begun under this number meanwhile.
+        // Unless another one has begun under this number in the meantime.
         if let self, self.tracked[connectionID] === new { self.beginNext(after: new) }
       }
     }
@@ -170,7 +171,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
 
   enum Change {
     case holds(ClaimedConnection?)
-    /// Nothing is left to track.
+    /// Nothing left to track.
     case ended
   }
 
@@ -212,7 +213,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
     answer(then) { (store) throws(StoreError) in
       try source.validate(connection)
       guard let claim = try store.claim(connectionID: connectionID, after: record.epoch, by: context.identity) else {
-        // Read again, which finds out whether it was deleted: that would be looked at again indefinitely.
+        // Read again to find out whether it was deleted; otherwise this would repeat indefinitely.
         driver?.post(.raced, .wanted(try store.connection(connectionID), then))
         return
       }
@@ -254,7 +255,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
     }
   }
 
-  /// The message that was fetched under the old epoch is given up; its source still has it.
+  /// Gives up the message fetched under the old epoch; its source still has it.
   func discardWork(_ finding: Finding) {
     hold(nil)
     context.log(.info, "another process took a connection over", ["connection": String(connectionID)])
@@ -277,7 +278,7 @@ private final class ConnectionClaimWork: OwnershipEffects {
     changed(.ended)
   }
 
-  /// Looks into the store; what fails ends the attempt.
+  /// Reads the store; a failure ends the attempt.
   private func answer(
     _ then: @escaping ConnectionClaims.Completion, _ look: (Store) throws(StoreError) -> Void
   ) {

@@ -2,10 +2,10 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// What no message of a contact says, and an app's host is to hear of all the same.
+/// Changes that no message of a contact carries, but that an app's host must still receive.
 extension CommittedChanges {
-  /// Enters it into the ledger. So the host of an app hears of it whichever process commits it, and again if the app ends before its
-  /// host has taken the event. Part of the caller's transaction.
+  /// Enters the change into the ledger. So an app's host receives it whichever process commits it, and again if the app
+  /// ends before its host has taken the event. Part of the caller's transaction.
   func enter(
     _ kind: StoredLedgerEntry.Kind, connectionID: Int64, contactID: Int64, _ store: Store, _ change: ItemChange? = nil
   ) throws(StoreError) {
@@ -17,7 +17,7 @@ extension CommittedChanges {
     store.afterCommit { [weak self] in self?.reportEntered() }
   }
 
-  /// Not immediately: the transaction may be that of a message, which is reported by the process that commits it.
+  /// Not immediately: the transaction may be that of a message, which the committing process reports.
   func reportEntered() {
     guard reportsEntries else { return announce() }
     context.later { [weak self] in self?.report() }

@@ -1,12 +1,12 @@
 import PorterPlatform
 
-/// The messages that pushes to this process named, until they have come: what `ntfMessage` is emitted for. The last few hundred,
-/// since a message that another process has taken in never comes here.
+/// Messages named by pushes to this process that have not arrived: those `ntfMessage` is emitted for. Only the last few
+/// hundred, since a message that another process has taken in never arrives here.
 struct ExpectedMessages {
-  /// A class, as an array of objects is of a type that every process has already.
+  /// A class, since an array of objects has a type that every process already has.
   private final class Name {
     let connection: Int64
-    /// One of them.
+    /// One of the two is set.
     let message: [UInt8]?
     let time: WallTime?
 
@@ -22,8 +22,8 @@ struct ExpectedMessages {
   private static let bound = 256
   /// Oldest first.
   private var names: [Name] = []
-  /// Those of messages that have come, also oldest first: one whose acknowledgement had no answer comes again, and may be asked for
-  /// again by its name.
+  /// Names of messages that have arrived, also oldest first: one whose acknowledgement had no answer comes again, and
+  /// may be asked for again by its name.
   private var taken: [Name] = []
 
   mutating func note(_ message: [UInt8], _ connection: Int64) { note(Name(message, nil, connection: connection)) }
@@ -37,7 +37,7 @@ struct ExpectedMessages {
     if names.count > Self.bound { names.removeFirst() }
   }
 
-  /// Whether a push named it; once.
+  /// Whether a push named the message; true once.
   mutating func take(_ message: SourceMessage, _ connection: Int64) -> Bool {
     let before = names.count
     names.removeAll {

@@ -4,29 +4,29 @@ import PorterStore
 
 /// How the fetch of one connection ended.
 enum FetchResult: Equatable {
-  /// Nothing waits now.
+  /// Nothing is waiting now.
   case drained
-  /// Another process claimed the connection meanwhile; what it commits is in the store (INC-04).
+  /// Another process claimed the connection in the meantime; what it commits is in the store (INC-04).
   case displaced(by: Owner?)
-  /// Nothing was done, since this process has the connection and works (INC-19).
+  /// Nothing was done, since the holder has the connection and is running (INC-19).
   case skipped(holder: Owner)
-  /// The chat suspends, or the source was closed.
+  /// The chat is suspending, or the source was closed.
   case interrupted
-  /// The source did not answer for long, and a push asks again.
+  /// The source did not answer for a long time, and a push asks again.
   case givenBack
   case sourceFailed(SourceError)
   case storeFailed(StoreError)
 }
 
-/// One fetch of one connection, from the first question until nothing waits: carries out the effects of `mailbox_fetch`.
+/// One fetch of one connection, from the first request until nothing waits: carries out the effects of `mailbox_fetch`.
 final class MailboxFetchRun: MailboxFetchEffects {
-  /// What comes with an event of the machine.
+  /// The data for an event of the machine.
   enum Finding {
     case asked(ClaimedConnection)
     case message(SourceMessage, ClaimedConnection)
     case empty(ClaimedConnection)
     case failed(SourceError, ClaimedConnection)
-    /// Committed, and not acknowledged yet; the operation lasts until it is.
+    /// Committed but not yet acknowledged; the operation lasts until then.
     case committed(SourceMessage, CommittedMessage, ClaimedConnection, Operation)
     case abandoned(FetchResult, ClaimedConnection)
     case acknowledged(SourceMessage, CommittedMessage, ClaimedConnection, Operation, NextMessage)
@@ -47,14 +47,14 @@ final class MailboxFetchRun: MailboxFetchEffects {
   private let connectionID: Int64
   private let rank: Int
   private var driver: MachineDriver<MailboxFetch, Finding>?
-  /// How many were asked for.
+  /// How many acknowledgements were requested.
   private var acknowledgements = 0
-  /// How often the source was asked what waits, alone or with an acknowledgement: a caller that comes before the last time has its
-  /// answer.
+  /// How often the source was asked what waits, alone or with an acknowledgement: a caller that came before the last
+  /// time has its answer.
   private(set) var questions = 0
-  /// What the source is being asked for, and since when.
+  /// The pending request to the source, and when it was made.
   private var request: (finding: Finding, asked: Moment)?
-  /// Nil once it was called.
+  /// Nil once called.
   private var then: ((FetchResult) -> Void)?
 
   init(
@@ -69,12 +69,13 @@ final class MailboxFetchRun: MailboxFetchEffects {
     let timers = FetchTimers(parts.source, context) { [weak self] in self?.request?.finding.claimed.claim }
     driver = MachineDriver(context.machines(timers: timers), subject: String(connectionID)) {
       [weak self] effect, finding in
-      // An effect that ends the run may free it; nothing is left to be done then.
+      // An effect that ends the run may free it; then nothing is left to do.
       if let self { MailboxFetch.perform(effect, by: self, finding) }
     }
   }
 
-  /// The next message is taken in a later turn; that of a push in progress does not wait behind what else is deferred (INC-43).
+  /// Takes the next message in a later turn; for a push in progress, it does not wait behind other deferred work
+  /// (INC-43).
   func continueLater(under claimed: ClaimedConnection? = nil) {
     context.deferred.add(about: connectionID, isUrgent: parts.isNamedByPush(connectionID)) { [weak self] in
       self?.next(under: claimed)
@@ -103,7 +104,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     driver?.post(event, finding)
   }
 
-  /// What the source still answers, or cannot give up, finds a run that has ended.
+  /// Anything the source still answers, or cannot give up, finds a run that has ended.
   private func giveBack() {
     guard let then, let request else { return }
     self.then = nil
@@ -162,7 +163,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     }
   }
 
-  /// Nil if nothing is to be received any more.
+  /// Nil if nothing more may be received.
   private func fetched(_ finding: Finding) -> SourceMessage? {
     switch finding {
     case .message(let message, _): return admits(.asked) ? message : nil
@@ -187,7 +188,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     FaultPoint.reach(.beforeAcknowledge)
     parts.source.acknowledge(message, claimed.with(committed.connection)) { [weak self] result in
       FaultPoint.reach(.afterAcknowledge)
-      // What a late answer calls the next message is not the answer to a later request.
+      // The next message in a late answer is not the answer to a later request.
       guard let self, self.acknowledgements == number, self.driver?.state == .acknowledging else { return }
       switch result {
       case .success(let next):
@@ -215,7 +216,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
     }
   }
 
-  /// The machine is idle again: on to the next message, unless this was the end.
+  /// The machine is idle again: continues with the next message, unless this was the end.
   func releaseMailbox(_ finding: Finding) {
     switch finding {
     case .asked, .message, .empty, .failed: break
@@ -223,7 +224,7 @@ final class MailboxFetchRun: MailboxFetchEffects {
       delivery.end()
       continueLater(under: claimed)
     case .abandoned(let result, let claimed): finish(result, claimed)
-    // Committed, and no answer to the acknowledgement came: the source gives it again, if it still has it.
+    // Committed, and the acknowledgement got no answer: the source delivers it again if it still has it.
     case .committed(_, _, let claimed, let delivery):
       delivery.end()
       finish(.sourceFailed(.timeout), claimed)
@@ -244,11 +245,11 @@ extension NextMessage {
   }
 }
 
-/// The deadlines of a fetch, each counted from when the source was asked.
+/// The deadlines of a fetch, each counted from the request to the source.
 private struct FetchTimers: MachineTimers {
   private let source: any Source
   private let timers: any MachineTimers
-  /// Under which the source is being asked for something.
+  /// The claim under which the pending request was made.
   private let claim: () -> Claim?
 
   init(_ source: any Source, _ context: EngineContext, claim: @escaping () -> Claim?) {

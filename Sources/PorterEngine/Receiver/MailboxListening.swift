@@ -3,19 +3,19 @@ import PorterPlatform
 import PorterRelay
 import PorterStore
 
-/// Asks the relay about many mailboxes at the same time. A relay that does not know these requests is asked as before: it is
-/// subscribed to, and each mailbox is looked into. Threads: the engine's.
+/// Asks the relay about many mailboxes at the same time. A relay without these requests is asked the old way: by
+/// subscribing, and looking into each mailbox. Threads: the engine's.
 final class MailboxListening {
   typealias End = (recipient: RelayIdentifier, key: SigningKeyPair)
 
-  /// What a relay knows of this process, as long as it is open.
+  /// What a relay knows of this process while it is open.
   private struct Terms {
-    /// Of the relay's driver.
+    /// The identifier of the relay's driver.
     let driver: Int
     let key: SigningKeyPair
-    /// Up to where arrivals were reported; nil before the first mailbox is listened to.
+    /// How far arrivals were reported; nil before the first mailbox is listened to.
     var position: RelayPosition?
-    /// The relay is of an earlier version.
+    /// The relay has an earlier version.
     var isRefused = false
   }
 
@@ -28,7 +28,7 @@ final class MailboxListening {
     self.relay = relay
   }
 
-  /// A key for each relay that is opened: nothing that outlives this process connects its mailboxes.
+  /// A separate key for each opened relay: nothing that outlives this process links its mailboxes.
   private func currentTerms() -> Terms? {
     guard let driver = relay.driver?.identifier else { return nil }
     if let terms, terms.driver == driver { return terms }
@@ -44,8 +44,8 @@ final class MailboxListening {
 
   // MARK: Listening
 
-  /// One result for each, in order. As many as fit into a request are asked about at a time, so that each request has its own
-  /// time, and what is received meanwhile waits for one of them at most.
+  /// Returns one result per mailbox, in order. Each request covers as many as fit, so that each has its own time and
+  /// anything received in the meantime waits for at most one of them.
   func listen(
     to mailboxes: [End], then: @escaping (Result<[RelaySubscription], RelayError>) -> Void
   ) {
@@ -101,7 +101,7 @@ final class MailboxListening {
       case .success(let (next, mailboxes)):
         self?.change(terms.driver) { $0.position = next }
         then(.success(self?.connections(of: mailboxes)))
-      // It has forgotten the key, or the position. Listening again tells what waits.
+      // The relay has forgotten the key or the position. Listening again reports what waits.
       case .failure(.auth), .failure(.syntax):
         self?.change(terms.driver) { $0.position = nil }
         then(.success(nil))
@@ -116,7 +116,7 @@ final class MailboxListening {
     var found: [Int64] = []
     do throws(StoreError) {
       for mailbox in Set(mailboxes) {
-        // Another one is a notification server's answer, or of a contact that was deleted.
+        // Any other mailbox is for a notification server's answer, or belonged to a deleted contact.
         if let id = try store.connectionID(recipientID: mailbox.bytes) { found.append(id) }
       }
     } catch {
@@ -127,8 +127,8 @@ final class MailboxListening {
 
   // MARK: Asking
 
-  /// One request for as many mailboxes as fit, and no more than these are read from the store at a time. Those whose record is
-  /// damaged, or that the relay refuses, are among the result: looking into them tells why.
+  /// One request for as many mailboxes as fit; no more than these are read from the store at a time. The result
+  /// includes those whose record is damaged or that the relay refuses: looking into them reports why.
   func whoWaits(
     among connections: ArraySlice<Int64>, _ found: [Int64], then: @escaping (Result<[Int64]?, RelayError>) -> Void
   ) {

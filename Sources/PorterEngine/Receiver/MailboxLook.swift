@@ -2,12 +2,12 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// One look into the mailboxes of an app, for a push or a round in the background: what was found, once every fetch has ended.
+/// One look into an app's mailboxes, for a push or a background round: the findings, once every fetch has ended.
 final class MailboxLook {
-  /// What each mailbox gave, in the words of a push.
+  /// The finding for each mailbox, as events of a push.
   private(set) var findings: [Push.Event] = []
   private(set) var holders: [Owner?] = []
-  /// What kept it from a mailbox.
+  /// What kept it from looking into a mailbox.
   private(set) var reason: String?
   private var open = 0
   private let emptied: (Int64) -> Void
@@ -20,7 +20,7 @@ final class MailboxLook {
 
   func began() { open += 1 }
 
-  /// To be called once for each that began.
+  /// Call once for each fetch that began.
   func ended() {
     open -= 1
     if open == 0 { then(self) }
@@ -59,7 +59,7 @@ final class MailboxLook {
 }
 
 extension FetchResult {
-  /// Nothing can come from the mailbox any more.
+  /// Nothing more can come from the mailbox.
   fileprivate var leavesNothing: Bool {
     switch self {
     case .drained, .storeFailed(.notFound): true
@@ -70,8 +70,8 @@ extension FetchResult {
 }
 
 extension Receiver {
-  /// Looks into these connections' mailboxes, and into all others in which something waits. `emptied` is called as soon as
-  /// nothing is left in one of a connection; `then` once, when nothing waits any more or cannot be reached. Every wait in it is
+  /// Looks into these connections' mailboxes, and into all others with something waiting. `emptied` is called as soon
+  /// as a connection has nothing left; `then` once, when nothing waits any longer or is reachable. Every wait in it is
   /// bounded.
   func look(
     into named: [Int64], for waiter: MailboxWaiter, emptied: @escaping (Int64) -> Void,

@@ -5,8 +5,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Opens what mailboxes hold, and records what it says: the item, the contact, the ratchet's step, and the answer to be
-/// sent. Everything here is part of the transaction that commits the message.
+/// Opens a mailbox's messages, and records their content: the item, the contact, the ratchet step, and the answer to
+/// send. Everything here is part of the transaction that commits the message.
 struct MailboxOpening {
   private let context: EngineContext
   private let connections: Connections
@@ -41,7 +41,7 @@ struct MailboxOpening {
       case .failure(let reason): return OpenedMessage(.quarantined(reason))
       case .success(let chatMessage):
         let recorded = try record(chatMessage, message, connection, &stored, store)
-        // Its key is kept: the message is tried again when the connection has changed.
+        // Its key is kept: the message is retried once the connection has changed.
         if case .quarantined = recorded.content { return recorded }
         try store.save(stored, connectionID: connection.id)
         return recorded
@@ -88,7 +88,7 @@ struct MailboxOpening {
     return OpenedMessage(content)
   }
 
-  /// Anyone may write to an address: of what shows nothing only the newest is kept.
+  /// Anyone may write to an address: of messages that show nothing, only the newest are kept.
   func prune(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard connection.isAddress, try store.newestLedgerEntry() % RequestLimits.pruningInterval == 0,
       let address = try store.address(connectionID: connection.id)
@@ -96,7 +96,7 @@ struct MailboxOpening {
     try store.pruneAddress(address, keeping: RequestLimits.kept, rejected: RequestLimits.rejected)
   }
 
-  /// Fails with a reason for the quarantine; then the ratchet is as it was.
+  /// On failure, returns a reason for the quarantine and leaves the ratchet unchanged.
   private func decrypt(_ sealed: ArraySlice<UInt8>, _ stored: inout StoredRatchet) -> OpenResult {
     do throws(CryptoError) {
       let padded = try stored.ratchet.decrypt(
@@ -196,7 +196,7 @@ struct MailboxOpening {
   }
 
   private func silent(_ connection: StoredConnection) -> OpenedMessage {
-    // A step may have changed the connection even so.
+    // Even so, a step may have changed the connection.
     OpenedMessage(.nothingToShow(contactID: connection.contactID), changesConnection: true)
   }
 
@@ -220,7 +220,7 @@ struct MailboxOpening {
     return opened
   }
 
-  /// What a contact says, or changes in what was said.
+  /// A contact's message, or a change to an earlier one.
   private func recordChange(
     _ message: SourceMessage, _ connection: StoredConnection, _ store: Store,
     _ change: @escaping (ReceivedChanges) throws(StoreError) -> OpenedMessage.Content
@@ -252,7 +252,8 @@ struct MailboxOpening {
     ) { [disappearing] (item) throws(StoreError) in try disappearing.markDeleted(item, at: now, store) }
   }
 
-  /// What overtakes the hello has no contact yet, and is not given again: the contact gets its name from the hello.
+  /// A message that overtakes the hello has no contact yet, and is not delivered again: the contact gets its name from
+  /// the hello.
   private func sender(on connection: StoredConnection, _ store: Store) throws(StoreError) -> Int64? {
     if let known = connection.contactID { return known }
     guard try connections.awaitsGreeting(connection) else { return nil }
@@ -277,7 +278,8 @@ struct MailboxOpening {
     return OpenedMessage(content)
   }
 
-  /// A contact's profile has changed; or the joining side learns who invited it, if the machine takes the greeting.
+  /// Records a contact's changed profile; or, on the joining side, who sent the invitation, if the machine accepts the
+  /// greeting.
   private func recordInformation(
     _ profile: Profile, _ connection: StoredConnection, _ stored: inout StoredRatchet, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
@@ -292,12 +294,12 @@ struct MailboxOpening {
     let (step, change) = try connections.take(.greeted, of: connection, ratchet: stored, store)
     switch step.answer {
     case .refused(let reason): return OpenedMessage(.quarantined("a greeting: \(reason.name)"))
-    // Such as of a peer that has left: there is no contact to be.
+    // For example from a peer that has left: there is no contact to become.
     case .ignored: return silent(connection)
     case .moved, .stayed: break
     }
     let contactID: Int64
-    // Of an accepted request, or of a message that overtook the hello.
+    // The contact of an accepted request, or of a message that overtook the hello.
     if let known = connection.contactID {
       contactID = known
       let isNamed = try store.contact(known).displayName == name

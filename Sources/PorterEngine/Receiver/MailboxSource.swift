@@ -55,7 +55,7 @@ final class MailboxSource: Source {
         damage = .damaged(entity)
         continue
       }
-      // A mailbox that is not known, such as one of a deleted contact, is no reason to leave the others (INC-44).
+      // An unknown mailbox, such as one of a deleted contact, is no reason to skip the others (INC-44).
       guard let connection = found else { continue }
       let index = named.firstIndex { $0.id == connection.id } ?? named.endIndex
       if index == named.endIndex { named.append(NamedConnection(id: connection.id, record: connection)) }
@@ -85,7 +85,7 @@ final class MailboxSource: Source {
 
   // MARK: Listening
 
-  /// An exchange with a relay in a file is bounded by its driver, and by the file's own patience.
+  /// An exchange with a file-based relay is bounded by its driver, and by the file's own patience.
   var endsRequestsInTime: Bool { !relay.isOpen || relay.isLocal }
 
   func listen(to connections: [StoredConnection], then: @escaping (Result<[Int64], SourceError>) -> Void) {
@@ -123,7 +123,7 @@ final class MailboxSource: Source {
     guard let mailbox = try? Self.mailbox(of: claimed.connection) else { return then(.failure(.closed)) }
     let (key, clock) = (claimed.connection.recipientKey, context.clock)
     relay.perform(.receiving, about: urgency(claimed)) { (client) throws(RelayError) in
-      // The message's age is that of this moment; the engine's turn may come much later.
+      // The message's age is measured at this moment; the engine's turn may come much later.
       try client.getMessage(mailbox, key: key).map { SourceMessage($0, at: clock.now()) }
     } then: { result in
       then(result.mapError { SourceError($0) })
@@ -138,7 +138,7 @@ final class MailboxSource: Source {
     return opened
   }
 
-  /// Secures the mailbox if that is still to be done, then acknowledges: a kill in between repeats both.
+  /// Secures the mailbox if still necessary, then acknowledges: a kill in between repeats both.
   func acknowledge(
     _ message: SourceMessage, _ claimed: ClaimedConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
   ) {
@@ -150,7 +150,7 @@ final class MailboxSource: Source {
       if case .failure(let error) = secured { return then(.failure(SourceError(error))) }
       guard let self else { return then(.failure(.closed)) }
       self.relay.continueDelivery(about: self.urgency(claimed)) { (client) throws(RelayError) in
-        // A relay that did not have it any more has dropped it as well.
+        // A relay that no longer had it has dropped it as well.
         switch try client.acknowledgeAndGet(identifier, in: mailbox, key: key).1 {
         case .unknown: NextMessage.unknown
         case .nothing: .nothing
@@ -162,8 +162,8 @@ final class MailboxSource: Source {
     }
   }
 
-  /// A mailbox whose invitation was used accepts messages of that one sender only. If it cannot be recorded that it does, the
-  /// message that asks for it is not acknowledged, and comes again: nothing else would.
+  /// A mailbox whose invitation was used accepts messages only from that one sender. If securing it cannot be recorded,
+  /// the message that asks for it is not acknowledged, and comes again: nothing else would.
   private func secureIfNeeded(
     _ mailbox: RelayIdentifier, _ claimed: ClaimedConnection, then: @escaping (Result<Void, RelayError>) -> Void
   ) {

@@ -1,13 +1,13 @@
 import PorterMachines
 
-/// Whether a fetch may take in the message that its source gave it. A value.
+/// Whether a fetch may take in a message delivered by its source. A value.
 ///
-/// What an app commits once its user has left is shown by no process until the next push or round. Left unacknowledged, it is
-/// what the next push is about.
+/// What an app commits after its user has left is shown by no process until the next push or round. Left
+/// unacknowledged, it is what the next push is about.
 enum MessageAdmission: CaseIterable {
-  /// The fetch asked for it, when it was allowed to.
+  /// The fetch asked for it while allowed to.
   case asked
-  /// The answer to an acknowledgement brought it, unasked.
+  /// Came unasked with the answer to an acknowledgement.
   case followed
 
   func admits(isLeaving: Bool, _ operations: Operations.State) -> Bool {

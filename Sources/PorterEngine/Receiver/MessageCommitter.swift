@@ -6,14 +6,14 @@ import PorterStore
 /// The outcome of committing one message.
 enum CommitOutcome {
   case committed(CommittedMessage)
-  /// The ledger has it already; nothing was changed (INC-34).
+  /// Already in the ledger; nothing was changed (INC-34).
   case repeated(CommittedMessage)
-  /// It could not be opened, and is kept with its reason; nothing is shown of it (INC-41).
+  /// Could not be opened, and is kept with its reason; nothing of it is shown (INC-41).
   case quarantined(CommittedMessage)
   case failed(StoreError)
 }
 
-/// Commits messages of a source: what one says, the ledger's entry, the counts and the answer to be sent are one transaction
+/// Commits a source's messages: the content, the ledger entry, the counts and the answer to send are one transaction
 /// (rule 4), fenced by the claim's epoch (rule 2). Threads: the engine's.
 final class MessageCommitter {
   private let context: EngineContext
@@ -23,7 +23,7 @@ final class MessageCommitter {
   private let changes: CommittedChanges
   private let connections: Connections
   private var expected = ExpectedMessages()
-  /// Of an app.
+  /// For an app.
   private let screen: ScreenPresentation
 
   init(
@@ -41,12 +41,12 @@ final class MessageCommitter {
 
   /// What the transaction found and did.
   private struct Transacted {
-    /// The ledger's newest entry before what is reported here, with it, and after all; 0 where no host hears of entries.
+    /// The newest ledger entry before the reported ones, with them, and at the end; 0 where no host receives entries.
     var earlier: Int64 = 0
     var own: Int64 = 0
     var newest: Int64 = 0
     var connection: StoredConnection
-    /// As read under the fence. A message changes only what is unread of it.
+    /// As read under the fence. A message changes only the user's unread counts.
     var user: StoredUser?
     /// Nil for a repeat.
     var opened: OpenedMessage?
@@ -54,9 +54,9 @@ final class MessageCommitter {
     var shown: [StoredLedgerEntry] = []
     /// As counting the message left it.
     var countedContact: StoredContact?
-    /// Messages that had not opened before, and do now that the connection has changed.
+    /// Messages that did not open earlier, but do now that the connection has changed.
     var upgraded: [(content: OpenedMessage.Content, countedContact: StoredContact?, entry: Int64)] = []
-    /// A call waits for its user.
+    /// A call is waiting for its user.
     var rings = false
   }
 
@@ -95,7 +95,7 @@ final class MessageCommitter {
       transacted.opened = opened
       transacted.rings = Self.rings(opened.content, store)
       transacted.shown += shownEntries(message, opened.content, connection)
-      // Inside the transaction: the source acknowledges by the record as this transaction leaves it.
+      // Inside the transaction: the source acknowledges using the record as this transaction leaves it.
       if opened.changesConnection { transacted.connection = try store.connection(connection.id) }
     }
     if changes.reportsEntries { transacted.own = try store.newestLedgerEntry() }
@@ -106,8 +106,8 @@ final class MessageCommitter {
     return transacted
   }
 
-  /// Tries the connection's quarantined messages again, since something else than a message has changed that could open them. Part
-  /// of the caller's transaction.
+  /// Retries the connection's quarantined messages, after something other than a message has changed that could open
+  /// them. Part of the caller's transaction.
   func openQuarantined(_ connectionID: Int64, _ store: Store) throws(StoreError) {
     var transacted = Transacted(connection: try store.connection(connectionID))
     if changes.reportsEntries { transacted.newest = try store.newestLedgerEntry() }
@@ -115,8 +115,8 @@ final class MessageCommitter {
     store.afterCommit { [changes] in changes.reportEntered() }
   }
 
-  /// Tries the connection's quarantined messages again: what they need may have come after them. Each has a bounded number
-  /// of attempts.
+  /// Retries the connection's quarantined messages: what they need may have arrived after them. Each has a bounded
+  /// number of attempts.
   private func openQuarantined(_ transacted: inout Transacted, _ store: Store) throws(StoreError) {
     for quarantined in try store.quarantinedMessages(connectionID: transacted.connection.id) {
       let (entry, connection) = (quarantined.entry, transacted.connection)
@@ -145,14 +145,14 @@ final class MessageCommitter {
     }
   }
 
-  /// Whether it is a call that the user is to hear of now; so it is taken if its contact's record cannot be read.
+  /// Whether this is a call to notify the user of now; assumed so if the contact's record cannot be read.
   private static func rings(_ content: OpenedMessage.Content, _ store: Store) -> Bool {
     guard case .call(_, let contactID, rings: true) = content else { return false }
     do throws(StoreError) { return try Calls.reachUser(contactID: contactID, store) } catch { return true }
   }
 
-  /// From here on the message is in the store, and nothing may be reported as failed: it would not come again. What cannot be
-  /// reported now is left to `CommittedChanges`.
+  /// From here on the message is in the store, and nothing may be reported as failed: it would not come again. What
+  /// cannot be reported now is left to `CommittedChanges`.
   private func committed(_ transacted: Transacted, _ store: Store) -> CommitOutcome {
     guard let opened = transacted.opened else {
       changes.noteOwnCommit(after: transacted.earlier, through: transacted.newest)
@@ -213,7 +213,7 @@ final class MessageCommitter {
 
   // MARK: The ledger
 
-  /// What `enter` enters, if it is shown on screen.
+  /// The entries `enter` adds, if shown on screen.
   private func shownEntries(
     _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection
   ) -> [StoredLedgerEntry] {
@@ -243,8 +243,9 @@ final class MessageCommitter {
     screen.show(entries, records, in: store)
   }
 
-  /// Writes the ledger's entry. What an app on screen commits counts as shown, or as silenced by the user's choice: its host shows
-  /// it as the event says. In every other phase it waits, as in an extension. Returns the contact as counting left it.
+  /// Writes the ledger entry. What an app on screen commits counts as shown, or as silenced by the user's choice: its
+  /// host shows it as the event says. In every other phase it waits, as in an extension. Returns the contact as
+  /// counting left it.
   private func enter(
     _ message: SourceMessage, _ content: OpenedMessage.Content, _ connection: StoredConnection,
     inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
@@ -273,7 +274,7 @@ final class MessageCommitter {
       try quarantine(message, connection, reason, inPlaceOf: earlier, store)
       return nil
     }
-    // What is never shown does not wait.
+    // Entries that are never shown do not wait.
     var events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : isOver ? [.lapse] : []
     if events.isEmpty, screen.isVisible {
       events = try content.isSilenced(on: connection, store) ? [.silence] : [.present]
@@ -286,7 +287,7 @@ final class MessageCommitter {
       mentionsUser: isMention, contact: connection.reading?.contact, at: context.clock.wall())
   }
 
-  /// Rule 8: kept with its reason and never shown; it does not stop its neighbours.
+  /// Rule 8: kept with its reason and never shown; it does not hold up its neighbours.
   private func quarantine(
     _ message: SourceMessage, _ connection: StoredConnection, _ reason: String,
     inPlaceOf earlier: StoredLedgerEntry?, _ store: Store
@@ -341,13 +342,13 @@ final class MessageCommitter {
     }
   }
 
-  /// A push names this message.
+  /// Notes that a push names this message.
   func expect(_ message: [UInt8], _ connectionID: Int64) { expected.note(message, connectionID) }
 
-  /// A push names the message of this time.
+  /// Notes that a push names the message of this time.
   func expect(_ time: WallTime, _ connectionID: Int64) { expected.note(time, connectionID) }
 
-  /// SimpleX's `ntfMessage`: a message that a push named was taken in, and need not come again.
+  /// SimpleX's `ntfMessage`: a message named by a push was taken in, and need not come again.
   func emitMarker(_ message: SourceMessage, _ committed: CommittedMessage) {
     let connection = committed.connection
     guard let store = context.store, expected.take(message, connection.id) else { return }
@@ -361,12 +362,12 @@ final class MessageCommitter {
       bytes: Self.eventBytes + user.storedBytes + (contact?.storedBytes ?? 0))
   }
 
-  /// About how many an event about a message has beside what was stored as it is.
+  /// Roughly the bytes of a message event in addition to what was stored as it is.
   private static let eventBytes = 3_072
 }
 
 extension StoredConnection {
-  /// Whether what did not open on this connection may open on it as it is now.
+  /// Whether messages that did not open on this connection may open in its later state.
   fileprivate func opensMore(as later: StoredConnection) -> Bool {
     status != later.status || contactID != later.contactID
   }
@@ -385,6 +386,6 @@ extension StoredContact {
 }
 
 extension StoredItem {
-  /// Its text is in the content, and again beside it.
+  /// Its text is in the content, and again alongside it.
   fileprivate var storedBytes: Int { 2 * content.utf8.count + (quote?.utf8.count ?? 0) }
 }

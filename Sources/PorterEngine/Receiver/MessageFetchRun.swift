@@ -3,9 +3,9 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// One message that a command asks for: carries out the effects of `message_fetch`.
+/// Fetches the one message a command asks for: carries out the effects of `message_fetch`.
 final class MessageFetchRun: MessageFetchEffects {
-  /// What comes with an event of the machine.
+  /// The data for an event of the machine.
   enum Finding {
     case wanted
     /// The claim was not granted.
@@ -26,12 +26,12 @@ final class MessageFetchRun: MessageFetchEffects {
       }
     }
 
-    /// The relay has a message, which is taken in unless one was before.
+    /// The relay has a message, which is taken in unless one already was.
     fileprivate func with(_ message: SourceMessage, _ claimed: ClaimedConnection) -> Finding {
       if case .committed = self { self } else { .message(message, claimed) }
     }
 
-    /// What is committed stays the result.
+    /// A committed message remains the result.
     fileprivate func with(_ error: SourceError, _ claimed: ClaimedConnection) -> Finding {
       if case .committed = self { self } else { .failed(error, claimed) }
     }
@@ -41,11 +41,11 @@ final class MessageFetchRun: MessageFetchEffects {
   private let connection: StoredConnection
   private let number: Int
   private var driver: MachineDriver<MessageFetch, Finding>?
-  /// What the relay is being asked for, and since when.
+  /// The pending request to the relay, and when it was made.
   private var request: (finding: Finding, asked: Moment)?
   private let then: (ReceivedNotification) -> Void
-  /// Itself, until the command has its result: another process may displace the claim, and a push may give the request up, so that
-  /// neither keeps it.
+  /// A reference to itself until the command has its result: another process may displace the claim, and a push may
+  /// give the request up, so neither keeps the run alive.
   private var unanswered: MessageFetchRun?
 
   init(_ engine: Engine, _ connection: StoredConnection, then: @escaping (ReceivedNotification) -> Void) {
@@ -53,7 +53,7 @@ final class MessageFetchRun: MessageFetchEffects {
     self.connection = connection
     self.then = then
     number = engine.claims.takeNumber()
-    // Several commands may wait for one connection, each with a deadline of its own.
+    // Several commands may wait for one connection, each with its own deadline.
     let timers = EngineMachineTimers(timers: engine.context.timers, owner: String(number))
     driver = MachineDriver(engine.context.machines(timers: timers), subject: String(connection.id)) {
       [weak self] effect, finding in
@@ -74,7 +74,7 @@ final class MessageFetchRun: MessageFetchEffects {
   // MARK: Effects
 
   func claimMailbox(_ finding: Finding) {
-    // Of work that has it, and whose request waits behind others.
+    // Hastens work that holds it, and whose request waits behind others.
     engine.source.hasten(connection.id)
     let holder = ConnectionClaims.Holder(
       rank: 0, asked: { self.request?.asked },

@@ -1,11 +1,11 @@
 import PorterPlatform
 import PorterStore
 
-/// When all mailboxes are looked into without any sign that something waits: a day after the last time, which is stored, so
-/// that an app which is suspended and activated all the time comes to it as well. Threads: the engine's.
+/// Decides when to look into all mailboxes without any sign that something waits: a day after the last time. That time
+/// is stored, so that an app which is constantly suspended and activated polls as well. Threads: the engine's.
 final class Polling {
   private static let interval = Span.days(1)
-  /// Between two writes of the time; what is asked more often is not written more often.
+  /// The interval between two writes of the time; more frequent polls are not written more often.
   private static let precision = Span.seconds(3_600)
 
   private let context: EngineContext
@@ -19,7 +19,7 @@ final class Polling {
   /// All mailboxes were asked.
   func ended() {
     let now = context.clock.wall()
-    // As the store has it: an extension may have made a poll due since.
+    // From the store: an extension may have made a poll due since.
     let stored = Self.time(of: (try? context.store?.setting(Setting.lastPoll)) ?? nil)
     if stored.map({ Self.time(from: $0, to: now) > Self.precision }) ?? true {
       try? context.store?.setSettings([Setting.lastPoll: String(now.milliseconds)])
@@ -27,7 +27,7 @@ final class Polling {
     schedule(after: Self.interval)
   }
 
-  /// The chat is active again, and takes up no work by itself.
+  /// The chat is active again, and starts no work on its own.
   func resume() {
     let last = context.retries.read(
       orLater: TimerName.poll, poll, { (store) throws(StoreError) in try store.setting(Setting.lastPoll) })
@@ -37,7 +37,7 @@ final class Polling {
     if since >= Self.interval { poll() } else { schedule(after: Self.interval - since) }
   }
 
-  /// An extension could not take everything: the app looks at its next chance.
+  /// An extension could not take everything: the app looks at its next opportunity.
   func makeDue() {
     try? context.store?.setSettings([Setting.lastPoll: nil])
   }
@@ -50,7 +50,7 @@ final class Polling {
     stored.flatMap { Int64($0) }.map { WallTime(milliseconds: $0) }
   }
 
-  /// A time in the future is one of a clock that was set back since: as if long ago.
+  /// A time in the future comes from a clock that was set back since: treated as long ago.
   private static func time(from last: WallTime, to now: WallTime) -> Span {
     now < last ? interval : .milliseconds(now.milliseconds - last.milliseconds)
   }

@@ -1,7 +1,7 @@
 import PorterPlatform
 
-/// When a message in quarantine came to its source, which is kept with it: a call that opens later rings by the source's count, and
-/// by no wall clock (INC-14).
+/// When a quarantined message reached its source, stored with it: a call that opens later rings by the source's count,
+/// not by any wall clock (INC-14).
 struct QuarantinedArrival: Equatable {
   let boot: String
   let moment: Moment
@@ -11,7 +11,7 @@ struct QuarantinedArrival: Equatable {
     self.moment = moment
   }
 
-  /// Nil for one that was kept without it.
+  /// Nil for a message kept without it.
   init?(stored: String?) {
     guard let parts = stored?.split(separator: " "), parts.count == 2, let nanoseconds = Int64(parts[1]) else {
       return nil
@@ -21,7 +21,7 @@ struct QuarantinedArrival: Equatable {
 
   var stored: String { "\(boot) \(moment.nanoseconds)" }
 
-  /// In this boot's time. What came before the device was started again is long past, as a call of then is.
+  /// In this boot's time. Anything that arrived before the last device start is long past, and so is a call from then.
   func moment(in context: EngineContext) -> Moment {
     boot == context.instance.boot ? moment : context.clock.now() + (.zero - Durations.callInvitation)
   }

@@ -2,8 +2,8 @@ import PorterMachines
 import PorterPlatform
 import PorterStore
 
-/// Receives on the app's own account: listens to the connections, and fetches from those in which something waits, message by
-/// message, as `mailbox_fetch` says. Threads: the engine's.
+/// Receives on the app's own account: listens to the connections, and fetches from those with something waiting,
+/// message by message, as `mailbox_fetch` specifies. Threads: the engine's.
 final class Receiver {
   /// What a fetch needs.
   struct Parts {
@@ -13,13 +13,13 @@ final class Receiver {
     let watch: MailboxWatch
     let committer: MessageCommitter
     let sender: Sender
-    /// A call that came to this connection was committed, and waits for its user.
+    /// A call to this connection was committed, and waits for its user.
     let rang: (Int64) -> Void
-    /// Whether a push in progress is about this connection, and says so.
+    /// Whether a push in progress is about this connection and says so.
     let isNamedByPush: (Int64) -> Bool
   }
 
-  /// A fetch that is under way, and the callers that want another look when it ends.
+  /// A fetch in progress, and the callers that want another look when it ends.
   private struct Fetch {
     let run: MailboxFetchRun
     var waiting: [Waiting] = []
@@ -27,7 +27,7 @@ final class Receiver {
 
   private struct Waiting {
     let rank: Int
-    /// Of the fetch, when this caller came.
+    /// The fetch's count when this caller came.
     let questions: Int
     let then: (FetchResult) -> Void
   }
@@ -49,9 +49,9 @@ final class Receiver {
 
   // MARK: Fetching
 
-  /// Fetches until nothing waits. One fetch of a connection at a time: calls that come meanwhile wait for the end of the
-  /// first, and those that came after its last question get one more look together, since something may have come after it. `rank`:
-  /// of the push that it is for; 0 without one.
+  /// Fetches until nothing waits. One fetch per connection at a time: calls in the meantime wait for the end of the
+  /// first. Those made after its last question share one more look, since something may have arrived after it. `rank`:
+  /// that of the push it is for; 0 without one.
   func fetch(_ connectionID: Int64, rank: Int = 0, then: @escaping (FetchResult) -> Void) {
     if let fetch = fetches[connectionID] {
       fetches[connectionID]?.waiting.append(Waiting(rank: rank, questions: fetch.run.questions, then: then))
@@ -60,7 +60,7 @@ final class Receiver {
     let run = MailboxFetchRun(context, parts, connectionID, rank: rank) { [weak self] result in
       let ended = self?.fetches.removeValue(forKey: connectionID)
       let (run, waiting) = (ended?.run, ended?.waiting ?? [])
-      // Its request was given up for one of those that wait, and all of them get the answer to the next one.
+      // Its request was given up for one of the waiting callers, and all of them get the answer to the next one.
       if case .givenBack = result {
         self?.fetchAgain(connectionID, for: waiting + [Waiting(rank: rank, questions: 0, then: then)])
         return
@@ -69,7 +69,7 @@ final class Receiver {
       let isAnswer = { (caller: Waiting) in
         switch result {
         case .drained: caller.questions < (run?.questions ?? 0)
-        // The mailbox hangs, which only a push does not take for an answer to a question that came later.
+        // The mailbox hangs. Only a push does not accept that as the answer to a later question.
         case .sourceFailed(.timeout): caller.rank == 0
         default: false
         }
@@ -86,8 +86,8 @@ final class Receiver {
     fetch(connectionID, rank: rank) { result in for caller in waiting { caller.then(result) } }
   }
 
-  /// The same for a push, which comes first: what is being asked already is not left behind what others ask, and is asked again
-  /// when there is no answer for long.
+  /// Like `fetch`, for a push, which comes first: a request already being made is not left behind other requests, and
+  /// is repeated when it stays unanswered for a long time.
   func fetch(_ connectionID: Int64, for waiter: MailboxWaiter, then: @escaping (FetchResult) -> Void) {
     parts.source.hasten(connectionID)
     if parts.isNamedByPush(connectionID) { context.deferred.hasten(connectionID) }
@@ -100,7 +100,7 @@ final class Receiver {
 
   // MARK: Listening
 
-  /// The source says that something came: it is asked where. One round at a time, as for `listenToAll`.
+  /// The source reports that something arrived: asks it where. One round at a time, as for `listenToAll`.
   func takeNews() {
     if hearing.want() { beginHearing() }
   }
@@ -122,8 +122,8 @@ final class Receiver {
     if hearing.end() { beginHearing() }
   }
 
-  /// One round at a time, and one more when it was asked for meanwhile: a host may say for each of a thousand messages that
-  /// its transport has news.
+  /// One round at a time, and one more if requested in the meantime: a host may report for each of a thousand messages
+  /// that its transport has news.
   func listenToAll() {
     if subscribing.want() { beginSubscribing() }
   }
@@ -141,7 +141,7 @@ final class Receiver {
     if subscribing.end() { beginSubscribing() }
   }
 
-  /// Listens to these connections, and fetches from those in which something waits. `then` is called when the source was
+  /// Listens to these connections, and fetches from those with something waiting. `then` is called once the source was
   /// asked, or is not asked at all.
   func listen(
     to connections: [StoredConnection], listened: @escaping () -> Void = {}, then: @escaping () -> Void = {}
@@ -167,7 +167,7 @@ final class Receiver {
     }
   }
 
-  /// A source does not say again that something waits, so a fetch that did not get to its end is made up for.
+  /// A source does not repeat that something waits, so a fetch that did not reach its end is made up for.
   private func fetched(_ result: FetchResult) {
     switch result {
     case .drained: context.retries.reset(TimerName.subscribe)

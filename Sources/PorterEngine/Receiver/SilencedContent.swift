@@ -3,8 +3,8 @@ import PorterSchema
 import PorterStore
 
 extension OpenedMessage.Content {
-  /// Whether an app on screen shows nothing of it, by the user's choice: it does not count as presented then, and is not withdrawn
-  /// later. The connection is as the transaction has read it.
+  /// Whether an app on screen shows nothing of it, by the user's choice: then it does not count as presented, and is
+  /// not withdrawn later. The connection is as the transaction has read it.
   func isSilenced(on connection: StoredConnection, _ store: Store) throws(StoreError) -> Bool {
     switch self {
     case .item(let item):

@@ -4,57 +4,57 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// Where the messages come from that a push announces. The built-in source is the mailbox at the relay with its ratchets.
+/// Where the messages announced by a push come from. The built-in source is the mailbox at the relay with its ratchets.
 ///
-/// What is done with a message is the engine's, and knows no source: the claim on its connection, the fenced transaction,
-/// the ledger, what is shown, the deadline, and releasing everything. Between two calls nothing is held.
+/// The engine handles the message independently of the source: the claim on its connection, the fenced transaction, the
+/// ledger, what is shown, the deadline, and releasing everything. Nothing is held between two calls.
 protocol Source: AnyObject {
   /// Recognises a push's hint, and names the connections to look into.
   func read(_ hint: SourceHint, _ store: Store) throws(StoreError) -> SourceHintReading
 
-  /// Whether the source ends each request by itself in time, so that a fetch sets no deadline of its own.
+  /// Whether the source itself ends each request in time, so that a fetch sets no deadline of its own.
   var endsRequestsInTime: Bool { get }
 
-  /// Listens for what comes to these connections, on the app's account. Names those in which something waits already.
+  /// Listens for arrivals on these connections, on the app's account. Names those with something already waiting.
   func listen(to connections: [StoredConnection], then: @escaping (Result<[Int64], SourceError>) -> Void)
 
-  /// The source has news: connections to which something came since it was listened to, or since it was asked last. Nil when
-  /// that is not known; then each connection has to be listened to again.
+  /// Asks for news: connections where something arrived since the source was listened to, or last asked. Nil when
+  /// unknown; then each connection must be listened to again.
   func takeNews(then: @escaping (Result<[Int64]?, SourceError>) -> Void)
 
-  /// Which of these connections something waits for, without listening to them; nil when the source cannot tell.
+  /// Which of these connections have something waiting, without listening to them; nil when the source does not know.
   func whoWaits(among connections: [Int64], then: @escaping (Result<[Int64]?, SourceError>) -> Void)
 
-  /// What was asked for this connection is asked before anything else that waits to be asked.
+  /// Requests for this connection are sent before any other waiting requests.
   func hasten(_ connectionID: Int64)
 
-  /// What was asked under this claim, and has no answer yet, fails: nothing waits for it any more. What was asked for the same
-  /// connection under a later claim is not concerned.
+  /// Fails unanswered requests made under this claim: nothing waits for them any longer. Requests for the same
+  /// connection under a later claim are not affected.
   func giveUp(_ claim: Claim)
 
-  /// What is left of this time, which has passed since something was asked under this claim: the time in which other requests kept
-  /// it from being sent does not count. Nil when nothing is left.
+  /// The rest of this time span, which has passed since a request was made under this claim: time during which other
+  /// requests kept it from being sent does not count. Nil when nothing is left.
   func timeLeft(_ claim: Claim, of span: Span) -> Span?
 
-  /// Throws `damaged` if nothing can be fetched by this record.
+  /// Throws `damaged` if nothing can be fetched with this record.
   func validate(_ connection: StoredConnection) throws(StoreError)
 
-  /// The oldest message that waits, and the same one until it is acknowledged; nil when none waits.
+  /// Returns the oldest waiting message, and the same one until it is acknowledged; nil when none waits.
   func fetch(_ claimed: ClaimedConnection, then: @escaping (Result<SourceMessage?, SourceError>) -> Void)
 
-  /// Opens a message and records what it says, except for the ledger's entry. Part of the transaction that commits it.
+  /// Opens a message and records its content, except for the ledger entry. Part of the transaction that commits it.
   func open(
     _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage
 
-  /// Lets the source forget a committed message, and say what is next if it can. The connection is as the commit left it. Part of
-  /// the delivery that the caller has begun.
+  /// Lets the source forget a committed message, and return what is next if it can. The connection is as the commit
+  /// left it. Part of the delivery that the caller has begun.
   func acknowledge(
     _ message: SourceMessage, _ claimed: ClaimedConnection, then: @escaping (Result<NextMessage, SourceError>) -> Void
   )
 }
 
-/// A source that tells nothing beforehand: each connection is asked, in the order in which they come.
+/// Defaults for a source that reports nothing in advance: each connection is asked, in order of arrival.
 extension Source {
   func hasten(_ connectionID: Int64) {}
   func giveUp(_ claim: Claim) {}
@@ -67,51 +67,51 @@ extension Source {
   }
 }
 
-/// A connection that this process may advance, as it was read for the claim.
+/// A connection that this process may advance, as read for the claim.
 struct ClaimedConnection {
   let claim: Claim
   let connection: StoredConnection
 
-  /// The same claim, with the record as a commit left it.
+  /// Returns the same claim, with the record as a commit left it.
   func with(_ connection: StoredConnection) -> ClaimedConnection {
     ClaimedConnection(claim: claim, connection: connection)
   }
 }
 
-/// What a push says of what it is about.
+/// What a push says it is about.
 enum SourceHint {
-  /// Something may wait anywhere.
+  /// Something may be waiting anywhere.
   case everything
   /// Opens with the token's key.
   case sealed(nonce: BoxNonce, [UInt8])
 }
 
 enum SourceHintReading {
-  /// About nothing that is known here.
+  /// About nothing known here.
   case unknown
-  /// It does not open, for this reason.
+  /// Does not open, for this reason.
   case unreadable(String)
   case named([NamedConnection], isRepeat: Bool)
-  /// Not one of the records that it names could be read, or only some.
+  /// None or only some of the records it names could be read.
   case damaged(StoreError, [NamedConnection], isRepeat: Bool)
 }
 
 struct NamedConnection {
   let id: Int64
-  /// Its record, if it was read to find it.
+  /// Its record, if read to find it.
   let record: StoredConnection?
-  /// Messages that the hint names and that were not received yet, nor announced.
+  /// Messages the hint names that were neither received nor announced yet.
   var expected: [ExpectedMessage] = []
-  /// Those that were announced, too.
+  /// Includes those already announced.
   var messages: [[UInt8]] = []
-  /// Calls that the hint names, and that are recorded and not shown yet.
+  /// Calls the hint names that are recorded but not yet shown.
   var calls: [StoredLedgerEntry] = []
-  /// The hint says that something waits, and which message it is cannot be read: what that opens with was forgotten when the
-  /// subscription was turned off.
+  /// The hint says that something waits, but the message cannot be identified: the key to read it was forgotten when
+  /// the subscription was turned off.
   var hasUnreadable = false
 }
 
-/// A message that a hint names, before it is fetched.
+/// A message named by a hint, before it is fetched.
 struct ExpectedMessage: Equatable {
   let identifier: [UInt8]
   let timestamp: WallTime
@@ -119,14 +119,14 @@ struct ExpectedMessage: Equatable {
 
 /// One message as a source has it.
 struct SourceMessage: Equatable {
-  /// By which the ledger recognises a repeat (INC-34).
+  /// How the ledger recognises a repeat (INC-34).
   let identifier: [UInt8]
   let timestamp: WallTime
   let body: [UInt8]
   /// Its sender asked for a notification.
   var notifies = true
-  /// When it came to the source, by this process's time since boot; nil if the source did not say for how long it has had
-  /// it. No wall clock has a part in it.
+  /// When it reached the source, in this process's time since boot; nil if the source did not say how long it has had
+  /// it. Independent of any wall clock.
   var arrival: Moment?
 
   var notification: NotificationMessage {
@@ -134,34 +134,34 @@ struct SourceMessage: Equatable {
   }
 }
 
-/// What a source says of a connection of which it has forgotten a message.
+/// What a source reports about a connection after forgetting one of its messages.
 enum NextMessage: Equatable {
-  /// It has to be asked.
+  /// The source must be asked.
   case unknown
   case nothing
-  /// Given again until it is acknowledged.
+  /// Delivered again until acknowledged.
   case message(SourceMessage)
 }
 
-/// What a message said, once it is recorded.
+/// The content of a message, once recorded.
 struct OpenedMessage {
   let content: Content
   /// Whether the connection's record was changed.
   let changesConnection: Bool
 
   enum Content {
-    /// As the transaction has stored it.
+    /// As stored by the transaction.
     case item(StoredItem)
-    /// It changed another message.
+    /// Changed another message.
     case changed(ItemChange, contactID: Int64)
-    /// A contact calls; `rings` unless its time was up when it came.
+    /// A contact calls; `rings` unless its time was up when it arrived.
     case call(Int64, contactID: Int64, rings: Bool)
     case connected(contactID: Int64)
-    /// The contact has another profile; this is what it was.
+    /// The contact has another profile; this is the earlier one.
     case updated(StoredContact)
     /// The contact has deleted the connection.
     case left(contactID: Int64)
-    /// A contact has followed our invitation, and is not connected yet.
+    /// A contact has followed our invitation, but is not yet connected.
     case connecting(contactID: Int64)
     /// A person asks to become a contact.
     case request(Int64)
@@ -169,7 +169,7 @@ struct OpenedMessage {
     /// A push of the host's own.
     case application(Int64)
     case nothingToShow(contactID: Int64?)
-    /// It could not be opened, for this reason.
+    /// Could not be opened, for this reason.
     case quarantined(String)
   }
 
@@ -182,11 +182,11 @@ struct OpenedMessage {
 /// Why a source gave no answer, or refused.
 struct SourceError: Error, Equatable {
   enum Kind: Equatable {
-    /// It does not know the connection.
+    /// The source does not know the connection.
     case denied
-    /// It was closed meanwhile, as for a suspension.
+    /// Closed in the meantime, for example for a suspension.
     case closed
-    /// It did not answer, or the answer was of no use.
+    /// No answer, or a useless one.
     case failed(isTemporary: Bool)
   }
 

@@ -5,23 +5,24 @@ import PorterStore
 
 /// The rounds of an app that is not on screen, and when the next one is due.
 ///
-/// Owns the machine `background_refresh`. What a round does is a push's: `PushRunner` looks into the mailboxes and composes what
-/// is shown; this part says how long it may take, and has the app released before it is answered. Threads: the engine's.
+/// Owns the machine `background_refresh`. A round does a push's work: `PushRunner` looks into the mailboxes and
+/// composes what is shown; this part says how long it may take, and has the app released before the round is answered.
+/// Threads: the engine's.
 final class Refresh: BackgroundRefreshEffects {
   private let context: EngineContext
   private let lifecycle: Lifecycle
-  /// Raises expire at the push in progress.
+  /// Raises expire on the push in progress.
   private let expirePush: () -> Void
   private lazy var driver = MachineDriver<BackgroundRefresh, Void>(context.machines) {
     [unowned self] effect, argument in BackgroundRefresh.perform(effect, by: self, argument)
   }
   private var schedule = RefreshSchedule()
-  /// The round that waits for the app to be released.
+  /// The round waiting for the app to be released.
   private var ending: Ending?
 
   private struct Ending {
     let isWhole: Bool
-    /// By when everything has to be released.
+    /// The time by which everything must be released.
     let due: Moment
     let then: () -> Void
   }
@@ -34,7 +35,7 @@ final class Refresh: BackgroundRefreshEffects {
 
   var state: BackgroundRefresh.State { driver.state }
 
-  /// How long the host may let the app rest; nil in a process that does no rounds.
+  /// How long the host may let the app rest; nil in a process that runs no rounds.
   var nextRefresh: Span? { context.role == .app ? schedule.next(at: context.clock.now()) : nil }
 
   // MARK: From the phase
@@ -50,13 +51,13 @@ final class Refresh: BackgroundRefreshEffects {
 
   // MARK: From a push
 
-  /// A push of an app is about to open the store. On screen, the app has no rounds.
+  /// An app's push is about to open the store. On screen, the app has no rounds.
   func begin() {
     if context.role == .app, !lifecycle.phase.isOnScreen { driver.post(.begin, ()) }
   }
 
-  /// The push has done its work, and is answered in `then`: after a round with everything released. `isWhole`: every mailbox was
-  /// looked into.
+  /// The push has done its work, and is answered in `then`: after a round, once everything is released. `isWhole`:
+  /// every mailbox was looked into.
   func end(isWhole: Bool, by due: Moment, then: @escaping () -> Void) {
     reportRefreshed(())
     ending = Ending(isWhole: isWhole, due: due, then: then)
@@ -93,7 +94,7 @@ final class Refresh: BackgroundRefreshEffects {
     ended?.then()
   }
 
-  /// Known from the last time while the store is closed. Nil without a token.
+  /// While the store is closed, the last known mode is kept. Nil without a token.
   private func readMode() {
     guard let store = context.store else { return }
     do throws(StoreError) {

@@ -1,19 +1,19 @@
 import PorterPlatform
 import PorterSchema
 
-/// When a round in the background is due. A value; the intervals are those of SimpleX's app.
+/// When a background round is due. A value; the intervals are those of SimpleX's app.
 struct RefreshSchedule: Equatable {
-  /// The least between two rounds, and the time until the first one of a process.
+  /// The minimum between two rounds, and the time until the first one of a process.
   static let least = Span.seconds(600)
 
   /// How the device is notified otherwise; nil without a token.
   var mode: NotificationMode?
-  /// When the last round of this process ended that looked into everything.
+  /// When this process's last round that looked into everything ended.
   var lastRound: Moment?
-  /// When the next one is due; nil while none is planned.
+  /// When the next round is due; nil while none is planned.
   private(set) var due: Moment?
 
-  /// Between two rounds: the rarer, the more is notified by pushes.
+  /// The time between two rounds: the more pushes notify of, the rarer the rounds.
   var interval: Span {
     switch mode {
     case .instant: .seconds(2_400)
@@ -31,7 +31,7 @@ struct RefreshSchedule: Equatable {
 
   mutating func cancel() { due = nil }
 
-  /// From now until the next round, in whole seconds; while none is planned, until it would be.
+  /// The time from now until the next round, in whole seconds; while none is planned, until it would be.
   func next(at now: Moment) -> Span {
     guard let due else { return interval }
     return .seconds((max(.zero, due - now).milliseconds + 999) / 1_000)

@@ -4,8 +4,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What an app on screen shows of what was committed: the event `notifications`, which accompanies `newChatItems` and its like.
-/// The ledger has it as shown by then. Threads: the engine's.
+/// What an app on screen shows of committed messages: the event `notifications`, which accompanies `newChatItems` and
+/// similar events. By then the ledger has them as shown. Threads: the engine's.
 final class ScreenPresentation {
   private let context: EngineContext
   private let lifecycle: Lifecycle
@@ -22,7 +22,7 @@ final class ScreenPresentation {
   /// Whether the user sees what this process commits, so that it counts as shown.
   var isVisible: Bool { lifecycle.phase.isOnScreen }
 
-  /// Records these entries as shown, or as silenced by the user's choice. Returns those to be shown. Part of the caller's
+  /// Records these entries as shown, or as silenced by the user's choice. Returns those to show. Part of the caller's
   /// transaction.
   func record(_ entries: [StoredLedgerEntry], in store: Store) throws(StoreError) -> [StoredLedgerEntry] {
     guard !entries.isEmpty else { return [] }
@@ -52,8 +52,8 @@ final class ScreenPresentation {
     }
   }
 
-  /// Reports what is to be shown of these entries, which were committed and count as shown now. What cannot be read is left
-  /// out: the event about the message itself has been reported.
+  /// Reports what to show of these entries, which were committed and now count as shown. Unreadable ones are left out:
+  /// the event about the message itself has been reported.
   func show(_ entries: [StoredLedgerEntry], _ records: KnownRecords = KnownRecords(), in store: Store) {
     guard !entries.isEmpty else { return }
     do throws(StoreError) {
@@ -71,13 +71,13 @@ final class ScreenPresentation {
     _ store: Store
   ) throws(StoreError) {
     let isReplaced = PushPresentation.appearance(of: entry) == .replaced
-    // A summary says how many there are, which an edit does not change.
+    // A summary gives a count, which an edit does not change.
     if isReplaced, entry.summary != nil { return }
     let event: NotificationEvent?
     do throws(StoreError) {
       event = try presentation.notificationEvent(of: entry, &records, store)
     } catch .damaged, .notFound {
-      // It does not keep the others from being shown.
+      // This does not stop the others from being shown.
       return
     }
     guard let event, case .success(var content) = ContentBuilder.content(for: event, policy) else { return }
@@ -96,8 +96,8 @@ final class ScreenPresentation {
         badge: badge))
   }
 
-  /// Whether the entry makes a sound: nothing of its chat, or of any contact that is not known yet, has for 30 s, in any process of
-  /// the store. Then that is recorded.
+  /// Whether the entry makes a sound: no sound for its chat, or for any contact that is not yet known, in the last 30
+  /// s, in any process of the store. Then the sound is recorded.
   private func takeSound(of entry: StoredLedgerEntry, _ store: Store) throws(StoreError) -> Bool {
     let (now, boot) = (context.clock.now(), context.instance.boot)
     var last = try store.lastSounds(contacts: Set([entry.contactID].compactMap { $0 }), boot: boot)

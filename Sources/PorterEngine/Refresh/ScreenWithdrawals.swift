@@ -3,27 +3,27 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What an app on screen has the platform remove: notifications of what the user has read or decided, of what was deleted, and of calls
-/// that are over (INC-46). Without this they would stay until the next push.
+/// Notifications an app on screen has the platform remove: those the user has read or decided on, deleted ones, and
+/// those of calls that are over (INC-46). Otherwise they would stay until the next push.
 ///
-/// An event is not kept: the store notes a notification as removed with the answer to a push or round that names it, once more.
+/// An event is not kept: the store records a notification as removed when the answer to a push or round names it again.
 /// Threads: the engine's.
 final class ScreenWithdrawals {
   private let context: EngineContext
   private let lifecycle: Lifecycle
   private let strings: NotificationStrings
   private let presentation: PushPresentation
-  /// Those that were reported while the app is on screen, and that the store still has: each is reported once, and anew if its
-  /// entry was shown again meanwhile.
+  /// Removals reported while the app is on screen, and still in the store: each is reported once, and again if its
+  /// entry was shown again in the meantime.
   private var reported: Set<Removal> = []
   private var hasEndedNotice = false
   private var isDue = false
 
-  /// Of an entry of the ledger, or one whose connection was deleted.
+  /// The removal of a ledger entry, or of one whose connection was deleted.
   private struct Removal: Hashable {
     let entry: Int64?
     let id: Int64?
-    /// Of a part of a summary.
+    /// Whether it is part of a summary.
     let isPart: Bool
   }
 
@@ -38,7 +38,7 @@ final class ScreenWithdrawals {
     presentation = PushPresentation(context, strings)
   }
 
-  /// From here on, reports what each commit leaves to be removed.
+  /// Starts reporting what each commit leaves to remove.
   func beginWatching(_ store: Store) {
     guard context.role == .app else { return }
     store.removalsDue = { [weak self] in self?.reportSoon() }
@@ -47,13 +47,13 @@ final class ScreenWithdrawals {
     }
   }
 
-  /// Off screen, other processes show and remove what this one does not hear of. No part of a summary is shown again, and a summary
-  /// that the user has dismissed stays away.
+  /// Off screen, other processes show and remove notifications without this one noticing. No part of a summary is shown
+  /// again, and a summary that the user has dismissed stays away.
   func phaseChanged() {
     if !lifecycle.phase.isOnScreen { reported = reported.filter(\.isPart) }
   }
 
-  /// Once for all that a turn removes, such as a whole chat.
+  /// Once for everything a turn removes, such as a whole chat.
   private func reportSoon() {
     guard !isDue else { return }
     isDue = true
@@ -63,7 +63,7 @@ final class ScreenWithdrawals {
     }
   }
 
-  /// The app comes to the screen: a notice may have been shown since it was there last.
+  /// The app comes to the screen: a notice may have been shown since it was last there.
   func reportAnew() {
     hasEndedNotice = false
     report()
@@ -76,7 +76,7 @@ final class ScreenWithdrawals {
     }
   }
 
-  /// Of more than these, the oldest wait for the next answer.
+  /// Beyond this number, the oldest wait for the next answer.
   private static let atOnce: Int64 = 256
 
   private func report(_ store: Store) throws(StoreError) {
@@ -84,7 +84,7 @@ final class ScreenWithdrawals {
     let removals = Set(due.map(Self.removal))
     reported.formIntersection(removals)
     let new = due.filter { !reported.contains(Self.removal($0)) }
-    // The store can be read again: what was said of it does not hold any more.
+    // The store is readable again: the notice about it is outdated.
     let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
     guard !new.isEmpty || endsNotice else { return }
     var bursts = try BurstComposition([], [], try presentation.policy(store), context, store)
@@ -105,7 +105,7 @@ final class ScreenWithdrawals {
       return PresentedNotification(content: summary.json(in: table), presentation: listed.names)
     }
     guard !identifiers.isEmpty || !summaries.isEmpty else { return }
-    // What the last profile showed goes with it.
+    // Notifications of the last profile are removed with it.
     let user = try store.activeUser().map { UserRecord($0) }
     context.events.postUnlessBehind(.notifications(user, summaries, withdrawals: identifiers, badge: badge))
   }

@@ -4,13 +4,13 @@ import PorterStore
 
 /// Carries the engine's requests to the relay and their results back to the engine's thread.
 ///
-/// A host's transport may block, and so may the embedded relay's file while another process has its lock. Either is asked
-/// on threads of its own, and the engine continues meanwhile: neither the network nor another process can keep it from
-/// answering commands or from suspending (INC-07). `RelayWays` says which thread takes which request.
+/// A host's transport may block, and so may the embedded relay's file while another process has its lock. Both are
+/// asked on separate threads while the engine continues: neither the network nor another process can keep it from
+/// answering commands or from suspending (INC-07). `RelayWays` decides which thread takes which request.
 ///
-/// A thread costs a push more than what it would wait for. So an extension asks a relay in a file for a message in a turn of
-/// its own first, and waits there for no other process: only if one has the file's lock, or the file needs more than a request does
-/// (another version, a long log), does the request go to a thread.
+/// A thread costs a push more than the wait itself. So an extension first asks a file-based relay for a message in a
+/// separate turn, and waits there for no other process: the request goes to a thread only if one has the file's lock,
+/// or the file needs more than a request does (another version, a long log).
 final class RelayDriver {
   typealias Work<Value: Sendable> = @Sendable (RelayClient) throws(RelayError) -> Value
 
@@ -22,13 +22,13 @@ final class RelayDriver {
   private final class Asked {
     let number: Int
     let lane: RelayWays.Lane
-    /// The work that asks, for a connection's messages.
+    /// The work that made the request, for a connection's messages.
     let claim: Claim?
-    /// False when the system has no thread to give.
+    /// Returns false when out of threads.
     let submit: (Way) -> Bool
-    /// Ends the request, with the relay's answer or, if there is none, with this error.
+    /// Ends the request with the relay's answer or, without one, with this error.
     let end: (RelayError?) -> Void
-    /// Carries it out in this turn, or hands it to a thread. Nil for one that a thread has.
+    /// Carries the request out in this turn, or hands it to a thread. Nil once a thread has it.
     var inPlace: (() -> Void)?
     /// When a thread took it.
     var handedOver: Moment?
@@ -41,7 +41,7 @@ final class RelayDriver {
     }
   }
 
-  /// Tells the answers of this driver from those of one that was closed before it.
+  /// Distinguishes this driver's answers from those of a driver closed before it.
   let identifier: Int
   let port: any RelayPort
   private let randomness: any Randomness
@@ -49,15 +49,16 @@ final class RelayDriver {
   private let makeWorker: () -> any RequestWorker
   private let clock: any Clock
   private let timers: Timers
-  /// Called on the engine's thread for each request that the embedded relay's file did not take for another's lock.
+  /// Called on the engine's thread for each request that the embedded relay's file refused because of another process's
+  /// lock.
   private let fileIsBusy: () -> Void
   /// Which requests wait, and which way carries which.
   private var plan: RelayWays
-  /// By their numbers in `plan`; each made when it is needed first.
+  /// By their numbers in `plan`; each created when first needed.
   private var ways = [Int: Way]()
   /// In the order of their numbers.
   private var asked: [Asked] = []
-  /// When a request for messages was last taken up: as long as there is progress, none of those that wait has waited in vain.
+  /// When a request for messages was last started: as long as there is progress, no waiting request has waited in vain.
   private var lastProgress: Moment
   private var next = 0
   /// Waits for no other process. Nil where no request is carried out in the engine's turns.
@@ -81,8 +82,9 @@ final class RelayDriver {
     plan = RelayWays(count: port.exchangesAtOnce, sharesSending: sharesSending) { port.way($0).isOccupied }
   }
 
-  /// `then` is called on the engine's thread, once, and in a later turn: with the relay's answer, with `timeout` when none came in
-  /// time (INC-39), or with `closed` when the driver was closed first. Otherwise a caller that waits for a command's answer would hang.
+  /// `then` is called on the engine's thread, once, and in a later turn: with the relay's answer, with `timeout` when
+  /// none came in time (INC-39), or with `closed` when the driver was closed first. Otherwise a caller waiting for a
+  /// command's answer would hang.
   func perform<Value: Sendable>(
     _ work: @escaping Work<Value>, on lane: RelayWays.Lane, under claim: Claim?, isShort: Bool = false,
     then: @escaping (Result<Value, RelayError>) -> Void
@@ -101,11 +103,11 @@ final class RelayDriver {
   }
 
   func answerInPlace(_ number: Int) {
-    // Given up meanwhile, if there is none.
+    // Given up in the meantime, if there is none.
     remove(number)?.inPlace?()
   }
 
-  /// To a thread that may wait.
+  /// Hands the request to a thread that may wait.
   private func handOver<Value: Sendable>(
     _ work: @escaping Work<Value>, on lane: RelayWays.Lane, under claim: Claim?,
     then: @escaping (Result<Value, RelayError>) -> Void
@@ -143,7 +145,7 @@ final class RelayDriver {
 
   private func awaitAnswer(to request: Asked, for span: Span) {
     let (number, turns, driver) = (request.number, turns, identifier)
-    // A file that does not answer in time is one that another process keeps to itself.
+    // A file that does not answer in time is being held by another process.
     let late: RelayError = port.isLocal ? .storage(SQLiteError(kind: .busy)) : .timeout
     timers.set(timer(number), after: span) { [weak self, weak request] in
       if let self, let request, let left = self.timeLeft(request, of: Durations.relayAnswer) {
@@ -153,15 +155,16 @@ final class RelayDriver {
     }
   }
 
-  /// What is left of a time that begins when a thread takes the request. What is sent has its time from when it was asked, since a
-  /// command waits for it. Nil when nothing is left.
+  /// The rest of a time span that begins when a thread takes the request. Sending counts from the time of the request,
+  /// since a command waits for it. Nil when nothing is left.
   private func timeLeft(_ request: Asked, of span: Span) -> Span? {
     guard request.lane.isFetching || request.handedOver != nil else { return nil }
     let left = (request.handedOver ?? lastProgress) + span - clock.now()
     return left > .zero ? left : nil
   }
 
-  /// What is left of this time for what is asked under this claim. Nil when nothing is, or nothing is asked.
+  /// The rest of this time span for the request made under this claim. Nil when none is left, or there is no such
+  /// request.
   func timeLeft(_ claim: Claim, of span: Span) -> Span? {
     asked.first { $0.claim == claim }.flatMap { timeLeft($0, of: span) }
   }
@@ -189,12 +192,13 @@ final class RelayDriver {
     asked.firstIndex { $0.number == number }.map { asked.remove(at: $0) }
   }
 
-  /// A push is about this connection now: what is asked about it is not left waiting behind what others ask.
+  /// A push is now about this connection: requests about it are not left waiting behind others.
   func hasten(_ connectionID: Int64) {
     for number in numbers(where: { $0.connectionID == connectionID }) { carryOut(plan.hasten(number)) }
   }
 
-  /// Ends what is asked under this claim, without an answer. What is asked about the connection under a later one continues.
+  /// Ends requests made under this claim, without an answer. Requests about the connection under a later claim
+  /// continue.
   func giveUp(_ claim: Claim) {
     for number in numbers(where: { $0 == claim }) { complete(number, failure: .timeout) }
   }
@@ -218,38 +222,38 @@ final class RelayDriver {
     return way
   }
 
-  /// The system has no thread to give.
+  /// The system is out of threads.
   private func refuse(_ number: Int) {
     let driver = identifier
     turns.enqueue { $0.relayLink.complete(number, driver: driver, failure: .unavailable) }
   }
 
-  /// A request that was given up before its turn came is not carried out any more: nothing waits for its answer, and behind
-  /// a transport that hangs such requests would accumulate.
+  /// A request given up before its turn is no longer carried out: nothing waits for its answer, and such requests would
+  /// accumulate behind a transport that hangs.
   func complete(_ number: Int, failure: RelayError?) {
     let request = remove(number)
     carryOut(failure == nil || failure == .unavailable ? plan.ended(number) : plan.givenUp(number))
     request?.end(failure)
   }
 
-  /// Gives every request up; what is under way ends on its own thread and is dropped. The result calls each
-  /// completion with `closed`, and has to be called once.
+  /// Gives up every request; those in progress end on their own threads and their results are dropped. The returned
+  /// closure calls each completion with `closed`, and must be called once.
   func forget() -> () -> Void {
     for way in ways.values { way.worker.close() }
     plan.close()
     return { for number in self.asked.map(\.number) { self.complete(number, failure: .closed) } }
   }
 
-  /// As `forget`, and has the relay release every lock. Nil, and nothing was done, if it keeps nothing open for it: then it is to be
-  /// closed.
+  /// Like `forget`, and has the relay release every lock. Returns nil, having done nothing, if the relay keeps nothing
+  /// open to doze with: then it must be closed.
   func doze() -> (() -> Void)? {
     // A thread may be in the middle of an exchange.
     guard ways.isEmpty, port.doze() else { return nil }
     return forget()
   }
 
-  /// As `forget`, and closes the relay itself. An exchange that waits for its file is cut off, one that has the file comes
-  /// to its end: afterwards nothing of the relay is open, and its thread has ended.
+  /// Like `forget`, and closes the relay itself. An exchange waiting for its file is cut off, one that has the file
+  /// finishes: afterwards nothing of the relay is open, and its threads have ended.
   func close() -> () -> Void {
     let tell = forget()
     port.close()

@@ -3,17 +3,17 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// What the other parts do when the relay comes or goes.
+/// What the other parts do when the relay opens or closes.
 protocol RelayLinkHost: AnyObject {
-  /// The relay could be opened at last: what waits for it is taken up.
+  /// The relay could finally be opened: work waiting for it is taken up.
   func relayOpenedLate()
-  /// No request is under way any more. Those that were are reported as `closed` after this turn.
+  /// No request is in progress any longer. Those that were are reported as `closed` after this turn.
   func relayHasClosed()
 }
 
 /// The engine's connection to its relay: opens and closes it, and carries the other parts' requests to it.
 ///
-/// Owns the relay's driver and the transport that a host gave. Threads: the engine's.
+/// Owns the relay's driver and the transport provided by a host. Threads: the engine's.
 final class RelayLink {
   private let context: EngineContext
   private let turns: any Turns
@@ -21,16 +21,16 @@ final class RelayLink {
   private unowned let host: any RelayLinkHost
 
   private(set) var driver: RelayDriver?
-  /// A host's own transport, which is used in place of the embedded relay.
+  /// A host's own transport, used instead of the embedded relay.
   private var hostTransport: (any RelayPort)?
-  /// The embedded relay at this path, of which no file is locked.
+  /// The embedded relay at this path, with none of its files locked.
   private var dozing: (path: String, relay: any RelayPort)?
-  /// Where the relay is that is open, if it is in a file.
+  /// The path of the open relay, if it is in a file.
   private var path: String?
   private var opened = 0
-  /// When the relay's news were last looked at.
+  /// When the relay's news was last looked at.
   private var lastHeard = Moment(nanoseconds: 0)
-  /// Reports to the callers of requests that ended with a relay that was closed.
+  /// Reports to the callers of requests that ended with a closed relay.
   private var unreported: [() -> Void] = []
 
   init(_ context: EngineContext, turns: any Turns, lifecycle: Lifecycle, host: any RelayLinkHost) {
@@ -41,7 +41,7 @@ final class RelayLink {
   }
 
   var isOpen: Bool { driver != nil }
-  /// Whether it is a file of this machine, which bounds each request by itself.
+  /// Whether it is a file on this machine, which itself bounds each request.
   var isLocal: Bool { driver?.port.isLocal ?? false }
   /// For errors.
   var name: String { hostTransport == nil ? "embedded" : "host" }
@@ -50,11 +50,11 @@ final class RelayLink {
 
   // MARK: Opening and closing
 
-  /// Takes the place of the embedded relay. Before the chat starts.
+  /// Uses this transport instead of the embedded relay. Must be called before the chat starts.
   func use(_ transport: any RelayPort) { hostTransport = transport }
 
-  /// Opens the relay that the host gave or the settings name. Without one the chat still starts; commands that need it
-  /// say so.
+  /// Opens the relay given by the host or named by the settings. Without one the chat still starts; commands that need
+  /// it report that.
   func open() {
     guard driver == nil else { return }
     if let hostTransport { return open(hostTransport) }
@@ -69,13 +69,13 @@ final class RelayLink {
     }
     closeDozing()
     var ports = context.configuration.ports
-    // Read once already.
+    // Already read once.
     let process = context.instance
     ports.identity = ProcessIdentity(boot: process.boot, process: process.process, started: process.started)
     open(
       EmbeddedRelay(
         path: path, ports: ports, log: context.log,
-        // A file that is out of reach is reported as such, and not replaced by an empty one, in which nothing waits.
+        // An unreachable file is reported as such, and not replaced by an empty one in which nothing waits.
         mayCreate: context.role == .app, isBrief: context.role == .extension,
         mayDoze: lifecycle.dozesBetweenPushes, stop: context.stop))
   }
@@ -93,12 +93,13 @@ final class RelayLink {
       identifier: opened, port: port, randomness: context.randomness, turns: turns,
       makeWorker: { [context] in context.configuration.execution.makeWorker(isAwaited: port.isLocal) },
       clock: context.clock, timers: context.timers, sharesSending: context.role == .extension,
-      // An app has commands to answer meanwhile; an extension has its pushes, which wait for this.
+      // An app has commands to answer in the meantime; an extension has its pushes, which wait for this.
       asksInPlace: context.role == .extension && port.isLocal, fileIsBusy: { [weak self] in self?.hastenRetries() })
   }
 
-  /// Afterwards no file of the relay is open, and no request of ours is under way, except in a host's transport that cannot end
-  /// it. With `mayDoze` its files may stay open, if none is locked; then `open` or `closeDozing` is to follow.
+  /// Closes the relay. Afterwards none of its files is open, and none of our requests is in progress, except in a
+  /// host's transport that cannot end it. With `mayDoze` its files may stay open if none is locked; `open` or
+  /// `closeDozing` must follow.
   func close(mayDoze: Bool = false) {
     let closing = driver
     driver = nil
@@ -118,11 +119,11 @@ final class RelayLink {
     dozing = nil
   }
 
-  /// Calls `report` after the turn in which the relay was closed, since a push that ends then must find the store closed
-  /// (INC-48).
+  /// Calls `report` after the turn in which the relay was closed, since a push that ends then must find the store
+  /// closed (INC-48).
   func afterClosing(_ report: @escaping () -> Void) { unreported.append(report) }
 
-  /// Reports to the callers that wait for a relay that was closed that no answer comes.
+  /// Reports to callers waiting for a closed relay that no answer will come.
   func reportClosed() {
     while !unreported.isEmpty { unreported.removeFirst()() }
   }
@@ -142,7 +143,7 @@ final class RelayLink {
     }
   }
 
-  /// Asks the relay as part of the delivery of a message that the caller has begun.
+  /// Asks the relay as part of a message delivery that the caller has begun.
   func continueDelivery<Value: Sendable>(
     about urgency: RelayWays.Urgency, _ work: @escaping RelayDriver.Work<Value>,
     then: @escaping (Result<Value, RelayError>) -> Void
@@ -152,43 +153,44 @@ final class RelayLink {
       work, on: lane(.delivery, urgency), under: urgency.claim, isShort: urgency.isShort, then: then)
   }
 
-  /// A push is about this connection now.
+  /// A push is now about this connection.
   func hasten(_ connectionID: Int64) { driver?.hasten(connectionID) }
 
-  /// Nothing waits any more for what is asked under this claim: it ends with `timeout`.
+  /// Ends what is asked under this claim with `timeout`: nothing waits for it any longer.
   func giveUp(_ claim: Claim) { driver?.giveUp(claim) }
 
-  /// What is left of this time for what is asked under this claim, counted from when the relay was asked. Nil when nothing is.
+  /// The rest of this time span for a request made under this claim, counted from when the relay was asked. Nil when
+  /// none is left.
   func timeLeft(_ claim: Claim, of span: Span) -> Span? { driver?.timeLeft(claim, of: span) }
 
   private func lane(_ kind: OperationKind, _ urgency: RelayWays.Urgency) -> RelayWays.Lane {
     switch kind {
-    // What an extension receives is what its pushes are about.
+    // Whatever an extension receives is what its pushes are about.
     case .receiving, .delivery, .database: urgency.isPushed || context.role == .extension ? .push : .receiving
     case .notifications, .sending: urgency.isForReplies ? .replies : .sending
     }
   }
 
-  /// Carries out the request of the driver with this number, in this turn.
+  /// Carries out this request, of the driver with this number, in this turn.
   func answerInPlace(_ number: Int, driver identifier: Int) {
     guard let driver, driver.identifier == identifier else { return }
     driver.answerInPlace(number)
   }
 
-  /// The answer to a request of the driver with this number, or its failure.
+  /// Passes on the answer to a request of the driver with this number, or its failure.
   func complete(_ number: Int, driver identifier: Int, failure: RelayError?) {
     guard let driver, driver.identifier == identifier else { return }
     driver.complete(number, failure: failure)
   }
 
-  /// The request of the driver with this number has had no answer for long.
+  /// A request of the driver with this number has been unanswered for a long time.
   func late(_ number: Int, driver identifier: Int) {
     guard let driver, driver.identifier == identifier else { return }
     driver.late(number)
   }
 
-  /// The embedded relay's file is in use by another process. It may be free again at any moment, unlike a network, so that
-  /// what waits for the relay is tried again soon, however often it has failed.
+  /// The embedded relay's file is in use by another process. It may be free again at any moment, unlike a network, so
+  /// whatever waits for the relay is retried soon, however often it has failed.
   private func hastenRetries() {
     let timers = context.timers
     guard !timers.isSet(TimerName.busyRelay) else { return }
@@ -199,8 +201,8 @@ final class RelayLink {
 
   // MARK: News
 
-  /// Set from the engine's thread as it waits in poll(2). Nil while news would begin more work before earlier work has
-  /// ended, but not for long.
+  /// Watched by the engine's thread as it waits in poll(2). Nil while news would start more work before earlier work has
+  /// ended, but not for a long time.
   var wakeDescriptor: Int32? {
     let isHeard = context.deferred.isEmpty || context.clock.now() - lastHeard > Self.patience
     return isHeard ? driver?.port.wakeDescriptor : nil
@@ -208,7 +210,7 @@ final class RelayLink {
 
   private static let patience = Span.milliseconds(500)
 
-  /// False when there is no relay to have news.
+  /// Returns false when there is no relay to have news.
   func takeNews() -> Bool {
     guard let driver else { return false }
     lastHeard = context.clock.now()

@@ -1,23 +1,24 @@
 import PorterStore
 
-/// Which request to the relay is carried out when, and on which of the port's ways. A value: it decides, and the driver does.
+/// Decides when each request to the relay is carried out, and on which of the port's ways. A value: it decides, and the
+/// driver acts.
 ///
-/// What a push is about comes first, and has a way of its own while there is one: no push waits behind a request of another one
-/// that hangs, nor behind what the process asks for by itself (INC-43). Beside that, one request for messages is carried out at a
-/// time, unless it has had no answer for long: then the next one is carried out beside it, so that one mailbox that hangs keeps no
-/// other one from being looked into (INC-39). The notification server's answers are such messages too, and come first, since a command
-/// may wait for them. One that sends has the way that is kept for sending: a request for messages that hangs delays nothing that is
-/// sent.
+/// Requests of a push come first, and have a way of their own while there is one: no push waits behind another push's
+/// hanging request, nor behind what the process asks for on its own (INC-43). Besides that, one request for messages is
+/// carried out at a time, unless it has been unanswered for a long time: then the next one is carried out alongside it,
+/// so that one hanging mailbox keeps no other from being looked into (INC-39). The notification server's answers are
+/// such messages too, and come first, since a command may wait for them. Sending has a way reserved for it: a hanging
+/// request for messages delays nothing that is sent.
 struct RelayWays {
   enum Lane: CaseIterable {
-    /// What a push is about; in an extension everything that is received.
+    /// Requests of pushes; in an extension, everything that is received.
     case push
     /// The notification server's answers.
     case replies
     case receiving
     case sending
 
-    /// It looks for messages, and no push is about it.
+    /// Whether it looks for messages that no push is about.
     var isFetching: Bool {
       switch self {
       case .receiving, .replies: true
@@ -28,7 +29,7 @@ struct RelayWays {
 
   /// What a request is about.
   struct Urgency {
-    /// The work that asks.
+    /// The work that makes the request.
     var claim: Claim?
     /// A push names it.
     var isPushed = false
@@ -38,7 +39,7 @@ struct RelayWays {
     var isForReplies = false
   }
 
-  /// To be handed over now.
+  /// A request to hand over now.
   struct Start: Equatable {
     let request: Int
     let way: Int
@@ -48,26 +49,26 @@ struct RelayWays {
     let request: Int
     let lane: Lane
     var isAwaited = true
-    /// It has had no answer for long.
+    /// Unanswered for a long time.
     var isLate = false
 
     var holdsOthersBack: Bool { lane.isFetching && isAwaited && !isLate }
   }
 
   static let sendingWay = 1
-  /// What no push is about takes few ways, and always the same: behind a transport that never returns, each activation leaves
-  /// calls there.
+  /// Requests that no push is about use few ways, and always the same: behind a transport that never returns, each
+  /// activation leaves calls there.
   static let receivingWays = 6
 
-  /// With one way, everything is carried out on it, one after the other.
+  /// With one way, everything is carried out on it, one request after another.
   let count: Int
-  /// Pushes may take the way that is kept for sending when no other is free: an extension ends soon, and has little to send.
+  /// Pushes may use the way reserved for sending when no other is free: an extension ends soon, and has little to send.
   private let sharesSending: Bool
   /// Whether an exchange from before a suspension still hangs on a way.
   private let isOccupied: (Int) -> Bool
-  /// In the order in which they came.
+  /// In order of arrival.
   private var queued: [(request: Int, lane: Lane)] = []
-  /// By way; also requests that were given up, until the port has ended them.
+  /// By way; includes requests that were given up, until the port has ended them.
   private var carried = [Int: Carried]()
 
   init(count: Int, sharesSending: Bool, isOccupied: @escaping (Int) -> Bool = { _ in false }) {
@@ -76,40 +77,41 @@ struct RelayWays {
     self.isOccupied = isOccupied
   }
 
-  /// Returns what is to be started.
+  /// Adds a request. Returns the requests to start.
   mutating func add(_ request: Int, on lane: Lane) -> [Start] {
     queued.append((request, lane))
     return startQueued()
   }
 
-  /// A push is about this request now. Returns what is to be started.
+  /// A push is now about this request. Returns the requests to start.
   mutating func hasten(_ request: Int) -> [Start] {
     guard let index = queued.firstIndex(where: { $0.request == request && $0.lane == .receiving }) else { return [] }
     queued[index].lane = .push
     return startQueued()
   }
 
-  /// It has had no answer for long, and keeps others waiting no more. Returns what is to be started.
+  /// The request has been unanswered for a long time, and no longer keeps others waiting. Returns the requests to
+  /// start.
   mutating func late(_ request: Int) -> [Start] {
     if let way = way(of: request) { carried[way]?.isLate = true }
     return startQueued()
   }
 
-  /// The port has ended it. Returns what is to be started in its place.
+  /// The port has ended the request. Returns the requests to start instead.
   mutating func ended(_ request: Int) -> [Start] {
     if let way = way(of: request) { carried[way] = nil }
     return startQueued()
   }
 
-  /// Nothing waits for its answer any more: it is not started, if it was not. One that was keeps its way. Returns what is to be
-  /// started.
+  /// Nothing waits for its answer any longer: a request not yet started is not started. A started one keeps its way.
+  /// Returns the requests to start.
   mutating func givenUp(_ request: Int) -> [Start] {
     queued.removeAll { $0.request == request }
     if let way = way(of: request) { carried[way]?.isAwaited = false }
     return startQueued()
   }
 
-  /// Nothing is started any more.
+  /// Starts nothing from here on.
   mutating func close() {
     queued.removeAll()
   }
@@ -141,7 +143,7 @@ struct RelayWays {
     let receiving = all.prefix(Self.receivingWays)
     switch lane {
     case .push:
-      // What no push is about has no other ways.
+      // Requests that no push is about have no other ways.
       return all.dropFirst(Self.receivingWays) + receiving + (sharesSending ? [Self.sendingWay] : [])
     case .sending: return [Self.sendingWay]
     case .receiving, .replies:

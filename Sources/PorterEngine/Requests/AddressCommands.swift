@@ -27,7 +27,7 @@ extension Engine {
     do throws(CryptoError) { key = try .generate(randomness: configuration.randomness) } catch {
       throw .internal(error.description)
     }
-    // Requests are answered in mailboxes of their own, so that nothing is signed with this one's key.
+    // Requests are answered in separate mailboxes, so that nothing is signed with this one's key.
     try makeMailbox(for: user, secret: SecretBytes(key.secretKey.exposeForStorage()), reply: reply) { engine, new in
       reply(
         Answer(catching: { () throws(ChatError) in
@@ -54,7 +54,7 @@ extension Engine {
       }
     }
     guard !isNew else { return }
-    // Made meanwhile by another command, or another process.
+    // Created in the meantime by another command or process.
     connections.deleteMailboxes()
     throw .store(.duplicateContactLink)
   }
@@ -76,8 +76,8 @@ extension Engine {
       UserRecord(user), AddressRecord(id: address.id, link: address.link, settings: settings))
   }
 
-  /// Contacts stay; requests that wait cannot be accepted any more. The link goes from the profile in the same transaction: a process
-  /// that is killed leaves no profile behind that shows a link which leads nowhere.
+  /// Deletes the address. Contacts stay; waiting requests can no longer be accepted. The link is removed from the
+  /// profile in the same transaction: a killed process leaves no profile behind with a link that leads nowhere.
   func deleteAddress(_ selection: UserSelection) throws(ChatError) -> Response {
     let (user, address) = try requireAddress(try userID(selection))
     let store = try requireStore()

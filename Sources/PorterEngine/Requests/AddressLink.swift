@@ -1,14 +1,14 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What a person publishes so that others can ask to become a contact: `porter:/contact#1.<sender id>.<key>`, each part
+/// A link people publish so that others can ask to become a contact: `porter:/contact#1.<sender id>.<key>`, each part
 /// base64url.
 struct AddressLink: Equatable, Sendable {
   private static let prefix = "porter:/contact#"
 
-  /// Where a request is left.
+  /// The mailbox where a request is left.
   let senderID: [UInt8]
-  /// With which it is sealed.
+  /// The key that seals it.
   let key: BoxPublicKey
 
   init(senderID: [UInt8], key: BoxPublicKey) {
@@ -34,7 +34,7 @@ struct AddressLink: Equatable, Sendable {
   }
 }
 
-/// Either kind of link that `/connect` takes.
+/// Either kind of link that `/connect` accepts.
 enum ConnectionLink: Equatable, Sendable {
   case invitation(InvitationLink)
   case address(AddressLink)

@@ -3,20 +3,20 @@ import PorterPlatform
 import PorterStore
 
 /// One event of the machine `contact_request`, with what its step needs and what it found out. Lives as long as the
-/// transaction that the step is part of.
+/// transaction containing the step.
 struct ContactRequestChange {
   typealias Event = PorterMachines.ContactRequest.Event
 
   let event: Event
   let store: Store
   let address: StoredAddress?
-  /// What the message says that caused the event.
+  /// The content of the message that caused the event.
   let new: NewContactRequest?
   /// Nil until the request is stored.
   private(set) var requestID: Int64?
   /// As it was before the step.
   let request: StoredContactRequest?
-  /// The request is shown to the user.
+  /// Whether the request is shown to the user.
   private(set) var isShown = false
   private(set) var contactID: Int64?
 
@@ -25,7 +25,7 @@ struct ContactRequestChange {
     (requestID, contactID, address) = (request.id, request.contactID, nil)
   }
 
-  /// For a person who is not known yet.
+  /// For a person not yet known.
   init(_ event: Event, new: NewContactRequest?, to address: StoredAddress, _ store: Store) {
     (self.event, self.store, self.new, self.address, request) = (event, store, new, address, nil)
   }

@@ -5,18 +5,19 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// What became of a request that the user accepted.
+/// The outcome of a request that the user accepted.
 enum RequestAcceptance {
   case accepted(StoredContact)
-  /// The acceptance is final, and the contact is created when the relay can be reached; this is why it cannot be now.
-  /// `isTemporary`: it is tried again by itself, soon; else when the app starts, or when it is accepted once more.
+  /// The acceptance is final, and the contact is created when the relay is reachable; this is why it cannot be created
+  /// now. `isTemporary`: retried automatically, soon; otherwise when the app starts, or when the request is accepted
+  /// again.
   case pending(ChatError, isTemporary: Bool)
-  /// There is nothing to accept any more: the request was rejected or withdrawn, or never was.
+  /// There is nothing left to accept: the request was rejected or withdrawn, or never existed.
   case stale(ChatError)
 }
 
-/// Requests to become a contact, which come through addresses: takes them in with the message that brings them, and carries
-/// out what the user decides. Owns the machine `contact_request`, whose state is stored. Threads: the engine's.
+/// Requests to become a contact, received through addresses: takes them in with the message that brings them, and
+/// carries out the user's decisions. Owns the machine `contact_request`, whose state is stored. Threads: the engine's.
 final class ContactRequests {
   typealias RequestMachine = PorterMachines.ContactRequest
   typealias Completion = (RequestAcceptance) -> Void
@@ -31,11 +32,11 @@ final class ContactRequests {
     [unowned self] in RequestMachine.perform($0, by: self, $1)
   }
 
-  /// Requests whose mailbox is being asked for.
+  /// Requests for whose mailbox the relay is being asked.
   private var underWay = UnderWay<Int64>()
-  /// The first of the accepted requests that are joined when others have ended; nil when there are none.
+  /// The first of the accepted requests to be joined once others have ended; nil when there are none.
   private var left: Int64?
-  /// By request: what waits for its contact.
+  /// Callers waiting for a contact, by request.
   private var waiting = [Int64: [Waiter]]()
 
   /// On whose behalf a request is accepted.
@@ -62,12 +63,12 @@ final class ContactRequests {
     recorder = ContactRequestRecorder(context: context, connections: connections)
   }
 
-  /// The relay was closed: what is under way belongs to it.
+  /// The relay was closed: what is in progress belongs to it.
   func relayHasClosed() { underWay.giveUp() }
 
   // MARK: Steps
 
-  /// Takes the step: stores the state and what the step records. What else it causes follows the commit. Part of the
+  /// Takes the step: stores the state and what the step records. Its other effects follow the commit. Part of the
   /// caller's transaction.
   private func take(
     _ change: ContactRequestChange
@@ -94,7 +95,7 @@ final class ContactRequests {
 
   // MARK: Receiving
 
-  /// Records what a message says that was left at the address. Part of the transaction that commits the message.
+  /// Records the content of a message left at the address. Part of the transaction that commits the message.
   func receive(
     _ message: RequestMessage, _ address: StoredAddress, _ store: Store
   ) throws(StoreError) -> OpenedMessage.Content {
@@ -108,7 +109,7 @@ final class ContactRequests {
       }
       return .requestWithdrawn(request.id)
     case .contact(let profile, let person, let invitation):
-      // Not a name that anyone could have typed here.
+      // Reduced to a name that could have been typed here.
       let name = DisplayName.sanitized(profile.displayName)
       guard !name.isEmpty else { return .quarantined("a contact request without a name") }
       let new = NewContactRequest(
@@ -142,8 +143,9 @@ final class ContactRequests {
     return ContactRequestChange(.arriveAutomatic, new: new, to: address, store)
   }
 
-  /// The first message to a contact whose request was accepted, if the address has one. The ledger has an entry for it, by
-  /// which the app's host hears of it whichever process sent it. Part of the transaction in which the contact is connected.
+  /// Queues the first message to a contact whose request was accepted, if the address has one. The ledger gets an entry
+  /// for it, which notifies the app's host whichever process sent it. Part of the transaction in which the contact is
+  /// connected.
   func welcome(
     contactID: Int64, connectionID: Int64, _ ratchet: inout StoredRatchet, _ store: Store
   ) throws(StoreError) {
@@ -159,7 +161,7 @@ final class ContactRequests {
       itemID: itemID, with: &ratchet, attempt: context.randomness.bytes(24))
     try changes.enter(
       .changed, connectionID: connectionID, contactID: contactID, store, .sent(itemID: itemID))
-    // An app's host hears of it by the ledger's entry.
+    // An app's host is notified through the ledger entry.
     guard context.role != .app else { return }
     store.afterCommit { [context] in
       guard let store = context.store else { return }
@@ -178,11 +180,12 @@ final class ContactRequests {
 
   // MARK: Deciding
 
-  /// Accepts the request; `then` is called once, with what became of it. Accepting it again is no mistake: the answer is
-  /// that of the first time. As long as there is no contact it may still become incognito, and stays so; afterwards it is refused.
+  /// Accepts the request; `then` is called once, with the outcome. Accepting it again is no error: the answer is the
+  /// same as the first time. As long as there is no contact it may still become incognito, and stays so; afterwards
+  /// that is refused.
   func accept(_ id: Int64, incognito: Bool, for asker: Asker, then: @escaping Completion) throws(ChatError) {
     let store = try lifecycle.requireStore()
-    // Before the commit, which may be followed immediately by all that the step causes.
+    // Before the commit, which may immediately be followed by everything the step causes.
     waiting[id, default: []].append(Waiter(asker: asker, complete: then))
     let step: MachineStep<RequestMachine>
     do throws(ChatError) {
@@ -203,7 +206,7 @@ final class ContactRequests {
     switch step.answer {
     case .moved, .stayed: return
     case .ignored, .refused:
-      // A contact that the user has deleted since is nothing that could be accepted again.
+      // A contact that the user has since deleted cannot be accepted again.
       let request = try stored(id) { () throws(StoreError) in try store.contactRequest(id) }
       guard step.next == .accepted, let contactID = request.contactID else {
         return settle(id, .stale(.store(.contactRequestNotFound(id))))
@@ -214,7 +217,7 @@ final class ContactRequests {
     }
   }
 
-  /// The person gets no message about it.
+  /// The person gets no message about this.
   func reject(_ id: Int64) throws(ChatError) -> StoredContactRequest {
     let store = try lifecycle.requireStore()
     let rejected = try stored(id) { () throws(StoreError) in
@@ -235,7 +238,8 @@ final class ContactRequests {
     }
   }
 
-  /// The user deletes the address: nothing that came through it can be accepted any more. Part of the caller's transaction.
+  /// The user deletes the address: nothing that came through it can be accepted any longer. Part of the caller's
+  /// transaction.
   func withdrawAll(of address: StoredAddress, _ store: Store) throws(StoreError) {
     for request in try store.contactRequests(addressID: address.id) {
       do throws(StoreError) {
@@ -243,7 +247,7 @@ final class ContactRequests {
         // Contacts stay.
         if state == .received || state == .accepting { _ = try take(ContactRequestChange(.withdraw, request, store)) }
       } catch .damaged(let entity) {
-        // It goes with the address.
+        // Deleted with the address.
         context.log(
           .error, "a request is deleted without being withdrawn",
           ["request": String(request.id), "damaged": entity.rawValue])
@@ -251,8 +255,8 @@ final class ContactRequests {
     }
   }
 
-  /// The relay does not know the mailbox of the contact that was about to be connected. Part of the transaction that ends
-  /// the connection.
+  /// The relay does not know the mailbox of the contact about to be connected. Part of the transaction that ends the
+  /// connection.
   func noteMailboxGone(contactID: Int64, _ store: Store) throws(StoreError) {
     guard let request = try store.contactRequest(contactID: contactID) else { return }
     _ = try take(ContactRequestChange(.mailboxGone, request, store))
@@ -268,13 +272,14 @@ final class ContactRequests {
 
   // MARK: Joining
 
-  /// Continues what was accepted and has no contact yet: by an extension, by a process that has ended, or without a relay.
+  /// Continues with accepted requests that have no contact yet: accepted by an extension, by a process that has ended,
+  /// or without a relay.
   func takeUpWork() {
     left = 0
     joinLeft()
   }
 
-  /// A number of them at a time: thousands may have come while the app did not run.
+  /// A limited number at a time: thousands may have arrived while the app did not run.
   private func joinLeft() {
     guard let first = left, underWay.count <= RequestLimits.joining / 2 else { return }
     let room = RequestLimits.joining - underWay.count
@@ -287,7 +292,7 @@ final class ContactRequests {
     else { return left = nil }
     left = accepted.count < room ? nil : accepted.last.map { $0.id + 1 }
     for request in accepted { join(request) }
-    // Requests that cannot be joined have left room; the next are begun in a turn of their own.
+    // Requests that cannot be joined have left room; the next ones start in their own turn.
     if left != nil { context.later { [weak self] in self?.joinLeft() } }
   }
 
@@ -303,7 +308,7 @@ final class ContactRequests {
         contact: { [unowned self] (store) throws(StoreError) in try recordContact(request.id, store) },
         incognito: { (store) throws(StoreError) in try store.contactRequest(request.id).incognito },
         connection: { [unowned self] (id, contactID, store) throws(StoreError) in
-          // The host hears of it by the answer to its command, if it has given one.
+          // The host is notified by the answer to its command, if it gave one.
           guard !(waiting[request.id] ?? []).contains(where: { $0.asker == .command }) else { return }
           try changes.enter(.accepting, connectionID: id, contactID: contactID, store)
         })
@@ -313,20 +318,20 @@ final class ContactRequests {
         self?.joinLeft()
       }
     } catch {
-      // A damaged record will not be better later, and keeps no other request from being joined (INC-44).
+      // A damaged record will not improve later, and keeps no other request from being joined (INC-44).
       let isTemporary = error != .nightporter(.storeDamaged)
       settle(request.id, .pending(error, isTemporary: isTemporary))
       if isTemporary { retryLater() }
     }
   }
 
-  /// Ends a request whose invitation was used otherwise or cannot be used.
+  /// Ends a request whose invitation was used elsewhere or cannot be used.
   private func endUnusable(_ id: Int64) {
     do throws(StoreError) {
       try context.store?.transaction { () throws(StoreError) in
         guard let store = self.context.store else { return }
         let request = try store.contactRequest(id)
-        // Its contact may have been made meanwhile, and stays.
+        // Its contact may have been created in the meantime, and stays.
         guard try Self.state(of: request) == .accepting else { return }
         _ = try self.take(ContactRequestChange(.mailboxGone, request, store))
       }
@@ -336,10 +341,10 @@ final class ContactRequests {
     settle(id, .stale(.store(.contactRequestNotFound(id))))
   }
 
-  /// The contact of a request that still waits for it. Part of the transaction that records its connection.
+  /// Creates the contact of a request that still waits for it. Part of the transaction that records its connection.
   private func recordContact(_ id: Int64, _ store: Store) throws(StoreError) -> Int64 {
     let (step, change) = try take(ContactRequestChange(.joined, try store.contactRequest(id), store))
-    // Withdrawn meanwhile: the connection is not made.
+    // Withdrawn in the meantime: the connection is not made.
     guard case .moved = step.answer, let contactID = change.contactID else { throw .notFound(.request) }
     return contactID
   }
@@ -364,13 +369,13 @@ final class ContactRequests {
     }
   }
 
-  /// What is left is tried then, too.
+  /// Whatever is left is retried then, too.
   private func retryLater() {
     left = nil
     context.retries.retry(TimerName.requests) { [weak self] in self?.takeUpWork() }
   }
 
-  /// Answers what waits.
+  /// Answers the waiting callers.
   private func settle(_ id: Int64, _ result: RequestAcceptance) {
     let waiters = waiting.removeValue(forKey: id) ?? []
     for waiter in waiters { waiter.complete(result) }
@@ -387,7 +392,7 @@ extension ContactRequests: ContactRequestEffects {
         .pending(
           lifecycle.isInBackground ? .nightporter(.networkStopped) : ChatError(.closed, relay: ""), isTemporary: true))
     }
-    // A command does not wait for what the address accepts by itself.
+    // A command does not wait for what the address accepts automatically.
     if underWay.count >= RequestLimits.joining, waiting[id] == nil { return left = min(left ?? id, id) }
     do throws(StoreError) { join(try store.contactRequest(id)) } catch {
       settle(id, .pending(ChatError(error), isTemporary: true))

@@ -1,7 +1,7 @@
 import PorterPlatform
 import PorterSchema
 
-/// A profile that is made up for one contact, who then learns nothing of the user's own.
+/// A made-up profile for one contact, who then learns nothing of the user's own.
 enum IncognitoProfile {
   static func make(_ randomness: any Randomness) -> Profile {
     let bytes = randomness.bytes(2)

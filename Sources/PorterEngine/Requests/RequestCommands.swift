@@ -6,7 +6,7 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// `/_accept`, `/_reject`, and `/connect` with the link of an address.
+/// `/_accept`, `/_reject`, and `/connect` with an address link.
 extension Engine {
   // MARK: Requests of others
 
@@ -36,8 +36,8 @@ extension Engine {
 
   // MARK: Our request
 
-  /// Asks, at the address, for a connection. Asking again sends the same request again, by which the other side recognises
-  /// it, with the profile that it has; one who wants to hide theirs is not answered as if it were hidden.
+  /// Asks, at the address, for a connection. Asking again resends the same request, which the other side recognises,
+  /// with the profile it has. A user who now wants to hide theirs is not answered as if it were hidden.
   func connect(
     address link: AddressLink, _ user: StoredUser, incognito: String?, reply: @escaping Reply
   ) throws(ChatError) {
@@ -87,7 +87,7 @@ extension Engine {
     let store = try requireStore()
     try stored { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
-        // Accepted meanwhile, there is nothing to ask for; not sent yet, it is asked already.
+        // If accepted in the meantime, there is nothing to ask for; if not yet sent, it is already asked for.
         let connection = try store.connection(connection.id)
         guard connection.contactID == nil, try !store.hasOutbox(connectionID: connection.id) else { return }
         try self.enqueueRequest(connection, store)
@@ -100,7 +100,7 @@ extension Engine {
     let store = try requireStore()
     return try stored { () throws(StoreError) in
       let id = try store.transaction { () throws(StoreError) -> Int64 in
-        // Asked meanwhile by another command, or another process.
+        // Requested in the meantime by another command or process.
         if let request = new.request,
           let asked = try store.connection(userID: new.userID, addressMailbox: request.mailbox), !asked.hasLeft
         {
@@ -130,7 +130,7 @@ extension Engine {
     } catch {
       throw .damaged(.connection)
     }
-    // SimpleX flags requests, so that a person learns of one while the app sleeps.
+    // SimpleX flags requests, so that a person is notified of one while the app sleeps.
     _ = try store.insertOutbox(
       connectionID: connection.id, itemID: nil, purpose: OutboxEntry.requestPurpose, isSigned: false, notifies: true,
       body: envelope.bytes, deduplication: context.randomness.bytes(24))

@@ -3,12 +3,12 @@ import PorterJSON
 import PorterPlatform
 import PorterSchema
 
-/// What is left in the mailbox of an address, inside the encryption; JSON in the manner of SimpleX's chat protocol.
+/// A message left in the mailbox of an address, inside the encryption; JSON in the style of SimpleX's chat protocol.
 enum RequestMessage: Equatable, Sendable {
-  /// The sender asks to become a contact. `person` is the sender's name for this address, known to the two of them only;
-  /// only the receiver can use `invitation`.
+  /// The sender asks to become a contact. `person` is the sender's name for this address, known only to the two of
+  /// them; only the receiver can use `invitation`.
   case contact(Profile, person: [UInt8], invitation: InvitationLink)
-  /// The sender takes the request back.
+  /// The sender withdraws the request.
   case withdrawn(person: [UInt8])
 
   static let personCount = 24
@@ -28,7 +28,7 @@ enum RequestMessage: Equatable, Sendable {
     }
   }
 
-  /// Nil for what is no message of this protocol.
+  /// Nil for anything that is not a message of this protocol.
   private init?(bytes: [UInt8]) {
     guard let json = try? JSONValue(parsing: bytes), let params = json["params"],
       let person = params["contactReqId"]?.stringValue.flatMap({ TextEncoding.base64URLDecoded($0) }),
@@ -47,8 +47,8 @@ enum RequestMessage: Equatable, Sendable {
 
   // MARK: Sealing
 
-  /// For the owner of the address alone. Each message has a key of its own, so that two from one person have nothing in
-  /// common for anyone else.
+  /// Seals the message for the owner of the address only. Each message has its own key, so that two from one person
+  /// have nothing in common to anyone else.
   func sealed(for address: BoxPublicKey, randomness: any Randomness) throws(CryptoError) -> Envelope {
     let ephemeral = try BoxKeyPair.generate(randomness: randomness)
     let nonce = try BoxNonce.generate(randomness: randomness)
@@ -59,7 +59,7 @@ enum RequestMessage: Equatable, Sendable {
 
   enum Opening {
     case opened(RequestMessage)
-    /// For this reason, for the quarantine.
+    /// The reason, for the quarantine.
     case failed(String)
   }
 

@@ -2,9 +2,9 @@ import PorterSchema
 
 /// Why a contact request was not answered.
 enum ContactRequestFailure: Error {
-  /// It may succeed later; of an acceptance, it is final, and the contact is made when the relay can be reached.
+  /// May succeed later. An acceptance is final, and the contact is created when the relay is reachable.
   case pending
-  /// There is no such request any more.
+  /// The request no longer exists.
   case gone
   case refused
 
@@ -17,8 +17,8 @@ enum ContactRequestFailure: Error {
   }
 }
 
-/// What responses ask of contact requests. Each is carried out once, however often it is asked for: a response that a
-/// killed process left in the middle asks again.
+/// What responses need from contact requests. Each action is carried out once, however often it is requested: a
+/// response that a killed process left half-done asks again.
 protocol ContactRequestActions: AnyObject {
   /// `then` is called once, with the new contact's id.
   func acceptContactRequest(

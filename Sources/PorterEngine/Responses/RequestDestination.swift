@@ -2,12 +2,12 @@ import PorterMachines
 import PorterSchema
 import PorterStore
 
-/// Where a tap on a contact request's notification leads, which may be on screen after the request is over.
+/// Where a tap on a contact request's notification leads; the notification may outlive the request.
 enum RequestDestination: Equatable {
-  /// Among the chats, the request is listed until there is a contact.
+  /// The request is listed among the chats until there is a contact.
   case request(Int64)
   case contact(Int64)
-  /// It was rejected or withdrawn, or the user has deleted its contact.
+  /// The request was rejected or withdrawn, or the user has deleted its contact.
   case nowhere
 
   init(_ state: ContactRequest.State, id: Int64, contactID: Int64?) {
@@ -32,8 +32,8 @@ enum RequestDestination: Equatable {
     }
   }
 
-  /// Whether this action makes the request's profile the active one when it is begun. `isIncognito`: the request was accepted so; one
-  /// that was not cannot be any more.
+  /// Whether starting this action makes the request's profile the active one. `isIncognito`: the request was accepted
+  /// that way; one that was not can no longer be.
   func activatesProfile(_ action: NotificationAction, isIncognito: Bool) -> Bool {
     switch action {
     case .acceptContact: self != .nowhere
@@ -43,7 +43,7 @@ enum RequestDestination: Equatable {
       case .contact: isIncognito
       case .nowhere: false
       }
-    // A tap does that with the rest of what it does.
+    // A tap does that along with its other work.
     case .open, .rejectContact, .acceptCall, .rejectCall, .markRead, .reply: false
     }
   }

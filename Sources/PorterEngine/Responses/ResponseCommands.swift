@@ -12,7 +12,7 @@ extension Engine: ResponseHost {
     let draft = Draft(content: .text(text), quote: nil, traits: MessageTraits(secondsToLive: secondsToLive))
     let enqueue = { () throws(StoreError) in
       let items = try self.enqueue([draft], contact: contact, connectionID: connection.id, store)
-      // No command's answer has them.
+      // No command's answer contains them.
       for id in items {
         try self.changes.enter(
           .changed, connectionID: connection.id, contactID: contact.id, store, .sent(itemID: id))
@@ -32,14 +32,14 @@ extension Engine: ResponseHost {
   }
 
   func replyWasRecorded() {
-    // First: the host hears of the message before it hears that the relay has it.
+    // First, so that the host receives the message before it is notified that the relay has it.
     changes.report()
     sender.offerNew()
   }
 }
 
 extension ChatError {
-  /// Whether the same may succeed later.
+  /// Whether the same command may succeed later.
   var isTemporary: Bool {
     switch self {
     case .agent(.broker, _), .agent(.inactive, _): true

@@ -18,12 +18,12 @@ extension ResponseReport {
     let outcome: Outcome
     var contactRequestID: Int64?
     switch response.state {
-    // A row is written with the state after its first step.
+    // A row is first written with the state after its first step.
     case .received, .waiting: outcome = .waiting
     case .applying: outcome = .applying
     case .applied:
       outcome = .applied
-      // Of a stale one, the number may be another person's request in this store.
+      // For a stale one, the number may belong to another person's request in this store.
       contactRequestID = response.requestID
     case .stale: outcome = .stale(response.reason.flatMap(Reason.init) ?? .refused)
     }

@@ -2,12 +2,13 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What a response is about, as the store has it now. A notification may be older than anything in the store: what it
-/// names may be deleted, belong to another profile, or have come back from a backup with a number that is used again.
+/// What a response is about, as currently stored. A notification may be older than anything in the store: what it names
+/// may be deleted, belong to another profile, or have come back from a backup with a reused number.
 enum ResponseTarget {
-  /// The app as a whole, such as for a summary of several chats. Without a profile if it is not known to be the same as before.
+  /// The app as a whole, for example for a summary of several chats. Without a profile if it is not known to be the
+  /// same.
   case app(user: StoredUser?)
-  /// Without a connection whose record is damaged.
+  /// Without a connection if its record is damaged.
   case contact(StoredUser, StoredContact, StoredConnection?)
   case request(StoredUser, StoredContactRequest)
   case gone(ResponseReport.Reason)
@@ -32,8 +33,8 @@ enum ResponseTarget {
     return try contact(contactID, user, response, store)
   }
 
-  /// Whether the profile has the connection that the notification names, if it names one. In a store that came back from a backup
-  /// its number may be another profile's; the connection may also have been deleted.
+  /// Whether the profile has the connection named by the notification, if any. In a store restored from a backup, its
+  /// number may belong to another profile; the connection may also have been deleted.
   private static func isOwn(_ connection: String?, of user: StoredUser, _ store: Store) throws(StoreError) -> Bool {
     guard let connection else { return true }
     guard let agentID = TextEncoding.base64URLDecoded(connection) else { return false }
@@ -60,7 +61,7 @@ enum ResponseTarget {
       let owner = try store.user(contact.userID)
       return .gone(owner.isOutOfSight ? .noSuchChat : .otherUser)
     }
-    // Numbers are used again by a store that came back from a backup; the agent's names never are.
+    // Numbers are reused by a store restored from a backup; the agent's names never are.
     if let named = response.connection, named != agentID.map({ TextEncoding.base64URL($0) }) {
       return .gone(.otherStore)
     }

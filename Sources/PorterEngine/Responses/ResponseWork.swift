@@ -4,26 +4,26 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What responses ask of the parts that write and send messages.
+/// What responses need from the parts that write and send messages.
 protocol ResponseHost: AnyObject {
-  /// Records the message, puts it into the outbox, and enters it into the ledger, by which the host hears of it. Part of the
-  /// caller's transaction. False when the contact cannot be written to.
+  /// Records the message, puts it into the outbox, and enters it into the ledger, which notifies the host. Part of the
+  /// caller's transaction. Returns false when the contact cannot be written to.
   func recordReply(
     _ text: String, to contact: StoredContact, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool
-  /// The time of those that disappear runs.
+  /// Starts the time of disappearing messages.
   func messagesWereRead()
-  /// Accepts or rejects the call of this item. Part of the caller's transaction. False when it rings no more.
+  /// Accepts or rejects the call of this item. Part of the caller's transaction. Returns false when it no longer rings.
   func answerCall(
     accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool
   /// Reports the message to the host, and sends what waits in the outbox.
   func replyWasRecorded()
-  /// What is to be said of the contact's calls does not wait for this answer any more.
+  /// Reports about the contact's calls no longer wait for this answer.
   func callAnswerHasEnded()
 }
 
-/// Does what a response asks for, as far as it is done in the store. Part of the transaction that ends the response.
+/// Does the part of a response that happens in the store. Part of the transaction that ends the response.
 struct ResponseWork {
   let context: EngineContext
   unowned let host: any ResponseHost
@@ -38,13 +38,13 @@ struct ResponseWork {
       if let user { try activate(user, store) }
       return ResponseEnding(userID: user?.id)
     case .request(let user, let request):
-      // Accepting and rejecting are another part's.
+      // Another part accepts and rejects.
       guard action == .open else { return .stale(.noSuchChat) }
       guard let chatID = try RequestDestination(request).chatID else { return .stale(.noSuchRequest) }
       try activate(user, store)
       return ResponseEnding(userID: user.id, chatID: chatID)
     case .contact(let user, let contact, nil):
-      // The chat can be seen all the same (INC-44).
+      // The chat can be shown even so (INC-44).
       guard action == .open else { return .stale(.refused) }
       try activate(user, store)
       return ResponseEnding(userID: user.id, chatID: "@\(contact.id)")
@@ -66,7 +66,7 @@ struct ResponseWork {
       guard try host.recordReply(response.text ?? "", to: contact, connection, store) else {
         return .stale(.contactNotReady)
       }
-      // The notification of an answered message is no news any more.
+      // The notification of an answered message is no longer news.
       _ = try markRead(response, contact, connection, store)
     case .acceptCall, .rejectCall:
       guard let item = try Self.item(of: response, connection, store),
@@ -82,7 +82,8 @@ struct ResponseWork {
     if !user.isActive { try store.makeActive(user.id) }
   }
 
-  /// The message of the notification and what came before it. False when the ledger does not know the message.
+  /// Marks the notification's message and earlier ones as read. Returns false when the ledger does not know the
+  /// message.
   private func markRead(
     _ response: StoredResponse, _ contact: StoredContact, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool {
@@ -95,7 +96,7 @@ struct ResponseWork {
     return true
   }
 
-  /// What the notification was about; nil when the ledger does not know its message.
+  /// The item the notification was about; nil when the ledger does not know its message.
   static func item(
     of response: StoredResponse, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Int64? {

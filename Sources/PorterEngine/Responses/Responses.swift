@@ -5,8 +5,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Carries out what the user did with notifications: each response once, in an app, whichever process it reached. Owns the
-/// responses in the store, each with its machine `notification_response`. Threads: the engine's.
+/// Carries out what the user did with notifications: each response once, in an app, whichever process received it. Owns
+/// the stored responses, each with its machine `notification_response`. Threads: the engine's.
 final class Responses {
   typealias ResponseMachine = PorterMachines.NotificationResponse
 
@@ -20,17 +20,17 @@ final class Responses {
     [unowned self] in ResponseMachine.perform($0, by: self, $1)
   }
 
-  /// Where requests for contact are accepted and rejected.
+  /// Accepts and rejects contact requests.
   weak var contactRequests: (any ContactRequestActions)?
 
-  /// Responses that another part is carrying out.
+  /// Responses being carried out by another part.
   private var underWay: Set<Int64> = []
-  /// Events that this process has emitted, and those of them that the host has taken while the store was closed.
+  /// Events this process has emitted, and those the host has taken while the store was closed.
   private var emitted: Set<Int64> = []
   private var taken: Set<Int64> = []
   private let takenEvents: TakenEvents
 
-  /// Open responses, all together. A host cannot fill the store with them.
+  /// The limit on all open responses together, so that a host cannot fill the store with them.
   static let limit = 1_000
 
   init(
@@ -48,7 +48,7 @@ final class Responses {
 
   // MARK: Receiving
 
-  /// What the transaction that stores a response found.
+  /// What the transaction storing a response found.
   private enum Receipt {
     case stored(RecordedMachineDriver<ResponseMachine, Int64>.Taken, id: Int64)
     case known(StoredResponse)
@@ -73,7 +73,7 @@ final class Responses {
       return try report(of: known, isRepeat: true)
     case .stored(let taken, let id):
       driver.post(taken)
-      // An app that is at work applies it.
+      // A running app applies it.
       if event == .keep { peers.announceChange() }
       let stored = try lifecycle.withStore { (store) throws(StoreError) in try store.response(id) }
       return try report(of: stored, isRepeat: false)
@@ -99,7 +99,7 @@ final class Responses {
     return report
   }
 
-  /// Only the app that receives and sends carries responses out, and on screen those that bring it there.
+  /// Only the app that receives and sends carries out responses, and only on screen those that bring it there.
   private func mayApply(_ action: NotificationAction) -> Bool {
     guard context.role == .app, lifecycle.isActive, lifecycle.isMain else { return false }
     return !action.opensApp || lifecycle.phase.stateName == AppPhase.State.active.name
@@ -107,8 +107,8 @@ final class Responses {
 
   // MARK: Applying
 
-  /// Carries out what waits, and reports what the host has not heard of. Called when the app becomes active, and when
-  /// another process has changed the store.
+  /// Carries out waiting responses, and reports those the host has not been notified of. Called when the app becomes
+  /// active, and when another process has changed the store.
   func applyWaiting() {
     guard context.role == .app, lifecycle.isActive, lifecycle.isMain else { return }
     forgetTakenEvents()
@@ -141,10 +141,10 @@ final class Responses {
     retryLater(id)
   }
 
-  /// The whole of a response that changes nothing but the store.
+  /// Carries out a response that changes only the store.
   private func carryOutInStore(_ action: NotificationAction, _ id: Int64, _ store: Store) throws(StoreError) {
     let ended = try store.transaction { () throws(StoreError) -> Ended? in
-      // Read again: another process may have stepped it, such as an app that was thawed.
+      // Read again: another process, such as a thawed app, may have stepped it.
       let response = try store.response(id)
       guard response.state == .applying else { return nil }
       let ending = try self.work.carryOut(action, response, store)
@@ -218,7 +218,7 @@ final class Responses {
     }
   }
 
-  /// Ends a response that another part has carried out, or refused.
+  /// Ends a response that another part has carried out or refused.
   private func finish(_ response: StoredResponse, _ ending: ResponseEnding) {
     guard let store = context.store else { return }
     do throws(StoreError) {
@@ -227,7 +227,7 @@ final class Responses {
         let response = try store.response(response.id)
         guard response.state == .applying else { return nil }
         var ending = ending
-        // Its profile may have been hidden or deleted while the relay was asked: no tap leads there any more.
+        // Its profile may have been hidden or deleted while the relay was asked: no tap leads there any longer.
         if ending.reason == nil, case .gone(let reason) = try ResponseTarget.find(response, store) {
           ending = .stale(reason)
         }
@@ -243,7 +243,7 @@ final class Responses {
   }
 
   private func postpone(_ id: Int64) {
-    // It was begun, and stays so.
+    // It has begun, and stays that way.
     driver.post(driver.take(.postpone, of: String(id), in: .applying, id))
   }
 
@@ -270,7 +270,7 @@ final class Responses {
     }
   }
 
-  /// It cannot be read, and will not be better later (INC-44).
+  /// Drops events that cannot be read and will not be readable later (INC-44).
   private func drop(_ damaged: [Int64]) {
     for id in damaged where !taken.contains(id) {
       context.log(.error, "an event about a response is dropped, since its record is damaged", ["response": String(id)])
@@ -278,7 +278,7 @@ final class Responses {
     }
   }
 
-  /// The host has the event, or there is none: it does not come again after a restart.
+  /// The host has the event, or there is none: it is not repeated after a restart.
   func noteTaken(_ id: Int64) {
     taken.insert(id)
     forgetTakenEvents()
@@ -291,7 +291,7 @@ final class Responses {
     do throws(StoreError) {
       try takenEvents.unwaiting { () throws(StoreError) in try store.forgetResponseEvents(Array(self.taken)) }
       FaultPoint.reach(.takenForgotten)
-      // Last: a process that is killed in between leaves numbers that the store does not give again.
+      // Last: a process killed in between leaves numbers that the store does not reuse.
       takenEvents.forget(.responses)
       emitted.subtract(taken)
       taken.removeAll()
@@ -321,7 +321,7 @@ extension Responses: NotificationResponseEffects {
     } catch {
       context.log(.warning, "a response could not be carried out", ["error": error.description])
       switch error {
-      // It will not be better later (INC-44).
+      // It will not improve later (INC-44).
       case .damaged, .notFound: finishRefused(id)
       default: postpone(id)
       }

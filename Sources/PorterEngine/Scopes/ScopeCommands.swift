@@ -7,7 +7,7 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// `/_ntf scope …`: mailboxes through which a service of the host's sends pushes of its own. All are about the active profile.
+/// `/_ntf scope …`: mailboxes through which a host's service sends its own pushes. All concern the active profile.
 extension Engine {
   private func requireScope(_ name: String) throws(ChatError) -> StoredScope {
     let store = try requireStore()
@@ -17,7 +17,7 @@ extension Engine {
     return scope
   }
 
-  /// A scope that exists keeps its address, and takes over the settings.
+  /// An existing scope keeps its address, and takes over the settings.
   func subscribeScope(_ request: ScopeRequest, reply: @escaping Reply) throws(ChatError) {
     try requireStarted()
     let user = try requireActiveUser()
@@ -66,7 +66,7 @@ extension Engine {
         return (try ScopeRecord(scope, store), true)
       }
     }
-    // Made meanwhile by another command.
+    // Created in the meantime by another command.
     if !isNew { connections.deleteMailboxes() }
     return record
   }
@@ -76,7 +76,7 @@ extension Engine {
     _ scope: StoredScope, _ settings: ScopeSettings, _ store: Store
   ) throws(StoreError) -> ScopeRecord {
     try store.update(scope: scope.id, settings)
-    // What its service has sent with the new key may have come before.
+    // Messages its service sent with the new key may have arrived earlier.
     if settings.serviceKey != scope.serviceKey { try committer.openQuarantined(scope.connectionID, store) }
     return try ScopeRecord(try store.scope(scope.id), store)
   }
@@ -90,7 +90,7 @@ extension Engine {
       })
   }
 
-  /// What came through it goes with it, the pushes that were not handed over included.
+  /// Everything received through it is deleted with it, including pushes not handed over.
   func deleteScope(_ name: String) throws(ChatError) -> Response {
     try requireStarted()
     let scope = try requireScope(name)

@@ -6,13 +6,13 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// Pushes of the host's own, which come through scopes: takes them in with the message that brings them, and hands each to
-/// the host once. Owns the machine `application_push`, whose state is stored. Threads: the engine's.
+/// Pushes of the host's own, received through scopes: takes them in with the message that brings them, and hands each
+/// to the host once. Owns the machine `application_push`, whose state is stored. Threads: the engine's.
 final class Scopes {
   typealias PushMachine = PorterMachines.ApplicationPush
   private typealias Taken = RecordedMachineDriver<PushMachine, Subject>.Taken
 
-  /// What the effects of a step need: which push, and the entry of the ledger that its event is about.
+  /// What a step's effects need: the push, and the ledger entry that its event is about.
   struct Subject {
     var pushID: Int64?
     var entry: Int64 = 0
@@ -24,7 +24,7 @@ final class Scopes {
     [unowned self] in PushMachine.perform($0, by: self, $1)
   }
 
-  /// `emit` emits an event about an entry of the ledger.
+  /// `emit` emits an event about a ledger entry.
   init(_ context: EngineContext, emit: @escaping (Event, Int64) -> Void) {
     self.context = context
     self.emit = emit
@@ -32,8 +32,8 @@ final class Scopes {
 
   // MARK: Steps
 
-  /// Takes the step: stores the state and what the step records. Part of the caller's transaction; what else it causes has to
-  /// follow the commit.
+  /// Takes the step: stores the state and what the step records. Part of the caller's transaction; its other effects
+  /// must follow the commit.
   private func take(
     _ event: PushMachine.Event, _ change: ApplicationPushChange, entry: Int64 = 0, _ store: Store
   ) throws(StoreError) -> (taken: Taken, pushID: Int64?) {
@@ -51,7 +51,7 @@ final class Scopes {
     return (taken, pushID)
   }
 
-  /// Takes the step; what else it causes follows the commit.
+  /// Takes the step; its other effects follow the commit.
   @discardableResult
   private func step(
     _ event: PushMachine.Event, _ change: ApplicationPushChange, _ store: Store
@@ -68,7 +68,7 @@ final class Scopes {
 
   // MARK: Receiving
 
-  /// Opens what was left in a scope's mailbox, and stores it. Part of the transaction that commits the message.
+  /// Opens a message left in a scope's mailbox, and stores it. Part of the transaction that commits the message.
   func receive(
     _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage.Content {
@@ -99,7 +99,7 @@ final class Scopes {
     return .application(id)
   }
 
-  /// Not for each message, since it looks through what there is.
+  /// Not for each message, since it searches through the stored ones.
   private func prune(_ scope: StoredScope, _ newest: WallTime, _ store: Store) throws(StoreError) {
     guard try store.newestLedgerEntry() % ScopeLimits.pruningInterval == 0 else { return }
     try store.pruneApplicationPushes(
@@ -109,11 +109,11 @@ final class Scopes {
 
   // MARK: Handing over
 
-  /// What is to become of an entry of the ledger in an extension's answer.
+  /// How to treat a ledger entry in an extension's answer.
   enum Due {
-    /// It belongs into the answer; `recordHanded` follows in the same transaction, once the answer is settled.
+    /// Include it in the answer; `recordHanded` follows in the same transaction, once the answer is settled.
     case handing(StoredApplicationPush, HandedPush)
-    /// It was handed over before, or is the app's alone, as one of a hidden profile.
+    /// Already handed over, or only for the app, such as one of a hidden profile.
     case nothing
   }
 
@@ -130,7 +130,7 @@ final class Scopes {
     for push in pushes { try step(.hand, ApplicationPushChange(push), store) }
   }
 
-  /// The same for what another process committed: the push that this entry of the ledger is about.
+  /// Reports what another process committed: the push that this ledger entry is about.
   func offer(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
     let push = try store.applicationPush(connectionID: entry.connectionID, messageID: entry.messageID)
     if let push { try offer(push.id, of: entry.id, store) }
@@ -146,7 +146,7 @@ final class Scopes {
     driver.carryOut(taken)
   }
 
-  /// The host has dealt with them. Those that are gone need nothing.
+  /// Settles the pushes the host has dealt with. Deleted ones are skipped.
   func settle(_ ids: [Int64], userID: Int64, _ store: Store) throws(StoreError) {
     for id in ids {
       do throws(StoreError) {
@@ -157,7 +157,7 @@ final class Scopes {
     }
   }
 
-  /// Nil for one that was settled.
+  /// Nil for a settled push.
   func record(of push: StoredApplicationPush, _ store: Store) throws(StoreError) -> HandedPush? {
     guard let text = push.envelope else { return nil }
     guard let json = try? JSONValue(parsing: text), let envelope = ApplicationEnvelope(json: json) else {
@@ -180,7 +180,7 @@ extension Scopes: ApplicationPushEffects {
       guard let record = try record(of: try store.applicationPush(id), store) else { return }
       emit(.applicationPush(record), subject.entry)
     } catch {
-      // It stays in the list of those that are not settled.
+      // It stays in the list of unsettled pushes.
       context.log(.warning, "a push of the host's could not be reported", ["error": error.description])
     }
   }
@@ -192,10 +192,10 @@ extension StoredScope {
   }
 }
 
-/// One event of the machine `application_push`, with what its step needs. Lives as long as the transaction that the step is
-/// part of.
+/// One event of the machine `application_push`, with what its step needs. Lives as long as the transaction containing
+/// the step.
 struct ApplicationPushChange {
-  /// As it was before the step; nil for one that is new.
+  /// As it was before the step; nil for a new one.
   let push: StoredApplicationPush?
   fileprivate let new: NewApplicationPush?
   fileprivate(set) var pushID: Int64?

@@ -5,7 +5,7 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Uses invitations: each once, whichever process began it and however often it is asked for. Threads: the engine's.
+/// Uses invitations: each once, whichever process began and however often it is requested. Threads: the engine's.
 final class Joiner {
   private typealias ConnectionMachine = PorterMachines.Connection
 
@@ -15,7 +15,7 @@ final class Joiner {
   private let connections: Connections
   private let sender: Sender
 
-  /// Invitations that are being used.
+  /// Invitations being used.
   private var underWay = UnderWay<[UInt8]>()
 
   init(
@@ -28,42 +28,42 @@ final class Joiner {
     self.sender = sender
   }
 
-  /// The relay was closed: what is under way belongs to it.
+  /// The relay was closed: what is in progress belongs to it.
   func relayHasClosed() { underWay.giveUp() }
 
   /// How the use of an invitation ended.
   enum Outcome {
     case joined(StoredUser, StoredConnection)
-    /// The relay does not know the invitation's mailbox, or it was secured for another.
+    /// The relay does not know the invitation's mailbox, or it was secured for another sender.
     case refused
     case failed(ChatError, isTemporary: Bool)
   }
 
-  /// Records the contact that the connection is for, if it is known before it answers, and what comes of it. Both are part of the
+  /// Records the contact that the connection is for, if known before it answers, and the result. Both are part of the
   /// transaction that records the connection.
   struct ContactRecording {
     let contact: (Store) throws(StoreError) -> Int64
-    /// The profile that the contact sees instead of the user's own. Read last: the user may have chosen it meanwhile.
+    /// The profile the contact sees instead of the user's own. Read last: the user may have chosen it in the meantime.
     let incognito: (Store) throws(StoreError) -> String?
     let connection: (_ id: Int64, _ contactID: Int64, Store) throws(StoreError) -> Void
   }
 
-  /// Reserved before the relay is asked, with all that it takes to finish: nil when the invitation was used (INC-08). Nothing
-  /// is sent before that, so what an earlier command asked for and did not finish gives way: a user who tries again incognito
-  /// does not show their own profile.
+  /// Reserves the invitation before the relay is asked, with everything needed to finish; nil when it was already used
+  /// (INC-08). Nothing is sent before that, so an earlier command's unfinished request gives way: a user who tries
+  /// again incognito does not show their own profile.
   func reserve(_ link: InvitationLink, userID: Int64, incognito: String?) throws(ChatError) -> Joining? {
     let material = Joining.material(
       user: userID, link: link, incognito: incognito, recipientKey: try context.newSigningKey(),
       peerKey: try context.newSigningKey())
     return try reserve(link.senderID, material) { (reserved, store) throws(StoreError) in
-      // An earlier version may have reserved the mailbox for an invitation that cannot be used.
+      // An earlier version may have reserved the mailbox for an unusable invitation.
       guard let known = Joining(reserved) else { return try store.revise(reserved, material: material) }
       guard let changed = known.material(asking: userID, incognito) else { return reserved }
       return try store.revise(reserved, material: changed)
     }
   }
 
-  /// Takes over what was begun, as it was recorded.
+  /// Takes over what was begun, as recorded.
   private func takeOver(_ left: StoredReservation) throws(ChatError) -> Joining? {
     try reserve(left.value, left.material) { (reserved, _) throws(StoreError) in reserved }
   }
@@ -86,7 +86,7 @@ final class Joiner {
     return joining
   }
 
-  /// The same key again gives the same mailbox, so that an attempt that was cut off leaves nothing behind.
+  /// The same key gives the same mailbox again, so that an interrupted attempt leaves nothing behind.
   func join(_ joining: Joining, _ recording: ContactRecording? = nil, then: @escaping (Outcome) -> Void) {
     let (recipientKey, peerKey) = (joining.recipientKey, joining.link.peerKey)
     let ticket = underWay.begin(joining.link.senderID)
@@ -98,7 +98,7 @@ final class Joiner {
       self.underWay.end(ticket)
       switch result {
       case .failure(let error):
-        // After a failure the host may try again; a suspension is no failure, and the attempt continues later.
+        // After a failure the host may try again; a suspension is not a failure, and the attempt continues later.
         if error != .closed, let reservation = joining.reservation { self.undo(reservation) }
         then(.failed(ChatError(error, relay: self.relay.name), isTemporary: error.isTemporary))
       case .success(let mailbox):
@@ -142,14 +142,14 @@ final class Joiner {
     }
   }
 
-  /// The use of an accepted request's invitation continues with the request. What a stranger's request says of a mailbox
-  /// does not keep back the user's own use of it.
+  /// Whether it belongs to a request: the use of an accepted request's invitation continues with the request. A mailbox
+  /// named in a stranger's request does not hold back the user's own use of it.
   private func isRequest(_ mailbox: [UInt8]) -> Bool {
     let request = try? context.store?.contactRequest(invitationMailbox: mailbox)
     return request?.state == PorterMachines.ContactRequest.State.accepting.name
   }
 
-  /// Records the connection, its ratchet and the confirmation to be sent in one transaction.
+  /// Records the connection, its ratchet and the confirmation to send in one transaction.
   private func join(
     _ joining: Joining, _ mailbox: RelayClient.Mailbox, _ recording: ContactRecording?
   ) throws(ChatError) -> (StoredUser, StoredConnection) {

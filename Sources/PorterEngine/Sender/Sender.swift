@@ -4,8 +4,8 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Sends what waits in the outboxes: each message was encrypted once, in the transaction that recorded it, and is offered to
-/// the relay until the relay has it. Threads: the engine's.
+/// Sends what waits in the outboxes: each message was encrypted once, in the transaction that recorded it, and is
+/// offered to the relay until the relay has it. Threads: the engine's.
 final class Sender {
   private let context: EngineContext
   private let lifecycle: Lifecycle
@@ -13,23 +13,24 @@ final class Sender {
   private let connections: Connections
   private let changes: CommittedChanges
 
-  /// Whether something may be handed to the relay now, beside the lifecycle's word.
+  /// Whether something may be handed to the relay now, in addition to the lifecycle's own check.
   private let mayBegin: () -> Bool
 
-  /// Connections whose outbox is being sent from.
+  /// Connections whose outbox is being sent.
   private var sending = UnderWay<Int64>()
   private var queue = OutboxQueue()
-  /// By connection: called with whether the relay refused the confirmation, after the first attempt to send it.
+  /// By connection: called after the first attempt to send the confirmation, with whether the relay refused it.
   private var confirming = [Int64: (Bool) -> Void]()
   private var flushing: Coalescer
-  /// Every connection with an outbox has a turn in the next round; otherwise these, and those for which something is new.
+  /// Whether every connection with an outbox gets a turn in the next round; otherwise only these, and those with new
+  /// entries.
   private var areAllDue = false
   private var due: Set<Int64> = []
-  /// Called when nothing is under way.
+  /// Called when nothing is in progress.
   private var awaitingRest: [() -> Void] = []
 
-  /// Requests at the same time. They wait in the queue of the relay's driver with their bodies, and what is asked for meanwhile
-  /// waits behind them.
+  /// Concurrent requests. They wait in the relay driver's queue with their bodies, and requests made in the meantime
+  /// wait behind them.
   private static let mostUnderWay = 16
 
   init(
@@ -46,21 +47,21 @@ final class Sender {
     flushing = Coalescer("outbox", context.configuration.log)
   }
 
-  /// The relay was closed: what is under way belongs to it. Another process may send from here on.
+  /// The relay was closed: what is in progress belongs to it. Another process may send from here on.
   func relayHasClosed() {
     sending.giveUp()
     queue = OutboxQueue()
     reportRest()
   }
 
-  /// Offers the oldest message of each connection to the relay; the next one follows when the relay has answered.
+  /// Offers each connection's oldest message to the relay; the next one follows once the relay has answered.
   func flush() {
     areAllDue = true
     offer()
   }
 
-  /// Offers what is new in the outbox, and the oldest message of this connection, of which something has changed. What waits for
-  /// other contacts has its own time: a person who sends does not wait for that.
+  /// Offers new outbox entries, and the oldest message of this connection, which has changed. Messages waiting for
+  /// other contacts have their own schedule: a person who sends does not wait for them.
   func offerNew(alsoFor connectionID: Int64? = nil) {
     if let connectionID { due.insert(connectionID) }
     offer()
@@ -71,7 +72,8 @@ final class Sender {
     repeat { offerDue() } while flushing.end()
   }
 
-  /// As `flush`. `then` is called once, in a later step, when nothing is under way: all is sent, or waits for later.
+  /// Like `flush`. `then` is called once, in a later step, when nothing is in progress: everything is sent, or waits
+  /// for later.
   func flush(then: @escaping () -> Void) {
     awaitingRest.append(then)
     flush()
@@ -84,13 +86,13 @@ final class Sender {
     for then in waiting { context.steps.post(then) }
   }
 
-  /// Sends the connection's confirmation. `then` is called when the relay has answered: it refuses a first attempt if the
-  /// invitation's mailbox was secured for another sender, or deleted. A later attempt it may also refuse because an earlier
-  /// one arrived, whose answer was lost. What the relay cannot take now waits in the outbox.
+  /// Sends the connection's confirmation. `then` is called when the relay has answered: it refuses a first attempt if
+  /// the invitation's mailbox was secured for another sender, or deleted. It may also refuse a later attempt because an
+  /// earlier one arrived and its answer was lost. What the relay cannot accept now waits in the outbox.
   func confirm(_ connectionID: Int64, then: @escaping (_ isRefused: Bool) -> Void) {
     confirming[connectionID] = then
     offerNew(alsoFor: connectionID)
-    // Its caller waits, and does not wait for the others.
+    // Its caller waits, but not for the other messages.
     if maySend, !sending.contains(connectionID), let entry = queue.head(of: connectionID) { send(entry, connectionID) }
     // Nothing is sent while the chat suspends.
     if !sending.contains(connectionID) { confirmationEnded(connectionID, isRefused: false) }
@@ -130,7 +132,7 @@ final class Sender {
     let connection: StoredConnection
     do throws(StoreError) {
       guard let store = context.store else { return }
-      // Sent by another process meanwhile, or deleted with its connection.
+      // Sent by another process in the meantime, or deleted with its connection.
       guard let found = try store.outboxEntry(id), found.connectionID == connectionID else {
         return queue.remove(id, of: connectionID)
       }
@@ -168,7 +170,7 @@ final class Sender {
     case .success:
       isFinished = finish(entry, Self.sentStatus)
       if isFinished, entry.isConfirmation { reportReady(entry.connectionID) }
-    // Suspending is no refusal: the message waits for the next start.
+    // Suspending is not a refusal: the message waits for the next start.
     case .failure(.closed): return
     case .failure(let error) where error.isUndecided:
       try? context.store?.countOutboxAttempt(entry.id)
@@ -178,14 +180,15 @@ final class Sender {
     case .failure(.auth): isFinished = recordEnd(of: entry.connectionID) && finish(entry, "sndErrorAuth")
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
-    // On a full disk it stays in the outbox: a relay that answers immediately would be asked without end.
+    // On a full disk it stays in the outbox: otherwise a relay that answers immediately would be asked endlessly.
     guard isFinished else { return retryLater() }
     context.retries.reset(TimerName.outbox)
     queue.remove(entry.id, of: entry.connectionID)
     offerReady()
   }
 
-  /// No contact will come of the connection. False when that could not be recorded; then the confirmation is tried again.
+  /// The connection will never have a contact. Returns false when that could not be recorded; then the confirmation is
+  /// retried.
   private func dropRefused(_ connectionID: Int64) -> Bool {
     guard let store = context.store else { return false }
     do throws(StoreError) {
@@ -202,8 +205,8 @@ final class Sender {
     return true
   }
 
-  /// The relay no longer knows the other side's mailbox. Before our hello was answered this means that the other side has
-  /// deleted the connection: its notice of that cannot arrive. False when that could not be recorded.
+  /// The relay no longer knows the other side's mailbox. Before our hello was answered, this means that the other side
+  /// has deleted the connection: its notice of that cannot arrive. Returns false when that could not be recorded.
   private func recordEnd(of connectionID: Int64) -> Bool {
     guard let store = context.store else { return false }
     do throws(StoreError) {
@@ -218,7 +221,7 @@ final class Sender {
       }
       guard hasLeft else { return true }
       connections.reportEnded()
-      // An app's host hears of it by the ledger's entry.
+      // An app's host is notified through the ledger entry.
       guard context.role != .app else { return true }
       let connection = try store.connection(connectionID)
       if let contactID = connection.contactID {
@@ -238,24 +241,24 @@ final class Sender {
 
   private static let sentStatus = "sndSent"
 
-  /// What the host of the app is to hear of. Part of the transaction that takes the entry out of the outbox.
+  /// Enters what the app's host must be notified of. Part of the transaction that takes the entry out of the outbox.
   private func enterOutcome(of entry: OutboxEntry, isSent: Bool, _ store: Store) throws(StoreError) {
     do throws(StoreError) {
       guard let contactID = try store.connection(entry.connectionID).contactID else { return }
       if isSent, entry.isConfirmation {
         try changes.enter(.ready, connectionID: entry.connectionID, contactID: contactID, store)
       }
-      // The app's own host has it with the message, when it is started again.
+      // The app's own host gets it with the message, when it is started again.
       if let itemID = entry.itemID, context.role != .app {
         try changes.enter(
           .changed, connectionID: entry.connectionID, contactID: contactID, store, .statusChanged(itemID: itemID))
       }
     } catch .notFound {
-      // Deleted meanwhile.
+      // Deleted in the meantime.
     }
   }
 
-  /// False when the entry is still in the outbox.
+  /// Returns false when the entry is still in the outbox.
   private func finish(_ entry: OutboxEntry, _ status: String) -> Bool {
     guard let store = context.store else { return false }
     do throws(StoreError) {
@@ -289,8 +292,8 @@ final class Sender {
     }
   }
 
-  /// The relay has the acceptance of the contact's request: from now on the host may write to it. Without effect for an
-  /// invitation, whose contact is not known yet. An app's host hears of it by the ledger's entry.
+  /// The relay has the acceptance of the contact's request: from now on the host may write to the contact. Has no
+  /// effect for an invitation, whose contact is not yet known. An app's host is notified through the ledger entry.
   private func reportReady(_ connectionID: Int64) {
     guard context.role != .app, let store = context.store else { return }
     do throws(StoreError) {
@@ -301,7 +304,7 @@ final class Sender {
         .contactSndReady(
           UserRecord(try store.user(contact.userID)), ContactRecord(contact, connection: connection)))
     } catch .notFound {
-      // Deleted meanwhile.
+      // Deleted in the meantime.
     } catch {
       context.log(.info, "a contact that is ready was not reported", ["error": error.description])
     }
@@ -314,10 +317,10 @@ extension StoredConnection {
   /// Whether the other side's mailbox, and ours for its answer, are ready for the entry.
   fileprivate func mayTake(_ entry: OutboxEntry) -> Bool {
     if entry.isRequest { return true }
-    // Before our mailbox takes the other side's signature it refuses what the other side signs, permanently: our hello would
-    // be answered, and the answer lost. Securing it flushes the outbox again.
+    // Until our mailbox accepts the other side's signature, it permanently refuses what the other side signs: our hello
+    // would be answered, and the answer lost. Securing it flushes the outbox again.
     guard isSecured else { return false }
-    // The same holds for the other side's: what follows our confirmation waits for its hello.
+    // The same holds for the other side's: anything after our confirmation waits for its hello.
     return !(entry.isSigned && isInitiated && status == PorterMachines.Connection.State.accepted.name)
   }
 

@@ -1,8 +1,8 @@
 import PorterRelay
 import PorterStore
 
-/// Requests in the store whose answers are not waited for: to the notification server, and the last message to a contact
-/// that was deleted. Threads: the engine's.
+/// Stored requests whose answers are not awaited: to the notification server, and the last message to a deleted
+/// contact. Threads: the engine's.
 final class QueuedRequests {
   private let context: EngineContext
   private unowned let host: any TokensHost
@@ -16,8 +16,8 @@ final class QueuedRequests {
     sending = Coalescer("requests", context.configuration.log)
   }
 
-  /// Offers them to the relay, until it has them. One round at a time, and one more if it was asked for meanwhile: each of
-  /// a thousand subscriptions that are turned off asks for it.
+  /// Offers the requests to the relay until it has them. One round at a time, and one more if requested in the
+  /// meantime: each of a thousand subscriptions being turned off requests it.
   func send() {
     if sending.want() { beginSending() }
   }

@@ -4,13 +4,13 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Why a notification server's answer is not there.
+/// Why a notification server's answer is missing.
 enum ServerFailure: Error, Equatable {
   case relay(RelayError)
   case timeout
   case refused(ServerRefusal)
   case push(PushError)
-  /// Another answer than was asked for.
+  /// A different kind of answer than requested.
   case unexpected
 
   var isTemporary: Bool {

@@ -4,23 +4,23 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// Requests to the notification server: a sealed request into its mailbox at the relay, a sealed answer out of ours.
-/// Threads: the engine's.
+/// Requests to the notification server: a sealed request goes into its mailbox at the relay, a sealed answer comes out
+/// of ours. Threads: the engine's.
 final class ServerRequests {
   typealias Reply = (Result<ServerAnswer, ServerFailure>) -> Void
 
   private let context: EngineContext
   private unowned let host: any TokensHost
   private let retries: Retries
-  /// Called with what each answer says of the token.
+  /// Called with what each answer says about the token.
   private let heard: (ServerTokenStatus) -> Void
   private var awaited = [CorrelationID: Reply]()
-  /// The reply mailbox that is listened to, and at which relay: a token that is registered anew has another mailbox, and a
-  /// relay that is opened anew must be asked again.
+  /// The reply mailbox being listened to, and at which relay: a newly registered token has another mailbox, and a newly
+  /// opened relay must be asked again.
   private var listensTo: (mailbox: RelayIdentifier, relay: Int)?
   private var takingReplies: Coalescer
 
-  /// In one exchange after the other, so that a full mailbox is not as many calls deep.
+  /// In consecutive exchanges, so that a full mailbox does not cause that many nested calls.
   private static let repliesAtOnce = 16
 
   init(
@@ -61,7 +61,7 @@ final class ServerRequests {
     }
   }
 
-  /// Stores a request whose answer is not waited for, in the caller's transaction: whatever happens afterwards, the server
+  /// Stores a request whose answer is not awaited, in the caller's transaction: whatever happens afterwards, the server
   /// gets it.
   func queue(_ command: ServerRequest.Command, of token: StoredToken, _ store: Store) throws(StoreError) {
     guard let mailbox = token.replyMailbox, let sealed = try? seal(command, token, mailbox) else { return }
@@ -71,7 +71,7 @@ final class ServerRequests {
 
   private typealias Sealed = (mailbox: [UInt8], body: [UInt8], correlation: CorrelationID)
 
-  /// A request as it goes into the server's mailbox.
+  /// Seals a request for the server's mailbox.
   private func seal(
     _ command: ServerRequest.Command, _ token: StoredToken, _ mailbox: StoredToken.ReplyMailbox
   ) throws(PushError) -> Sealed {
@@ -106,14 +106,14 @@ final class ServerRequests {
     then(result)
   }
 
-  /// Ends the requests under way: no answer will be read.
+  /// Ends the requests in progress: no answer will be read.
   func abandon() { abandon(awaited.keys.sorted()) }
 
   private func abandon(_ correlations: [CorrelationID]) {
     for correlation in correlations { settle(correlation, .failure(.relay(.closed))) }
   }
 
-  /// The relay was closed. Returns what ends the requests that it carried, if there are any; to be called when the caller
+  /// The relay was closed. Returns a closure that ends the requests it carried, if any; to be called once the caller
   /// has closed everything else.
   func relayWasClosed() -> (() -> Void)? {
     listensTo = nil
@@ -140,8 +140,8 @@ final class ServerRequests {
     }
   }
 
-  /// Takes every answer that waits; one that is no longer expected is dropped, for its question has been asked again. One
-  /// round at a time, and one more if it was asked for meanwhile.
+  /// Takes every waiting answer; one no longer expected is dropped, because its question has been asked again. One
+  /// round at a time, and one more if requested in the meantime.
   func takeReplies() {
     if takingReplies.want() { beginTakingReplies() }
   }
@@ -181,11 +181,11 @@ final class ServerRequests {
     do throws(RelayError) {
       while messages.count < repliesAtOnce, let message = try client.getMessage(mailbox, key: key) {
         messages.append(message)
-        // An answer is of use to this process only, which has it now.
+        // Only this process can use the answer, and it has it now.
         try client.acknowledge(message.identifier, in: mailbox, key: key)
       }
     } catch {
-      // What was acknowledged is nowhere else.
+      // Acknowledged answers exist nowhere else.
       if messages.isEmpty { throw error }
     }
     return messages

@@ -8,16 +8,16 @@ import PorterStore
 struct SubscriptionEvent {
   let event: SubscriptionMachine.Event
   let connectionID: Int64
-  /// The notifier key that was asked with. The event is dropped if the connection has another one by now: it is the
-  /// answer to an earlier request.
+  /// The notifier key used for the request. The event is dropped if the connection now has another one: it then answers
+  /// an earlier request.
   var key: SigningPublicKey?
   var news = SubscriptionNews.none
 }
 
-/// What an event of `subscription` comes with.
+/// The data of an event of `subscription`.
 enum SubscriptionNews {
   case none
-  /// Of `notifier.enabled`: what the relay answered.
+  /// For `notifier.enabled`: the relay's answer.
   case notifier(id: [UInt8], secret: BoxSharedKey)
 }
 

@@ -3,8 +3,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// What is reported to a host about its push subscriptions: the events `subscriptionStatus`, each with all connections of one turn that
-/// have come to the same status, and none for a connection whose status the host knows. Threads: the engine's.
+/// Reports push subscriptions to a host: the events `subscriptionStatus`, each with all connections that reached the
+/// same status in one turn, and none whose status the host already knows. Threads: the engine's.
 final class SubscriptionReports {
   private let context: EngineContext
   private var changes = StatusChanges()
@@ -17,7 +17,8 @@ final class SubscriptionReports {
 
   func forget(_ id: Int64) { changes.forget(id) }
 
-  /// What could not be read is reported later; with a store that was closed, when it is open again. Called whenever work begins.
+  /// Whatever could not be read is reported later; if the store was closed, when it is open again. Called whenever work
+  /// begins.
   func report() {
     guard !changes.isEmpty else { return }
     let due = changes.due
@@ -43,7 +44,7 @@ final class SubscriptionReports {
     return events
   }
 
-  /// Without those of connections that are gone.
+  /// Leaves out deleted connections.
   private static func agentIDs(_ ids: [Int64], _ store: Store) throws(StoreError) -> [String] {
     var found: [String] = []
     for id in ids {
@@ -54,17 +55,17 @@ final class SubscriptionReports {
   }
 }
 
-/// Of which connections a host has to hear: those whose status is another one than the host was told last, whatever it was in
+/// The connections to report to a host: those whose status differs from the one last reported, whatever it was in
 /// between.
 struct StatusChanges {
   private var told = [Int64: SubscriptionStatus]()
-  /// `place`: in the order in which they changed last.
+  /// `place`: in the order of their last changes.
   private var pending = [Int64: (place: Int, status: SubscriptionStatus)]()
   private var places = 0
 
   var isEmpty: Bool { pending.isEmpty }
 
-  /// By status, in the order in which they came.
+  /// By status, in order of arrival.
   var due: [(status: SubscriptionStatus, ids: [Int64])] {
     var groups: [(status: SubscriptionStatus, ids: [Int64])] = []
     for (id, (_, status)) in pending.sorted(by: { $0.value.place < $1.value.place }) {
@@ -77,7 +78,7 @@ struct StatusChanges {
     return groups
   }
 
-  /// Whether this is the first that is due.
+  /// Returns whether this is the first one due.
   mutating func note(_ status: SubscriptionStatus, of id: Int64) -> Bool {
     let wasEmpty = pending.isEmpty
     places += 1
@@ -97,7 +98,7 @@ struct StatusChanges {
 }
 
 extension SubscriptionStatus {
-  /// Nil while the server is asked or does not answer: what it said last may still hold.
+  /// Nil while the server is being asked or does not answer: its last answer may still hold.
   init?(_ state: SubscriptionMachine.State) {
     switch state {
     case .createdNew, .createdActive: self = .active

@@ -5,8 +5,8 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// What the relay and the notification server are asked about the subscriptions. Requests to the server are gathered, so
-/// that many connections go in one (SimpleX's batches). Threads: the engine's.
+/// Requests to the relay and the notification server about subscriptions. Those to the server are collected, so that
+/// one covers many connections (SimpleX's batches). Threads: the engine's.
 final class SubscriptionRequests {
   typealias Raise = ([SubscriptionEvent]) -> Void
 
@@ -15,7 +15,7 @@ final class SubscriptionRequests {
   private let server: ServerRequests
   private let queued: QueuedRequests
   private let retries: Retries
-  /// Raises events at the machines of their connections.
+  /// Raises events on the machines of their connections.
   private let raise: Raise
   /// What the next request to the server names.
   private var toSubscribe: [Int64] = []
@@ -33,7 +33,7 @@ final class SubscriptionRequests {
     self.raise = raise
   }
 
-  /// The relay was closed: what was gathered is asked after the next start, as is what was under way.
+  /// The relay was closed: collected requests are made after the next start, and so are those in progress.
   func giveUp() {
     toSubscribe = []
     toCheck = []
@@ -95,7 +95,7 @@ final class SubscriptionRequests {
     }
   }
 
-  /// A request was not begun, or given up. If its relay was closed, the next start finds it in the store.
+  /// A request was not started, or was given up. If its relay was closed, the next start finds it in the store.
   private func raise(
     _ lost: SubscriptionMachine.Event, at identifiers: [Int64], key: SigningPublicKey? = nil, unlessClosed relay: Int?
   ) {
@@ -105,8 +105,9 @@ final class SubscriptionRequests {
 
   // MARK: At the server
 
-  /// Has the server watch this one, with others. While the process comes to rest no answer can be waited for: the request is
-  /// left to the relay, and the server acts on it. The next start asks again, and hears that it has it.
+  /// Has the server watch this connection, along with others. While the process comes to rest, no answer can be
+  /// awaited: the request is left to the relay, and the server acts on it. The next start asks again, and the server
+  /// reports that it has it.
   func subscribe(_ id: Int64) {
     toSubscribe.append(id)
     if host.admits(.notifications) { askSoon() } else { leaveToServer() }
@@ -135,18 +136,18 @@ final class SubscriptionRequests {
     }
   }
 
-  /// Has the server check this one, with others.
+  /// Has the server check this connection, along with others.
   func check(_ id: Int64) {
     toCheck.append(id)
     askSoon()
   }
 
-  /// Asks in the next turn, so that those of one turn go in one request.
+  /// Asks in the next turn, so that one request covers everything from one turn.
   private func askSoon() {
     context.timers.set(TimerName.announce, after: .zero) { [weak self] in self?.askServer() }
   }
 
-  /// Asks now what the next turn would ask.
+  /// Asks now for what the next turn would ask.
   func askWhatIsDue() {
     if context.timers.isSet(TimerName.announce) { askServer() }
   }
@@ -158,7 +159,7 @@ final class SubscriptionRequests {
     guard let due = found else { return }
     let (subscribe, check) = (toSubscribe, toCheck)
     giveUp()
-    // Of no use before the token is active, which has them asked again.
+    // Useless before the token is active; that triggers them again.
     guard let due else {
       raise(.subscribeLost, at: subscribe, unlessClosed: host.relayIdentifier)
       return raise(.checkLost, at: check, unlessClosed: host.relayIdentifier)
@@ -176,11 +177,11 @@ final class SubscriptionRequests {
     }
   }
 
-  /// What the server is asked with.
+  /// The data for asking the server.
   private struct Due {
     let token: StoredToken
     let tokenID: [UInt8]
-    /// Those of the gathered connections that are still there.
+    /// The collected connections that still exist.
     let connections: [Int64: StoredConnection]
   }
 
@@ -195,7 +196,7 @@ final class SubscriptionRequests {
     return Due(token: token, tokenID: tokenID, connections: connections)
   }
 
-  /// As many in one as a request may name.
+  /// Batches of as many connections as a request may name.
   private func batches(_ identifiers: [Int64], _ found: [Int64: StoredConnection]) -> [[StoredConnection]] {
     let connections = identifiers.compactMap { found[$0] }
     return stride(from: 0, to: connections.count, by: ServerRequest.maximumBatch).map {
@@ -235,7 +236,7 @@ final class SubscriptionRequests {
         FaultPoint.reach(.subscriptionAnswered)
         let statuses = answer.statuses
         let events = connections.map { connection in
-          // A server that leaves one out has not answered about it.
+          // A server that leaves a connection out has not answered about it.
           let status = connection.notifierID.flatMap { statuses[$0] }
           return Self.event(status.map(event) ?? ifFailed(.unexpected), connection)
         }
@@ -250,7 +251,7 @@ final class SubscriptionRequests {
     SubscriptionEvent(event: event, connectionID: connection.id, key: connection.notifierKey?.publicKey)
   }
 
-  /// The connection, if it is still there.
+  /// The connection, if it still exists.
   private func connection(_ id: Int64, ifUnreadable event: SubscriptionMachine.Event) -> StoredConnection? {
     do throws(StoreError) {
       return try context.store?.connection(id)

@@ -8,10 +8,10 @@ import PorterStore
 
 typealias SubscriptionMachine = PorterMachines.Subscription
 
-/// One push subscription for each connection: a notifier at the relay, which the notification server gets.
+/// One push subscription per connection: a notifier at the relay, which is given to the notification server.
 ///
-/// Owns the machine `subscription`, whose state is stored with the connection, requests under way included. Threads: the
-/// engine's.
+/// Owns the machine `subscription`, whose state is stored with the connection, including requests in progress. Threads:
+/// the engine's.
 final class Subscriptions {
   private typealias Driver = RecordedMachineDriver<SubscriptionMachine, Int64>
 
@@ -26,7 +26,7 @@ final class Subscriptions {
   private lazy var requests = SubscriptionRequests(
     context, host: host, server: server, queued: queued, retries: retries, raise: { [unowned self] in raise($0) })
   private lazy var reports = SubscriptionReports(context)
-  /// The relay whose requests are under way. What the store says is under way with another one is lost.
+  /// The relay carrying the current requests. Requests stored as in progress with another one are lost.
   private var relay: Int?
   /// Events whose transaction failed.
   private var unstored: [SubscriptionEvent] = []
@@ -41,14 +41,14 @@ final class Subscriptions {
     self.retries = retries
   }
 
-  /// What could not be reported, such as since the store was closed.
+  /// Reports what could not be reported earlier, for example because the store was closed.
   func reportStatuses() { reports.report() }
 
   // MARK: What is wanted
 
-  /// Brings the subscriptions of all connections to where the token and the user want them. Safe to call at any time: what is
-  /// done already or under way is left alone, what failed is tried again (INC-67, INC-68). So what the user mutes or hides is
-  /// released by the next start if its process ends before, or if it was an extension.
+  /// Brings the subscriptions of all connections to the state the token and the user require. Safe to call at any time:
+  /// anything done or in progress is left alone, and failures are retried (INC-67, INC-68). So subscriptions for what
+  /// the user mutes or hides are released by the next start if the process ends first, or if it was an extension.
   func ensure() {
     guard isReadyToAsk,
       let wishes = retries.read(
@@ -58,10 +58,10 @@ final class Subscriptions {
     raise(.create, at: wishes.wanted) { $0.isDue || $0.isOff }
   }
 
-  /// At a start: releases what is turned off, makes what is missing, and checks the rest.
+  /// At a start: releases subscriptions that are turned off, creates missing ones, and checks the rest.
   func takeUpWork() {
     guard isReadyToAsk else { return }
-    // After the steps of what was lost.
+    // After the steps for lost requests.
     context.steps.post { [weak self] in
       self?.release()
       self?.ensure()
@@ -69,8 +69,8 @@ final class Subscriptions {
     }
   }
 
-  /// Whether this process asks now. With a relay that was opened since, what the store has as under way is lost first: this
-  /// is the only process that asks, and its requests end with their relay.
+  /// Whether this process asks now. If a relay was opened since, requests stored as in progress are first marked lost:
+  /// this is the only process that asks, and its requests end with their relay.
   private var isReadyToAsk: Bool {
     guard mayAsk, relay != host.relayIdentifier else { return mayAsk }
     let found = retries.read(
@@ -89,7 +89,7 @@ final class Subscriptions {
     return true
   }
 
-  /// Asks the server about those that it has, at each start and once a day (INC-64).
+  /// Asks the server about the subscriptions it has, at each start and once a day (INC-64).
   private func check() {
     guard isReadyToAsk,
       let connections = retries.read(
@@ -98,7 +98,7 @@ final class Subscriptions {
     raise(.checkDue, at: connections) { $0.isAtServer }
   }
 
-  /// Asks the relay to drop those that were turned off while it could not be asked, or by another process.
+  /// Asks the relay to drop subscriptions turned off while it could not be asked, or by another process.
   private func release() {
     guard isReadyToAsk,
       let due = retries.read(
@@ -109,7 +109,7 @@ final class Subscriptions {
     raise(due.map { SubscriptionEvent(event: .releaseDue, connectionID: $0) })
   }
 
-  /// Asks again for what got no answer.
+  /// Repeats unanswered requests.
   private func retry() {
     guard isReadyToAsk else { return }
     release()
@@ -121,19 +121,19 @@ final class Subscriptions {
     raise(.checkDue, at: connections) { $0 == .unchecked }
   }
 
-  /// Only the app asks by itself, and only with a relay.
+  /// Only the app asks on its own, and only with a relay.
   private var mayAsk: Bool { host.maySend && context.role == .app && host.relayIdentifier != nil }
 
-  /// Connections that are to have a subscription, and those that are to have none: all of them unless the mode is instant, and
-  /// what the user has muted or hidden. A push for one of those that comes while the store cannot be read would be shown as
-  /// one about which nothing is known. While a token waits for its code or its repair, what there is stays as it is: the
-  /// server has it when the token works again.
+  /// Connections that should have a subscription, and those that should not: all of them unless the mode is instant,
+  /// and those the user has muted or hidden. A push for one of these that arrives while the store cannot be read would
+  /// be shown as one about something unknown. While a token waits for its code or its repair, existing subscriptions
+  /// stay as they are: the server has them when the token works again.
   private func wishes(
     _ store: Store
   ) throws(StoreError) -> (wanted: [StoredConnection], unwanted: [StoredConnection]) {
     guard let token = try store.token() else { return ([], try store.connections()) }
     switch NotificationMode(rawValue: token.mode) {
-    // Of a later version.
+    // From a later version.
     case nil: return ([], [])
     case .periodic: return ([], try store.connections())
     case .instant: break
@@ -146,8 +146,8 @@ final class Subscriptions {
 
   private func wanted(_ store: Store) throws(StoreError) -> [StoredConnection] { try wishes(store).wanted }
 
-  /// Raises the event at those in such a state. One whose state is damaged is left out, and its neighbours are not
-  /// (INC-44).
+  /// Raises the event on connections in a matching state. One with a damaged state is left out, but its neighbours are
+  /// not (INC-44).
   private func raise(
     _ event: SubscriptionMachine.Event, at connections: [StoredConnection],
     where isMeant: (SubscriptionMachine.State) -> Bool
@@ -162,7 +162,7 @@ final class Subscriptions {
       })
   }
 
-  /// Asks the server now what the next turn would ask.
+  /// Asks the server now for what the next turn would ask.
   func askWhatIsDue() { requests.askWhatIsDue() }
 
   func relayWasClosed() {
@@ -177,8 +177,8 @@ final class Subscriptions {
 
   // MARK: Steps
 
-  /// The steps of all of them in one transaction, a bounded number in each: the check of a thousand connections is not a
-  /// thousand transactions, and none of them keeps other processes waiting for long.
+  /// Takes all the steps in transactions of bounded size: checking a thousand connections does not cause a thousand
+  /// transactions, and none of them keeps other processes waiting for a long time.
   private func raise(_ events: [SubscriptionEvent]) {
     for start in stride(from: 0, to: events.count, by: Self.stepsAtOnce) {
       let some = Array(events[start..<min(events.count, start + Self.stepsAtOnce)])
@@ -203,7 +203,7 @@ final class Subscriptions {
     }
   }
 
-  /// Answers come once: one that could not be stored is not asked for again while its state says that it is awaited.
+  /// Answers come once: one that could not be stored is not requested again while its state says it is awaited.
   private func raiseUnstored() {
     let events = unstored
     unstored = []
@@ -221,14 +221,15 @@ final class Subscriptions {
   private func take(_ events: [SubscriptionEvent], _ store: Store) throws(StoreError) -> [Driver.Taken] {
     var steps: [Driver.Taken] = []
     for event in events {
-      // What other steps have written meanwhile counts, not what was read when the event was raised.
+      // The connection as other steps have written it since counts, not as it was read when the event was raised.
       guard let connection = try connection(of: event, store) else { continue }
       steps.append(try take(event.event, connection, event.news, store))
     }
     return steps
   }
 
-  /// Nil if the event is not for it any more: it was deleted, its record is damaged, or it has another notifier key.
+  /// Nil if the event no longer applies: the connection was deleted, its record is damaged, or it has another notifier
+  /// key.
   private func connection(of event: SubscriptionEvent, _ store: Store) throws(StoreError) -> StoredConnection? {
     do throws(StoreError) {
       let connection = try store.connection(event.connectionID)
@@ -244,7 +245,7 @@ final class Subscriptions {
     }
   }
 
-  /// Takes a step in the caller's transaction, which may be that of the end of a connection. Its other effects are carried
+  /// Takes a step in the caller's transaction, which may be the one ending a connection. Its other effects are carried
   /// out after the commit.
   func record(
     _ event: SubscriptionMachine.Event, _ connection: StoredConnection, _ store: Store
@@ -253,7 +254,7 @@ final class Subscriptions {
     store.afterCommit { [driver] in driver.post(taken) }
   }
 
-  /// What the token's step means for every subscription there is. Part of that step's transaction.
+  /// Applies the token's step to every existing subscription. Part of that step's transaction.
   func recordForAll(_ event: SubscriptionMachine.Event, _ store: Store) throws(StoreError) {
     for connection in try store.connections() where connection.notifierKey != nil {
       do throws(StoreError) {
@@ -283,14 +284,14 @@ final class Subscriptions {
 
 // MARK: - The effects
 
-/// The argument is the connection's id. A connection that was deleted meanwhile needs nothing.
+/// The argument is the connection's id. Nothing is done for a connection deleted in the meantime.
 extension Subscriptions: SubscriptionEffects {
   func enableNotifier(_ id: Int64) { requests.enableNotifier(id) }
   func disableNotifier(_ id: Int64) { requests.disableNotifier(id) }
   func subscribeAtServer(_ id: Int64) { requests.subscribe(id) }
   func checkAtServer(_ id: Int64) { requests.check(id) }
 
-  /// Otherwise at the next start of the app.
+  /// If it cannot ask now, this happens at the next start of the app.
   func requestRelease(_ id: Int64) {
     if isReadyToAsk { raise([SubscriptionEvent(event: .releaseDue, connectionID: id)]) }
   }
@@ -302,7 +303,7 @@ extension Subscriptions: SubscriptionEffects {
 
   func subscribeAgain(_ id: Int64) { ensure() }
 
-  /// In a day, counted from the first answer since the last check: new connections do not put it off.
+  /// In a day, counted from the first answer since the last check: new connections do not postpone it.
   func scheduleCheck(_ id: Int64) {
     retries.reset(TimerName.subscriptions)
     guard !context.timers.isSet(TimerName.subscriptionCheck) else { return }
@@ -328,13 +329,13 @@ extension Subscriptions: SubscriptionEffects {
 }
 
 extension SubscriptionMachine.State {
-  /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
+  /// Throws for a state unknown to this version: mistaken for another, it would be worked on and overwritten.
   init(of connection: StoredConnection) throws(StoreError) {
     guard let state = Self(name: connection.subscription) else { throw .damaged(.connection) }
     self = state
   }
 
-  /// The next step towards a subscription is to be asked for.
+  /// Whether the next step towards a subscription is due to be requested.
   var isDue: Bool {
     switch self {
     case .new, .key: true
@@ -344,7 +345,7 @@ extension SubscriptionMachine.State {
     }
   }
 
-  /// What it means that no answer will come; nil where none is awaited.
+  /// The event to raise when no answer will come; nil where none is awaited.
   var lost: SubscriptionMachine.Event? {
     switch self {
     case .enabling: .notifierLost
@@ -357,7 +358,7 @@ extension SubscriptionMachine.State {
     }
   }
 
-  /// The server has it, as far as is known.
+  /// As far as is known, the server has it.
   var isAtServer: Bool {
     switch self {
     case .createdNew, .createdPending, .createdActive, .createdInactive, .unchecked: true
@@ -365,7 +366,7 @@ extension SubscriptionMachine.State {
     }
   }
 
-  /// Whether a turnOff is of any use.
+  /// Whether a turnOff has any effect.
   var isToBeReleased: Bool {
     switch self {
     case .new, .enabling, .key, .subscribing, .createdNew, .createdPending, .createdActive, .createdInactive, .checking,

@@ -5,8 +5,8 @@ import PorterPush
 import PorterSchema
 import PorterStore
 
-/// `/_ntf get | register | verify | check | delete`: each raises an event at the machine `token_status`, and is answered
-/// with what comes of it.
+/// `/_ntf get | register | verify | check | delete`: each raises an event on the machine `token_status`, and is
+/// answered with the result.
 extension Tokens {
   typealias Reply = (Answer) -> Void
 
@@ -23,12 +23,12 @@ extension Tokens {
       PorterSchema.TokenStatus(state), mode, server: token.server)
   }
 
-  /// SimpleX's null provider has a token that is a word; all others are written in hexadecimal.
+  /// For SimpleX's null provider the token is a word; all others are written in hexadecimal.
   private static func text(of token: [UInt8], _ provider: PushProvider) -> String {
     provider == .null ? String(decoding: token, as: UTF8.self) : TextEncoding.hex(token)
   }
 
-  /// The stored token, which must be the one that the command names.
+  /// Returns the stored token, which must be the one named by the command.
   func requireToken(_ device: DeviceToken?) throws(ChatError) -> StoredToken {
     let store = try host.requireStore()
     guard let token = try host.stored({ () throws(StoreError) in try store.token() }) else { throw .noToken }
@@ -52,7 +52,7 @@ extension Tokens {
     let (existing, attempt) = try host.stored { () throws(StoreError) in
       (try store.token(), try TokenAttempt.open(store))
     }
-    // Stored before the server has it: the same token is still to be put in the other's place (INC-09).
+    // Stored before the server has it: the same token must still replace the other one (INC-09).
     let isKnown = existing.map { Self.isSame($0, device) } ?? false && attempt != .replace
     let registers = { [weak self] in
       guard let self else { return }
@@ -64,7 +64,7 @@ extension Tokens {
     }
     guard let existing, existing.mode != mode.rawValue else { return registers() }
     FaultPoint.reach(.modeAsked)
-    // A mode that could not be stored is the command's failure: the server is not asked, and its status would hide it.
+    // Failing to store the mode fails the command: the server is not asked, and its status would hide the failure.
     let switching = TokenRun(of: existing, mode: mode.rawValue) { answer in
       if case .error = answer { reply(answer) } else { registers() }
     }
@@ -87,7 +87,7 @@ extension Tokens {
       verifies(token)
       return
     }
-    // The push has overtaken the answer to the registration, which brings the secret.
+    // The push has overtaken the answer to the registration, which provides the secret.
     finish(left, within: timeout) { [weak self] in
       verifies((try? self?.context.store?.token()) ?? token)
     }

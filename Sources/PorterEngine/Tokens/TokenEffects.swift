@@ -76,7 +76,7 @@ extension Tokens: TokenStatusEffects {
       case .success:
         self.retries.reset(TimerName.tokenRetry)
         self.raise(.verifyOk, run)
-      // Only the app repairs keys (INC-42); the code stays stored, so that its next start comes here again.
+      // Only the app repairs keys (INC-42); the code stays stored, so that its next start gets here again.
       case .failure(.refused(.authorization)) where self.context.role == .app:
         self.raiseAfterAnswering(.verifyAuthError, token, run)
       case .failure(let failure):
@@ -107,13 +107,13 @@ extension Tokens: TokenStatusEffects {
     }
   }
 
-  /// The host is answered now: it need not wait until the token is registered anew.
+  /// Answers the host now: it need not wait until the token is registered again.
   private func raiseAfterAnswering(_ event: TokenMachine.Event, _ token: StoredToken, _ run: TokenRun) {
     run.answer(.error(chatError(.refused(.authorization), token)))
     raise(event, TokenRun(of: token))
   }
 
-  /// Only the app makes keys anew (INC-42); it finds the attempt open.
+  /// Only the app creates new keys (INC-42); it finds the attempt open.
   private func passes(_ failure: ServerFailure) -> Bool { failure.isTemporary || context.role == .extension }
 
   private func chatError(_ failure: ServerFailure, _ token: StoredToken) -> ChatError {
@@ -138,8 +138,8 @@ extension Tokens: TokenStatusEffects {
 
   // MARK: What is asked with
 
-  /// The stored token. One that cannot be read now is not one that the server has forgotten: `then` is not called, and the
-  /// failure is a temporary one.
+  /// Reads the stored token. One that cannot be read now is not one the server has forgotten: `then` is not called, and
+  /// the failure is a temporary one.
   private func withToken(
     _ run: TokenRun, ifFailed event: TokenMachine.Event, _ reservation: Reservation? = nil,
     then: (StoredToken?) -> Void
@@ -154,13 +154,13 @@ extension Tokens: TokenStatusEffects {
     then(token)
   }
 
-  /// The key is stored before the relay is asked: the same key again gives the same mailbox, so a process that is
-  /// killed in between leaves nothing behind.
+  /// The key is stored before the relay is asked: the same key gives the same mailbox again, so a process killed in
+  /// between leaves nothing behind.
   private func withReplyMailbox(
     _ run: TokenRun, _ reservation: Reservation, then: @escaping (StoredToken) -> Void
   ) {
     withToken(run, ifFailed: .registerFailedTemporary, reservation) { token in
-      // Forgotten meanwhile; then there is nothing to be asked.
+      // Forgotten in the meantime; then there is nothing to ask for.
       guard let token else { return raise(.registerFailedTemporary, run, .attempt(reservation)) }
       if token.replyMailbox != nil { return then(token) }
       makeReplyMailbox(token, run, reservation, then: then)
@@ -173,7 +173,7 @@ extension Tokens: TokenStatusEffects {
     guard host.relayIdentifier != nil else {
       return raise(.registerFailedTemporary, run, .failed(.nightporter(.relayMissing), reservation))
     }
-    // The token's own signing key serves as the mailbox's: one secret less, and the relay learns nothing from it.
+    // The token's own signing key also serves as the mailbox's: one secret less, and the relay learns nothing from it.
     let key = token.signingKey
     host.withRelay(.notifications) { (client) throws(RelayError) in
       try client.createMailbox(recipientKey: key)
@@ -193,7 +193,7 @@ extension Tokens: TokenStatusEffects {
     }
   }
 
-  /// In the record as it is now: another process may have changed it meanwhile.
+  /// Updates the current record: another process may have changed it in the meantime.
   private func save(
     _ mailbox: StoredToken.ReplyMailbox, _ reservation: Reservation
   ) throws(StoreError) -> StoredToken {

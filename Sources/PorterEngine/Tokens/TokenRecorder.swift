@@ -15,7 +15,7 @@ struct TokenRecorder: TokenStatusRecord {
       didSet { isSaved = false }
     }
     fileprivate(set) var isSaved = true
-    /// The record that this step has forgotten.
+    /// The record forgotten by this step.
     fileprivate var forgotten: StoredToken?
 
     init(_ step: TokenStep, _ event: TokenMachine.Event, _ token: StoredToken?) {
@@ -30,7 +30,7 @@ struct TokenRecorder: TokenStatusRecord {
   let subscriptions: Subscriptions
   let store: Store
 
-  /// Writes the whole step. An attempt ends with its answer, whatever the machine makes of that.
+  /// Writes the whole step. An attempt ends with its answer, however the machine reacts to it.
   func record(
     _ event: TokenMachine.Event, _ step: MachineStep<TokenMachine>, _ argument: inout TokenStep, of token: StoredToken?
   ) throws(StoreError) {
@@ -102,7 +102,7 @@ struct TokenRecorder: TokenStatusRecord {
 
   func queueInterval(_ change: inout Change, _ next: TokenMachine.State) throws(StoreError) {
     guard let token = change.token, let id = token.serverTokenID else { return }
-    // SimpleX's period of wake-ups, in both modes.
+    // SimpleX's wake-up period, in both modes.
     try requests.queue(.setPeriod(token: id, minutes: 20), of: token, store)
   }
 

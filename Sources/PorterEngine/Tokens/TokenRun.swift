@@ -7,12 +7,12 @@ import PorterStore
 
 typealias TokenMachine = PorterMachines.TokenStatus
 
-/// One command, push or timer that is about the token, and the caller that waits for its end.
+/// One command, push or timer concerning the token, and the caller waiting for its end.
 final class TokenRun {
   let provider: String
   let deviceToken: [UInt8]
   let mode: String
-  /// For each answer of the server.
+  /// For each of the server's answers.
   let timeout: Span
   private var reply: ((Answer) -> Void)?
 
@@ -35,7 +35,7 @@ final class TokenRun {
     )
   }
 
-  /// The first answer counts; what happens afterwards happens unasked.
+  /// The first answer counts; anything later happens unasked.
   func answer(_ answer: Answer) {
     guard let reply else { return }
     self.reply = nil
@@ -43,18 +43,18 @@ final class TokenRun {
   }
 }
 
-/// What an event of `token_status` comes with, beside its run.
+/// The data of an event of `token_status`, in addition to its run.
 enum TokenNews {
   case none
-  /// Of `push.verification`.
+  /// For `push.verification`.
   case code(VerificationCode)
-  /// An attempt at the server: the one that a step has begun, or the one that an event is the answer to.
+  /// An attempt at the server: the one a step has begun, or the one an event answers.
   case attempt(Reservation)
-  /// The server took the token: its id there, and the key to push with.
+  /// The server accepted the token: its id there, and the key to push with.
   case granted(id: [UInt8], secret: BoxSharedKey, Reservation)
   case failed(ChatError, Reservation?)
 
-  /// Of the attempt that this is the answer to.
+  /// The reservation of the attempt that this answers.
   var reservation: Reservation? {
     switch self {
     case .none, .code: nil
@@ -77,7 +77,7 @@ struct TokenStep {
   var news: TokenNews = .none
 }
 
-/// What an attempt at the server is about, as its reservation keeps it.
+/// What an attempt at the server is about, as stored in its reservation.
 enum TokenAttempt: UInt8 {
   case register = 1
   case replace = 2
@@ -86,12 +86,12 @@ enum TokenAttempt: UInt8 {
     self.init(rawValue: reservation.material.exposeForStorage().first ?? 0)
   }
 
-  /// The attempt that was begun, by any process, and not ended.
+  /// Returns the attempt begun by any process and not ended.
   static func open(_ store: Store) throws(StoreError) -> TokenAttempt? {
     try store.openReservations(.token).last.flatMap { TokenAttempt($0) }
   }
 
-  /// The same with its token; nil if nothing was begun.
+  /// Returns the open attempt with its token; nil if nothing was begun.
   static func left(_ store: Store?) throws(StoreError) -> LeftTokenAttempt? {
     guard let store, let token = try store.token(), let attempt = try open(store) else { return nil }
     return LeftTokenAttempt(token: token, attempt: attempt)
@@ -103,7 +103,7 @@ struct TokenReport: Hashable {
   let status: PorterSchema.TokenStatus
   let reason: String?
 
-  /// Nil without a token, or for a state that this version does not know.
+  /// Nil without a token, or for a state unknown to this version.
   init?(_ token: StoredToken?) {
     guard let token, let state = TokenMachine.State(name: token.status) else { return nil }
     status = PorterSchema.TokenStatus(state)
@@ -111,14 +111,14 @@ struct TokenReport: Hashable {
   }
 }
 
-/// An attempt that a process began and did not end.
+/// An attempt that a process began but did not end.
 struct LeftTokenAttempt {
   let token: StoredToken
   let attempt: TokenAttempt
 }
 
 extension TokenMachine.State {
-  /// Throws for a state that this version does not know: taken for another, it would be worked on, and overwritten.
+  /// Throws for a state unknown to this version: mistaken for another, it would be worked on and overwritten.
   init(of token: StoredToken?) throws(StoreError) {
     guard let token else {
       self = .none
@@ -130,7 +130,7 @@ extension TokenMachine.State {
 }
 
 extension StoredToken {
-  /// Whether only the answer to a registration makes it one that can be verified.
+  /// Whether it can be verified only after the answer to a registration.
   func awaitsRegistration() throws(StoreError) -> Bool {
     guard pushSecret != nil else { return true }
     let answer = TokenMachine.step(try TokenMachine.State(of: self), .pushVerification).answer
@@ -138,14 +138,14 @@ extension StoredToken {
     return false
   }
 
-  /// Whether connections are to have push subscriptions.
+  /// Whether connections should have push subscriptions.
   func wantsSubscriptions() throws(StoreError) -> Bool {
     try TokenMachine.State(of: self) == .active && mode == NotificationMode.instant.rawValue
   }
 }
 
 extension TokenMachine.Event {
-  /// What the server says of the token.
+  /// The event for the status the server reports.
   init(_ status: ServerTokenStatus) {
     switch status {
     case .new, .registered, .confirmed: self = .checkUnverified

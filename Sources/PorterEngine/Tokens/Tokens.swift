@@ -8,8 +8,8 @@ import PorterStore
 
 /// The device's token at the notification server, and with it the push subscriptions of all connections.
 ///
-/// Owns the machine `token_status`, whose state is stored with the token. What a step records is one transaction, and the
-/// attempt whose answer it is must still be the current one in it (INC-09). Threads: the engine's.
+/// Owns the machine `token_status`, whose state is stored with the token. A step's records are one transaction, in
+/// which the attempt it answers must still be the current one (INC-09). Threads: the engine's.
 final class Tokens {
   let context: EngineContext
   unowned let host: any TokensHost
@@ -22,7 +22,7 @@ final class Tokens {
     context, host: host, server: requests, queued: queued, retries: retries)
 
   private var repairs = Backoff(first: Durations.firstRepair, last: .days(1))
-  /// What the host has heard of the token.
+  /// The token status last reported to the host.
   private var reported: TokenReport?
 
   private lazy var driver = RecordedMachineDriver<TokenMachine, TokenStep>(context.machines) {
@@ -38,13 +38,13 @@ final class Tokens {
 
   // MARK: For the engine's other parts
 
-  /// The stored state's name; nil for one that this version does not know.
+  /// The stored state's name; nil for a state unknown to this version.
   var statusName: String? {
     guard let token = context.store.flatMap({ try? $0.token() }) else { return TokenMachine.State.none.name }
     return (try? TokenMachine.State(of: token))?.name
   }
 
-  /// How the pushes are; nil while the store cannot be read.
+  /// The state of pushes; nil while the store cannot be read.
   var health: JSONValue? {
     guard let store = context.store, let counts = try? store.subscriptionCounts(),
       let repairs = try? store.subscriptionRepairs()
@@ -71,7 +71,7 @@ final class Tokens {
 
   var awaitedAnswers: Int { requests.awaitedCount }
 
-  /// Takes up all work that a main run does by itself, but for the answers that wait (`takeReplies`).
+  /// Starts all work that a main run does on its own, except for waiting answers (`takeReplies`).
   func takeUpWork() {
     repairSilence()
     queued.send()
@@ -96,14 +96,14 @@ final class Tokens {
 
   func abandonRequests() { requests.abandon() }
 
-  /// The relay was closed. Returns what ends the requests that it carried, if there are any; to be called when the caller
+  /// The relay was closed. Returns a closure that ends the requests it carried, if any; to be called once the caller
   /// has closed everything else.
   func relayWasClosed() -> (() -> Void)? {
     subscriptions.relayWasClosed()
     return requests.relayWasClosed()
   }
 
-  /// Asks the server again for what was begun, and calls `then` when that has ended.
+  /// Repeats the request for an unfinished attempt, and calls `then` when that has ended.
   func finish(_ left: LeftTokenAttempt, within timeout: Span = Durations.serverAnswer, then: @escaping () -> Void = {})
   {
     let run = TokenRun(of: left.token, timeout: timeout) { _ in then() }
@@ -113,8 +113,8 @@ final class Tokens {
     }
   }
 
-  /// Sends the code of a verification push. An extension does so too, so that a token does not stay unverified while the
-  /// app sleeps (INC-62).
+  /// Sends the code of a verification push. An extension does so too, so that a token does not stay unverified while
+  /// the app sleeps (INC-62).
   func verify(
     _ token: StoredToken, nonce: BoxNonce, sealedCode: [UInt8], within timeout: Span = Durations.serverAnswer,
     reply: @escaping (Answer) -> Void
@@ -147,11 +147,11 @@ final class Tokens {
     }
   }
 
-  /// The last profile is deleted: no push has a receiver any more. Part of the caller's transaction; the server is notified
-  /// after the commit, or whenever it can be reached.
+  /// The last profile is deleted: pushes no longer have a receiver. Part of the caller's transaction; the server is
+  /// notified after the commit, or whenever it is reachable.
   func recordDeletion(_ store: Store) throws(StoreError) {
     let stored: StoredToken?
-    // With damaged keys nothing can be asked of the server.
+    // With damaged keys no request can be made to the server.
     do throws(StoreError) { stored = try store.token() } catch .damaged { return try store.deleteToken() }
     guard let token = stored else { return }
     guard let state = try? TokenMachine.State(of: token) else { return try store.deleteToken() }
@@ -187,7 +187,7 @@ final class Tokens {
     return taken
   }
 
-  /// Answers the caller that waits, unless the server was asked: then a later step does.
+  /// Answers the waiting caller, unless the server was asked: then a later step does.
   private func answer(_ step: MachineStep<TokenMachine>, _ argument: TokenStep) {
     if case .refused(let reason) = step.answer {
       return argument.run.answer(.error(.agent(.command(.prohibited, context: reason.name))))
@@ -217,7 +217,7 @@ final class Tokens {
     }
   }
 
-  /// The server says with every answer how the token stands, so that an invalid one is noticed at the next contact
+  /// Every answer of the server includes the token's status, so an invalid token is noticed at the next contact
   /// (INC-63).
   private func note(_ status: ServerTokenStatus) {
     switch status {
@@ -228,7 +228,7 @@ final class Tokens {
     }
   }
 
-  /// Each status is reported to the host once, whichever process has brought the token there.
+  /// Reports each status to the host once, whichever process has brought the token there.
   func reportStatus() {
     guard let report = TokenReport(try? context.store?.token()), report != reported else { return }
     reported = report
@@ -243,7 +243,7 @@ final class Tokens {
 
   private func retry() { raiseLater(.retry) { [weak self] in self?.retry() } }
 
-  /// Only the app makes a token good (INC-42). An extension leaves it to the app's next start.
+  /// Only the app repairs a token (INC-42). An extension leaves it to the app's next start.
   func scheduleRepair() {
     guard context.role == .app else { return }
     context.timers.set(TimerName.tokenRepair, after: repairs.next()) { [weak self] in self?.retry() }
@@ -255,14 +255,14 @@ final class Tokens {
     context.timers.set(TimerName.tokenCheck, after: .days(1)) { [weak self] in self?.takeUp() }
   }
 
-  /// At each start and once a day: what the server knows of the token reaches the app (INC-63), and what the last run
-  /// began and could not finish is taken up (INC-62, INC-68).
+  /// At each start and once a day: the server's view of the token reaches the app (INC-63), and unfinished work of the
+  /// last run is taken up (INC-62, INC-68).
   private func takeUp() {
     guard host.isMain else { return }
     raiseLater(.takeUp) { [weak self] in self?.takeUp() }
   }
 
-  /// Raises the event for the stored token; an attempt at the server that is open is finished instead.
+  /// Raises the event for the stored token; if an attempt at the server is open, finishes that instead.
   private func raiseLater(_ event: TokenMachine.Event, _ again: @escaping () -> Void) {
     let found = retries.read(orLater: TimerName.tokenRetry, again) {
       (store) throws(StoreError) -> (StoredToken, LeftTokenAttempt?)? in

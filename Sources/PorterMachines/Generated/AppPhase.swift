@@ -1,29 +1,29 @@
 // Generated from spec/machines/app_phase.scxml by porter-machines: change that file, run `make spec`.
 
 /// The phase of the app's process, as other processes see it. It is published together with the instance that wrote it,
-/// and believed only while that process is running (INC-12, INC-13, INC-17). A process that has just started is
-/// suspended: it holds nothing yet; it is stopped if the phase file says so, since the user's decision to stop outlives
-/// the process. An app that leaves the foreground stops twice: in the background it needs no network, suspended no
-/// store. Either way it has released the lock, so that extensions act. Only a suspended process may be frozen: in the
-/// background the store's file is open (INC-01). Activating ends within the step that began it: nothing else arrives in
-/// between.
+/// and is valid only while that process is running (INC-12, INC-13, INC-17). A new process starts as suspended, since
+/// it holds nothing yet; it starts as stopped if the phase file says so, since the user's decision to stop outlives the
+/// process. An app that leaves the foreground stops in two stages: in the background it needs no network, suspended no
+/// store. In both it has released the lock, so extensions act. Only a suspended process may be frozen: in the
+/// background the store's file is open (INC-01). Activation ends within the step that began it: no other event arrives
+/// in between.
 package enum AppPhase: Machine {
   package enum State: UInt8, MachineCode {
-    /// In the foreground; receives for itself.
+    /// In the foreground; receives by itself.
     case active
     /// Coming to the foreground: the store opens. Counts as running, so that extensions yield. An extension at work is
-    /// asked to release what it holds, and not waited for: the store is the referee (INC-07, INC-22).
+    /// asked to release what it holds, but the app does not wait for it: the store arbitrates (INC-07, INC-22).
     case activating
-    /// At work in the background, for a bounded time: a system grants 30 s, of which 5 s are for coming to rest. What
-    /// is committed here has not been seen; it waits in the ledger until it is composed, as in an extension.
+    /// At work in the background for a bounded time: a system grants 30 s, 5 s of which are for coming to rest. What is
+    /// committed here has not been seen; it waits in the ledger until it is composed, as in an extension.
     case bgRefresh
-    /// Finishes what has begun, within a delay, which the operations keep (INC-01).
+    /// Finishes work in progress within a delay, which the operations enforce (INC-01).
     case suspending
     /// Holds nothing: the system may freeze or end the process at any moment (INC-01).
     case suspended
     /// The user stopped the chat. Neither process receives anything until it is started again.
     case stopped
-    /// Not on screen. The network comes to rest and stays so; the store is read and written, until a suspension
+    /// Not on screen. The network comes to rest and stays at rest; the store is read and written until a suspension
     /// follows.
     case background
 
@@ -49,23 +49,23 @@ package enum AppPhase: Machine {
     case activated
     /// The chat could not be activated.
     case activateFailed
-    /// The app leaves the foreground, and no call keeps it there: the network is to come to rest.
+    /// The app leaves the foreground, and no call keeps it there: the network must come to rest.
     case background
-    /// The system grants time in the background, by a task or a silent push.
+    /// The system grants background time, for a task or a silent push.
     case refreshBegan
-    /// The time in the background is over, and the host has not said so.
+    /// The background time is over, and the host has not reported its end.
     case refreshOver
     /// Everything must be released now (suspend with a delay of 0).
     case suspendNow
-    /// The chat is suspended: no file of the store is open.
+    /// The chat is suspended: no store file is open.
     case chatSuspended
     /// The user stops the chat, or the store is about to be exported, imported or deleted.
     case stop
     /// The user starts the stopped chat again.
     case startConfirmed
-    /// Everything must be released within a delay: the host says so, or a round has ended.
+    /// Everything must be released within a delay: the host requests it, or a round has ended.
     case suspend
-    /// The app has been in the background for 10 s, and the host has not said what follows.
+    /// The app has been in the background for 10 s, and the host has not reported what follows.
     case backgroundOver
 
     package var name: String {
@@ -92,14 +92,15 @@ package enum AppPhase: Machine {
     case publishWorking
     /// Write the phase, and release the phase file's lock.
     case publishResting
-    /// Ask the extension to release what it holds. It is not waited for: each claim of this app is a new epoch, and
-    /// what the extension still tries to commit is refused by the store (INC-04, INC-22).
+    /// Ask the extension to release what it holds, without waiting for it: each claim of this app is a new epoch, and
+    /// the store refuses what the extension still tries to commit (INC-04, INC-22).
     case askExtensionToYield
     /// Raise start or activate at the chat lifecycle. Answer: activated or activateFailed.
     case activateChat
-    /// Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to.
+    /// Subscribe, send, fetch, and ask the notification server what waits. If the host said not to, only continue the
+    /// work found in the store, and check the mailboxes later.
     case takeUpWork
-    /// Raise suspend at the chat lifecycle, with the delay that the host gave; after a time in the background with 5 s.
+    /// Raise suspend at the chat lifecycle, with the delay given by the host; after background time, with 5 s.
     case suspendChat
     /// Raise suspendNow at the chat lifecycle.
     case suspendChatNow
@@ -107,10 +108,10 @@ package enum AppPhase: Machine {
     case stopChat
     /// Raise background at the chat lifecycle.
     case stopNetwork
-    /// Raise backgroundOver 10 s after the host said background, so that 5 s of a platform's usual 15 s are left for
-    /// coming to rest.
+    /// Raise backgroundOver 10 s after the host reports background, leaving 5 s of a platform's usual 15 s for coming
+    /// to rest.
     case armBackground
-    /// Take backgroundOver back.
+    /// Cancel backgroundOver.
     case cancelBackground
     /// Starts the timer `refresh`: raise `refreshOver` after 25000 ms.
     case startRefresh
@@ -207,7 +208,7 @@ package enum AppPhase: Machine {
   private static func stepActive(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive, .foregroundExtensionActive:
-      // What arrived while nothing asked for it is looked for once more.
+      // Looks once more for what arrived while nothing asked for it.
       MachineStep(.active, .stayed, .takeUpWork)
     case .activated, .activateFailed, .refreshOver, .chatSuspended, .startConfirmed, .backgroundOver:
       MachineStep(.active, .ignored(.alreadyActive))
@@ -244,7 +245,7 @@ package enum AppPhase: Machine {
   private static func stepBgRefresh(_ event: Event) -> MachineStep<AppPhase> {
     switch event {
     case .foregroundExtensionInactive:
-      // The chat is active already.
+      // The chat is already active.
       MachineStep(.active, .moved, .publishWorking, .takeUpWork, .cancelRefresh)
     case .foregroundExtensionActive:
       MachineStep(.active, .moved, .publishWorking, .askExtensionToYield, .takeUpWork, .cancelRefresh)
@@ -253,10 +254,10 @@ package enum AppPhase: Machine {
     case .activateFailed:
       MachineStep(.suspended, .moved, .suspendChatNow, .cancelRefresh)
     case .background, .suspend:
-      // The time that the system granted is over, for the store as well.
+      // The time granted by the system is over, for the store as well.
       MachineStep(.suspending, .moved, .cancelRefresh, .suspendChat, .publishResting)
     case .refreshBegan:
-      // Another push or task, for which the system grants its time anew.
+      // Another push or task, for which the system grants fresh time.
       MachineStep(.bgRefresh, .stayed, .cancelRefresh, .startRefresh)
     case .refreshOver:
       MachineStep(.suspending, .moved, .suspendChat, .publishResting)
@@ -288,7 +289,7 @@ package enum AppPhase: Machine {
     case .stop:
       MachineStep(.stopped, .moved, .stopChat, .publishResting)
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.suspending, .stayed, .suspendChat)
     }
   }
@@ -304,7 +305,7 @@ package enum AppPhase: Machine {
     case .activated, .activateFailed, .refreshOver, .startConfirmed, .backgroundOver:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     case .background, .suspend:
-      // A store that was opened, but never started, must not stay open either.
+      // A store that was opened but never started must not stay open either.
       MachineStep(.suspended, .stayed, .suspendChat)
     case .refreshBegan:
       MachineStep(.bgRefresh, .moved, .publishWorking, .activateChat, .startRefresh)
@@ -326,7 +327,7 @@ package enum AppPhase: Machine {
     case .activated, .activateFailed, .refreshOver, .chatSuspended, .stop, .backgroundOver:
       MachineStep(.stopped, .ignored(.chatStopped))
     case .background, .suspend:
-      // The store of a stopped chat is open, and must not be when the process is frozen (INC-01).
+      // The store of a stopped chat is open, and must be closed before the process is frozen (INC-01).
       MachineStep(.stopped, .stayed, .suspendChat)
     case .suspendNow:
       MachineStep(.stopped, .stayed, .suspendChatNow)
@@ -343,7 +344,7 @@ package enum AppPhase: Machine {
     case .foregroundExtensionActive:
       MachineStep(.activating, .moved, .publishWorking, .cancelBackground, .askExtensionToYield, .activateChat)
     case .activated, .activateFailed, .background, .refreshOver, .chatSuspended, .startConfirmed:
-      // The time runs from the first.
+      // The time runs from the first event.
       MachineStep(.background, .ignored(.alreadyInBackground))
     case .refreshBegan:
       MachineStep(.bgRefresh, .moved, .publishWorking, .cancelBackground, .activateChat, .startRefresh)
@@ -376,14 +377,15 @@ package protocol AppPhaseEffects {
   func publishWorking(_ argument: Argument)
   /// Write the phase, and release the phase file's lock.
   func publishResting(_ argument: Argument)
-  /// Ask the extension to release what it holds. It is not waited for: each claim of this app is a new epoch, and what
-  /// the extension still tries to commit is refused by the store (INC-04, INC-22).
+  /// Ask the extension to release what it holds, without waiting for it: each claim of this app is a new epoch, and the
+  /// store refuses what the extension still tries to commit (INC-04, INC-22).
   func askExtensionToYield(_ argument: Argument)
   /// Raise start or activate at the chat lifecycle. Answer: activated or activateFailed.
   func activateChat(_ argument: Argument)
-  /// Subscribe, send, fetch, and ask the notification server about what waits, unless the host said not to.
+  /// Subscribe, send, fetch, and ask the notification server what waits. If the host said not to, only continue the
+  /// work found in the store, and check the mailboxes later.
   func takeUpWork(_ argument: Argument)
-  /// Raise suspend at the chat lifecycle, with the delay that the host gave; after a time in the background with 5 s.
+  /// Raise suspend at the chat lifecycle, with the delay given by the host; after background time, with 5 s.
   func suspendChat(_ argument: Argument)
   /// Raise suspendNow at the chat lifecycle.
   func suspendChatNow(_ argument: Argument)
@@ -391,10 +393,10 @@ package protocol AppPhaseEffects {
   func stopChat(_ argument: Argument)
   /// Raise background at the chat lifecycle.
   func stopNetwork(_ argument: Argument)
-  /// Raise backgroundOver 10 s after the host said background, so that 5 s of a platform's usual 15 s are left for
-  /// coming to rest.
+  /// Raise backgroundOver 10 s after the host reports background, leaving 5 s of a platform's usual 15 s for coming to
+  /// rest.
   func armBackground(_ argument: Argument)
-  /// Take backgroundOver back.
+  /// Cancel backgroundOver.
   func cancelBackground(_ argument: Argument)
 }
 

@@ -1,16 +1,16 @@
 // Generated from spec/machines/application_push.scxml by porter-machines: change that file, run `make spec`.
 
-/// One push of a host's own, which came through a scope: sealed by the host's service, stored with the message that
+/// One push of the host's own, received through a scope: sealed by the host's service, stored with the message that
 /// brought it, and handed to the host once: in the answer to a push by an extension, or as an event by an app. It stays
-/// readable until the host has settled it, so that a host that is killed after the handing-over finds it again. What
-/// does not open never gets here: it is quarantined.
+/// readable until the host settles it, so a host that is killed after receiving it finds it again. Envelopes that do
+/// not open never get here: they are quarantined.
 package enum ApplicationPush: Machine {
   package enum State: UInt8, MachineCode {
-    /// No envelope of this name has come.
+    /// No envelope with this name has arrived.
     case none
-    /// It is stored, and was not handed over.
+    /// It is stored, and has not been handed over.
     case waiting
-    /// An app has emitted its event. Until the host has taken that, the app's next process emits it again.
+    /// An app has emitted its event. Until the host takes the event, the app's next process emits it again.
     case offered
     /// It was part of an answer.
     case handed
@@ -29,15 +29,15 @@ package enum ApplicationPush: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// It opened, its signature is the service's, and its name is new in this scope.
+    /// It opened, it is signed by the service, and its name is new in this scope.
     case arrive
     /// An envelope with this name arrived again.
     case `repeat`
     /// An extension puts it into the answer to a push.
     case hand
-    /// An app emits the event about it.
+    /// An app emits its event.
     case offer
-    /// The host has dealt with it.
+    /// The host has processed it.
     case settle
 
     package var name: String {
@@ -54,7 +54,7 @@ package enum ApplicationPush: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Store the envelope with its name.
     case storeEnvelope
-    /// Erase what it says. Its name stays as long as a repeat would be valid.
+    /// Erase its content. Keep its name for as long as a repeat would be valid.
     case eraseEnvelope
     /// Emit applicationPush.
     case emitApplicationPush
@@ -195,7 +195,7 @@ package protocol ApplicationPushRecord {
   associatedtype Failure: Error
   /// Store the envelope with its name.
   func storeEnvelope(_ argument: inout Argument, _ next: ApplicationPush.State) throws(Failure)
-  /// Erase what it says. Its name stays as long as a repeat would be valid.
+  /// Erase its content. Keep its name for as long as a repeat would be valid.
   func eraseEnvelope(_ argument: inout Argument, _ next: ApplicationPush.State) throws(Failure)
 }
 

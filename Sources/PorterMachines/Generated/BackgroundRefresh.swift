@@ -1,17 +1,17 @@
 // Generated from spec/machines/background_refresh.scxml by porter-machines: change that file, run `make spec`.
 
-/// The rounds of an app that is not on screen: the system wakes it by a task or a push, it looks into every mailbox,
-/// and notifies the user of what came. The times are those of SimpleX's app. A round receives for at most 18 s, counted
-/// from the last push that came, and what is then in progress has 5 s to finish, so that both fit the 30 s that a
-/// system grants. The next round is due after 40 min in the mode instant, 20 min in the mode periodic and 10 min
-/// without a token; after a round that was cut off, or that did not reach everything, after 10 min, the minimum. A
-/// round that is requested earlier is carried out anyway: the system has its reasons, and looking twice is harmless. An
-/// extension at work is no reason to wait either, since claims keep the two apart. SimpleX's app ends a round when
-/// nothing has come for 6 s, because it subscribes, and cannot know whether more is on its way. A round here asks each
-/// mailbox until that answers that it is empty, and ends with the last one: there is nothing left to wait for.
+/// The rounds of an app that is not on screen: the system wakes it for a task or a push, it checks every mailbox, and
+/// notifies the user of what arrived. The times are those of SimpleX's app. A round receives for at most 18 s, counted
+/// from the latest push, and work then in progress has 5 s to finish, so both fit the 30 s that a system grants. The
+/// next round is due after 40 min in the mode instant, 20 min in the mode periodic and 10 min without a token; after a
+/// round that was cut off or did not reach everything, after 10 min, the minimum. A round requested earlier is carried
+/// out anyway: the system has its reasons, and looking twice is harmless. An extension at work is no reason to wait
+/// either, since claims keep the two apart. SimpleX's app ends a round when nothing has come for 6 s, because it
+/// subscribes and cannot know whether more is on its way. A round here asks each mailbox until it reports that it is
+/// empty, and ends with the last one: there is nothing left to wait for.
 package enum BackgroundRefresh: Machine {
   package enum State: UInt8, MachineCode {
-    /// No round is due: the app is on screen, is stopped, or has just been started.
+    /// No round is due: the app is on screen, stopped, or newly started.
     case idle
     /// The app left the screen, and has done no round since.
     case scheduled
@@ -19,9 +19,9 @@ package enum BackgroundRefresh: Machine {
     case running
     /// The round is over; the app comes to rest.
     case suspending
-    /// The last round looked into everything. The next one is planned.
+    /// The last round checked everything. The next one is planned.
     case done
-    /// The last round did not look into everything. The next one is planned, and comes soon.
+    /// The last round did not check everything. The next one is planned, and comes soon.
     case expired
 
     package var name: String {
@@ -37,22 +37,22 @@ package enum BackgroundRefresh: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The app has left the screen: it released its phase file's lock.
+    /// The app has left the screen and released its phase file's lock.
     case left
     /// The app is in the foreground.
     case entered
     /// The user stopped the chat.
     case stopped
-    /// An app that is not on screen is to carry out a round: np_background_refresh, or a push.
+    /// An app that is not on screen must carry out a round: np_background_refresh, or a push.
     case begin
-    /// The time for receiving is over.
+    /// The receiving time is over.
     case receivingOver
-    /// The round looked into what it could reach, and what is to be shown is recorded as shown.
+    /// The round has checked what it could reach, and what is to be shown is recorded as shown.
     case ended
-    /// Nothing is open or locked any more. Every mailbox was looked into.
+    /// Everything is closed and unlocked. Every mailbox was checked.
     case releasedDone
-    /// Nothing is open or locked any more. Something was not looked into: time was up, or the relay or the store was
-    /// out of reach.
+    /// Everything is closed and unlocked. Not everything was checked: time was up, or the relay or the store was out of
+    /// reach.
     case releasedCut
 
     package var name: String {
@@ -70,18 +70,18 @@ package enum BackgroundRefresh: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Work out when the next round is due: after the mode's interval, or after the least if the last round is longer
-    /// ago than that.
+    /// Compute when the next round is due: after the mode's interval, or after the minimum interval if there was no
+    /// round yet or the last one is at least the mode's interval ago.
     case planNext
-    /// The next round is due after the least interval.
+    /// Plan the next round after the minimum interval.
     case planSoon
-    /// No round is due: an app on screen receives by itself, and a stopped one does not receive.
+    /// Plan no round: an app on screen receives by itself, and a stopped one does not receive.
     case cancelPlan
-    /// Raise expire at the push that the round is.
+    /// Raise expire at the round's push.
     case endReceiving
-    /// Suspend the app, with the time that is left for what is under way. Answer: released.
+    /// Suspend the app, with the remaining time for work in progress. Answer: released.
     case releaseApp
-    /// The push may be answered.
+    /// Allow the push to be answered.
     case reportRefreshed
     /// Starts the timer `receiving`: raise `receivingOver` after 18000 ms.
     case startReceiving
@@ -166,7 +166,7 @@ package enum BackgroundRefresh: Machine {
     case .receivingOver, .releasedDone, .releasedCut:
       MachineStep(.idle, .ignored(.stale))
     case .ended:
-      // A push in an app that is on screen. It keeps what it has open.
+      // A push in an app that is on screen. The app closes nothing.
       MachineStep(.idle, .stayed, .reportRefreshed)
     }
   }
@@ -191,13 +191,13 @@ package enum BackgroundRefresh: Machine {
   private static func stepRunning(_ event: Event) -> MachineStep<BackgroundRefresh> {
     switch event {
     case .left:
-      // The host suspends the app in the middle of it. What is committed is shown by the next one.
+      // The host suspends the app during the round. What is committed is shown by the next one.
       MachineStep(.running, .stayed, .endReceiving)
     case .entered, .stopped:
       // From here on the app receives by itself. The push ends without releasing anything.
       MachineStep(.idle, .moved, .cancelReceiving, .cancelPlan)
     case .begin:
-      // Another push, for which the system grants its time anew. Those before it end by their own deadlines.
+      // Another push, for which the system grants fresh time. Earlier pushes end by their own deadlines.
       MachineStep(.running, .stayed, .cancelReceiving, .startReceiving)
     case .receivingOver:
       MachineStep(.running, .stayed, .endReceiving)
@@ -214,10 +214,10 @@ package enum BackgroundRefresh: Machine {
     case .left:
       MachineStep(.suspending, .ignored(.alreadySuspending))
     case .entered, .stopped:
-      // The suspension is called off.
+      // The suspension is cancelled.
       MachineStep(.idle, .moved, .cancelPlan, .reportRefreshed)
     case .begin:
-      // The next push is at work before the last has its answer.
+      // The next push is at work before the previous one is answered.
       MachineStep(.running, .moved, .reportRefreshed, .startReceiving)
     case .receivingOver, .ended:
       MachineStep(.suspending, .ignored(.stale))
@@ -274,18 +274,18 @@ extension MachineRunner where M == BackgroundRefresh {
 package protocol BackgroundRefreshEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Work out when the next round is due: after the mode's interval, or after the least if the last round is longer ago
-  /// than that.
+  /// Compute when the next round is due: after the mode's interval, or after the minimum interval if there was no round
+  /// yet or the last one is at least the mode's interval ago.
   func planNext(_ argument: Argument)
-  /// The next round is due after the least interval.
+  /// Plan the next round after the minimum interval.
   func planSoon(_ argument: Argument)
-  /// No round is due: an app on screen receives by itself, and a stopped one does not receive.
+  /// Plan no round: an app on screen receives by itself, and a stopped one does not receive.
   func cancelPlan(_ argument: Argument)
-  /// Raise expire at the push that the round is.
+  /// Raise expire at the round's push.
   func endReceiving(_ argument: Argument)
-  /// Suspend the app, with the time that is left for what is under way. Answer: released.
+  /// Suspend the app, with the remaining time for work in progress. Answer: released.
   func releaseApp(_ argument: Argument)
-  /// The push may be answered.
+  /// Allow the push to be answered.
   func reportRefreshed(_ argument: Argument)
 }
 

@@ -1,9 +1,9 @@
 // Generated from spec/machines/call.scxml by porter-machines: change that file, run `make spec`.
 
-/// One call with a contact, as one side has it; signalling only. Each step is part of the transaction that sends or
-/// receives the message it is about, so a call is the same after a kill, and for app and extension. A contact has one
-/// call at a time: the next invitation replaces it. An invitation lives for three minutes from when the relay got it;
-/// each side counts by its time since boot. A call that has ended does not ring, and its notification is withdrawn.
+/// One call with a contact, as seen by one side; signalling only. Each step is part of the transaction that sends or
+/// receives its message, so a call is the same after a kill, and for app and extension. A contact has one call at a
+/// time: the next invitation replaces it. An invitation lives for three minutes from when the relay received it; each
+/// side counts by its time since boot. A call that has ended does not ring, and its notification is withdrawn.
 package enum Call: Machine {
   package enum State: UInt8, MachineCode {
     /// Not stored.
@@ -14,21 +14,21 @@ package enum Call: Machine {
     case ringing
     /// Our user has accepted from the notification; the host is about to offer a session.
     case accepted
-    /// Ours; the contact's host is to answer.
+    /// Our offer was sent; the contact's host must answer it.
     case offerSent
-    /// The contact's; our host is to answer.
+    /// The contact's offer was received; our host must answer it.
     case offerReceived
-    /// Both sides know the other's session.
+    /// Each side knows the other's session.
     case negotiated
     /// The session is connected.
     case connected
-    /// Final. There was a session, or one was being agreed on.
+    /// Final. There was a session, or the hosts were agreeing on one.
     case ended
     /// Final. The call was never accepted.
     case missed
     /// Final. Our user rejected it.
     case rejected
-    /// Final. A session was to be established, and failed.
+    /// Final. A session could not be established.
     case failed
 
     package var name: String {
@@ -54,7 +54,7 @@ package enum Call: Machine {
     case invite
     /// The contact calls, and the invitation is still valid.
     case peerInvited
-    /// The contact called, and the invitation had expired when it arrived.
+    /// The contact called, but the invitation had expired when it arrived.
     case peerLate
     /// Our user accepts from the notification; the host makes the offer.
     case accept
@@ -68,9 +68,9 @@ package enum Call: Machine {
     case answer
     /// The contact has answered our offer.
     case peerAnswered
-    /// Our host adds to what it said about its session.
+    /// Our host adds to the description of its session.
     case extra
-    /// The contact adds to what it said about its session.
+    /// The contact adds to the description of its session.
     case peerExtra
     /// Our host reports that the session is connected.
     case statusConnected
@@ -84,7 +84,7 @@ package enum Call: Machine {
     case peerEnded
     /// The invitation has expired.
     case expire
-    /// Another invitation takes this call's place.
+    /// Another invitation replaces this call.
     case replace
 
     package var name: String {
@@ -118,26 +118,26 @@ package enum Call: Machine {
     case updateItem
     /// Put the invitation into the outbox.
     case sendInvitation
-    /// Take the invitation out of the outbox, if the relay does not have it yet.
+    /// Remove the invitation from the outbox, if the relay does not have it yet.
     case withdrawInvitation
     /// Put the offer into the outbox.
     case sendOffer
     /// Put the answer into the outbox.
     case sendAnswer
-    /// Put what was added into the outbox.
+    /// Put the addition into the outbox.
     case sendExtra
     /// Put the end into the outbox.
     case sendEnd
-    /// Have the notification removed, or never shown. The call stays unread.
+    /// Have the notification removed or suppressed. The call stays unread.
     case stopRinging
-    /// Store the event about what the contact sent, until the host has taken it.
+    /// Store the event about the contact's message until the host takes it.
     case queueEvent
-    /// Drop the events about it that the host has not taken: it is answered or over, and they would pass for the next
-    /// call's.
+    /// Drop the call's events that the host has not taken: the call is answered or over, and they would be mistaken for
+    /// the next call's.
     case forgetEvents
-    /// Store the event callEnded in place of those that the host has not taken.
+    /// Store the event callEnded, replacing those that the host has not taken.
     case queueEnd
-    /// Emit the stored events, and the item.
+    /// Emit the stored events and the item.
     case emitEvents
 
     package var name: String {
@@ -255,7 +255,7 @@ package enum Call: Machine {
     case .peerEnded:
       MachineStep(.missed, .moved, .updateItem, .queueEnd, .emitEvents)
     case .expire:
-      // An invitation that is still in the outbox would ring after the call is over.
+      // An invitation still in the outbox would ring after the call is over.
       MachineStep(.missed, .moved, .withdrawInvitation, .updateItem, .queueEnd, .emitEvents)
     case .replace:
       MachineStep(.missed, .moved, .forgetEvents, .withdrawInvitation, .updateItem)
@@ -476,24 +476,24 @@ package protocol CallRecord {
   func updateItem(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Put the invitation into the outbox.
   func sendInvitation(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Take the invitation out of the outbox, if the relay does not have it yet.
+  /// Remove the invitation from the outbox, if the relay does not have it yet.
   func withdrawInvitation(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Put the offer into the outbox.
   func sendOffer(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Put the answer into the outbox.
   func sendAnswer(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Put what was added into the outbox.
+  /// Put the addition into the outbox.
   func sendExtra(_ argument: inout Argument, _ next: Call.State) throws(Failure)
   /// Put the end into the outbox.
   func sendEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Have the notification removed, or never shown. The call stays unread.
+  /// Have the notification removed or suppressed. The call stays unread.
   func stopRinging(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Store the event about what the contact sent, until the host has taken it.
+  /// Store the event about the contact's message until the host takes it.
   func queueEvent(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Drop the events about it that the host has not taken: it is answered or over, and they would pass for the next
-  /// call's.
+  /// Drop the call's events that the host has not taken: the call is answered or over, and they would be mistaken for
+  /// the next call's.
   func forgetEvents(_ argument: inout Argument, _ next: Call.State) throws(Failure)
-  /// Store the event callEnded in place of those that the host has not taken.
+  /// Store the event callEnded, replacing those that the host has not taken.
   func queueEnd(_ argument: inout Argument, _ next: Call.State) throws(Failure)
 }
 
@@ -526,7 +526,7 @@ extension Call {
 package protocol CallEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Emit the stored events, and the item.
+  /// Emit the stored events and the item.
   func emitEvents(_ argument: Argument)
 }
 

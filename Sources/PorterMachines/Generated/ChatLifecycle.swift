@@ -3,36 +3,36 @@
 /// The chat of one controller: its store and its work. The functions and commands of the interface raise its events
 /// (chat_reopen_store, /_start, /_app suspend and so on); the answers say what to return. Suspending and stopping
 /// always end: the operations are drained within a delay (see operations). In closed and in suspended no file of the
-/// store is open; in dozing none is locked. In the background the network rests and the store does not; a suspension
-/// follows, which the phase sees to. Starting and activating end within the step that began them: nothing else arrives
-/// in between.
+/// store is open; in dozing none is locked. In the background the network rests and the store does not; the phase
+/// ensures that a suspension follows. Starting and activating end within the step that began them: no other event
+/// arrives in between.
 package enum ChatLifecycle: Machine {
   package enum State: UInt8, MachineCode {
     /// The store is closed and nothing runs.
     case closed
-    /// The store should be closed, and could not be. The next event that needs it closed tries again.
+    /// The store should be closed but could not be. The next event that needs it closed tries again.
     case stillOpen
     /// The store is open; the chat has not been started.
     case opened
-    /// The store opens, if it is not open, and the work begins.
+    /// The store opens if necessary, and the work begins.
     case starting
     /// The chat runs.
     case active
-    /// Operations that have begun are finished; none begins.
+    /// Operations in progress finish; none begins.
     case suspending
-    /// No file is open or locked. The chat counts as started, and continues when it is activated.
+    /// No file is open or locked. The chat counts as started, and continues when activated.
     case suspended
-    /// As suspended, but the store could not be closed. The next event that needs it closed tries again.
+    /// Like suspended, but the store could not be closed. The next event that needs it closed tries again.
     case suspendedStillOpen
-    /// The store is opened again, and the work continues.
+    /// The store is reopened, and the work continues.
     case activating
-    /// Operations that have begun are finished; then the chat is stopped.
+    /// Operations in progress finish; then the chat is stopped.
     case stopping
     /// The chat was stopped. The store is open.
     case stopped
-    /// The network comes to rest and stays so. Commands read and write the store; what they want to send waits in it.
+    /// The network comes to rest and stays at rest. Commands read and write the store; what they send waits in it.
     case background
-    /// As suspended, but that the store's files are open: no lock is held on any of them.
+    /// Like suspended, but the store's files are open; none of them is locked.
     case dozing
 
     package var name: String {
@@ -55,15 +55,15 @@ package enum ChatLifecycle: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The store is to be opened: a new controller, or chat_reopen_store.
+    /// The store must be opened: a new controller, or chat_reopen_store.
     case open
     /// The store could not be opened.
     case openFailed
-    /// The store is to be closed: chat_close_store.
+    /// The store must be closed: chat_close_store.
     case close
-    /// The store could not be closed: a statement of it is still being carried out.
+    /// The store could not be closed: one of its statements is still executing.
     case closeFailed
-    /// The chat is to run, whatever that takes: /_start, or a push.
+    /// The chat must run, whatever that takes: /_start, or a push.
     case start
     /// The work has started.
     case started
@@ -71,25 +71,27 @@ package enum ChatLifecycle: Machine {
     case startFailedClosed
     /// The store is open, but could not be read. The chat counts as started, and may be activated.
     case startFailedUnreadable
-    /// The chat is to continue: /_app activate.
+    /// The chat must continue: /_app activate.
     case activate
     /// The store is open and the work continues.
     case activated
-    /// The store could not be opened again.
+    /// The store could not be reopened.
     case activateFailed
-    /// The chat is to release everything within a delay: /_app suspend. With a delay of 0, raise suspendNow.
+    /// The chat must release everything within a delay: /_app suspend. A delay of 0 raises suspendNow instead.
     case suspend
-    /// The chat is to release everything now: /_app suspend 0, the system's "time is up", or the end of the controller.
+    /// The chat must release everything now: /_app suspend 0, the system's "time is up", or the end of the controller.
     case suspendNow
-    /// The same between two pushes of one extension, whose host allows it: the next may come soon.
+    /// The chat must come to rest now, between two pushes of one extension whose host allows dozing: the next push may
+    /// come soon.
     case doze
     /// The store could not doze.
     case dozeFailed
-    /// The operations are quiescent: all that had begun are done, or were given up at the deadline; none may begin.
+    /// The operations are quiescent: all work that had begun has ended, or was given up at the deadline; none may
+    /// begin.
     case drained
-    /// The chat is to stop: /_stop.
+    /// The chat must stop: /_stop.
     case stop
-    /// The network is to come to rest, and the store to stay open: /_app phase background.
+    /// The network must come to rest, and the store must stay open: /_app phase background.
     case background
 
     package var name: String {
@@ -119,7 +121,7 @@ package enum ChatLifecycle: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Open the store's files; allow transactions. Answer: openFailed, if that fails.
     case openStore
-    /// Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails.
+    /// Close the store's files: afterwards none is open or locked. Answer: closeFailed, if that fails.
     case closeStore
     /// Release every lock of the store, and keep its files open. Answer: dozeFailed, if that cannot be done.
     case dozeStore
@@ -128,13 +130,13 @@ package enum ChatLifecycle: Machine {
     case startWork
     /// Open the store, allow operations, listen to other processes. Answer: activated or activateFailed.
     case resumeWork
-    /// Give up subscriptions: nothing new comes in.
+    /// End subscriptions: nothing new comes in.
     case stopReceiving
-    /// Raise suspend at the operations, with the delay that was given. Answer: drained.
+    /// Raise suspend at the operations, with the given delay. Answer: drained.
     case drainWork
-    /// Raise suspendNow at the operations: what has begun is given up.
+    /// Raise suspendNow at the operations: work in progress is given up.
     case cancelWork
-    /// Raise open at the operations: transactions may begin, and nothing else.
+    /// Raise open at the operations: only transactions may begin.
     case allowStore
     /// Raise activated or started at the process's phase.
     case reportActive
@@ -144,7 +146,7 @@ package enum ChatLifecycle: Machine {
     case reportSuspended
     /// Emit the event chatSuspended. Never after suspendNow.
     case emitChatSuspended
-    /// Raise stopNetwork at the operations: what has begun ends, and nothing but transactions begins.
+    /// Raise stopNetwork at the operations: work in progress ends, and only transactions begin.
     case stopNetwork
 
     package var name: String {
@@ -257,7 +259,7 @@ package enum ChatLifecycle: Machine {
     case .activate:
       MachineStep(.closed, .refused(.chatNotStarted))
     case .suspend:
-      // Nothing to do, but a host that waits for the event gets it (INC-39).
+      // Nothing to do, but a host waiting for the event gets it (INC-39).
       MachineStep(.closed, .stayed, .reportSuspended, .emitChatSuspended)
     case .suspendNow, .doze:
       MachineStep(.closed, .stayed, .reportSuspended)
@@ -373,7 +375,7 @@ package enum ChatLifecycle: Machine {
     case .start, .activate:
       MachineStep(.activating, .moved, .resumeWork)
     case .suspend:
-      // The delay given last counts; there is one event for both, which comes at the deadline at the latest.
+      // The latest delay counts; one event serves both, at the deadline at the latest.
       MachineStep(.suspending, .stayed, .drainWork)
     case .suspendNow, .doze:
       MachineStep(.suspended, .moved, .cancelWork, .closeStore, .reportSuspended)
@@ -388,7 +390,7 @@ package enum ChatLifecycle: Machine {
   private static func stepSuspended(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
-      // Opening it now would break what suspended promises; activate does it.
+      // Opening it now would break the promise of suspended; activate opens it.
       MachineStep(.suspended, .ignored(.opensWhenActivated))
     case .openFailed, .started, .startFailedClosed, .startFailedUnreadable, .activated,
       .activateFailed, .dozeFailed, .drained, .background:
@@ -460,7 +462,7 @@ package enum ChatLifecycle: Machine {
     case .close:
       MachineStep(.stopping, .refused(.chatNotStopped))
     case .start:
-      // The phase that asked must not wait for an answer (INC-39).
+      // The phase that asked must not be left waiting for an answer (INC-39).
       MachineStep(.stopping, .stayed, .reportInactive)
     case .activate:
       MachineStep(.stopping, .refused(.chatNotStarted))
@@ -527,7 +529,7 @@ package enum ChatLifecycle: Machine {
   private static func stepDozing(_ event: Event) -> MachineStep<ChatLifecycle> {
     switch event {
     case .open:
-      // Opening it now would break what suspended promises; activate does it.
+      // Opening it now would break the promise of suspended; activate opens it.
       MachineStep(.dozing, .ignored(.opensWhenActivated))
     case .openFailed, .closeFailed, .started, .startFailedClosed, .startFailedUnreadable, .activate,
       .activated, .activateFailed, .drained, .stop, .background:
@@ -563,7 +565,7 @@ package protocol ChatLifecycleEffects {
   associatedtype Argument
   /// Open the store's files; allow transactions. Answer: openFailed, if that fails.
   func openStore(_ argument: Argument)
-  /// Close them: afterwards no file is open or locked. Answer: closeFailed, if that fails.
+  /// Close the store's files: afterwards none is open or locked. Answer: closeFailed, if that fails.
   func closeStore(_ argument: Argument)
   /// Release every lock of the store, and keep its files open. Answer: dozeFailed, if that cannot be done.
   func dozeStore(_ argument: Argument)
@@ -571,13 +573,13 @@ package protocol ChatLifecycleEffects {
   func startWork(_ argument: Argument)
   /// Open the store, allow operations, listen to other processes. Answer: activated or activateFailed.
   func resumeWork(_ argument: Argument)
-  /// Give up subscriptions: nothing new comes in.
+  /// End subscriptions: nothing new comes in.
   func stopReceiving(_ argument: Argument)
-  /// Raise suspend at the operations, with the delay that was given. Answer: drained.
+  /// Raise suspend at the operations, with the given delay. Answer: drained.
   func drainWork(_ argument: Argument)
-  /// Raise suspendNow at the operations: what has begun is given up.
+  /// Raise suspendNow at the operations: work in progress is given up.
   func cancelWork(_ argument: Argument)
-  /// Raise open at the operations: transactions may begin, and nothing else.
+  /// Raise open at the operations: only transactions may begin.
   func allowStore(_ argument: Argument)
   /// Raise activated or started at the process's phase.
   func reportActive(_ argument: Argument)
@@ -587,7 +589,7 @@ package protocol ChatLifecycleEffects {
   func reportSuspended(_ argument: Argument)
   /// Emit the event chatSuspended. Never after suspendNow.
   func emitChatSuspended(_ argument: Argument)
-  /// Raise stopNetwork at the operations: what has begun ends, and nothing but transactions begins.
+  /// Raise stopNetwork at the operations: work in progress ends, and only transactions begin.
   func stopNetwork(_ argument: Argument)
 }
 

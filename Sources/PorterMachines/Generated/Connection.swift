@@ -1,21 +1,21 @@
 // Generated from spec/machines/connection.scxml by porter-machines: change that file, run `make spec`.
 
-/// One connection to a contact: from an invitation to a channel on which messages pass. Both sides run this machine:
-/// the one that made the invitation waits, the other one accepts it. A user's address is such a mailbox too: it takes
-/// requests, and never becomes a channel. So is a scope, which takes pushes of the host's own.
+/// One connection to a contact: from an invitation to a channel that carries messages. Both sides run this machine: the
+/// one that made the invitation waits, the other accepts it. A user's address is such a mailbox too: it takes requests,
+/// and never becomes a channel. So is a scope, which takes the host's own pushes.
 package enum Connection: Machine {
   package enum State: UInt8, MachineCode {
     /// Nothing exists yet.
     case none
-    /// There is an invitation, and only one side.
+    /// An invitation exists, but only one side.
     case requested
-    /// Each side has the other's keys; the channel has not been proven to work yet.
+    /// Each side has the other's keys; the channel is not yet proven to work.
     case accepted
     /// Messages pass.
     case ready
-    /// The other side has deleted the connection. What was said stays until our user deletes it.
+    /// The other side has deleted the connection. The conversation stays until our user deletes it.
     case left
-    /// It is an address: it takes any number of requests, from anyone who has its link. Or it is a scope.
+    /// It is an address, which takes any number of requests from anyone with its link, or a scope.
     case published
     /// Final. Deleted.
     case deleted
@@ -46,7 +46,7 @@ package enum Connection: Machine {
     case peerAnswered
     /// Our user sends a message.
     case messageGiven
-    /// A message of the other side was decrypted.
+    /// A message from the other side was decrypted.
     case messageArrived
     /// The other side reports that it has deleted the connection.
     case peerLeft
@@ -83,16 +83,16 @@ package enum Connection: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
     case sendConfirmation
-    /// Record the key whose messages alone the relay is to accept in our mailbox; the relay is asked before the message
+    /// Record the only key whose messages the relay must accept in our mailbox; the relay is asked before the message
     /// is acknowledged.
     case secureMailbox
     /// Say hello: the first message under the ratchet.
     case sendGreeting
     /// Answer the hello.
     case sendAnswer
-    /// Send the other side a message that this side has left, if there is one yet.
+    /// Send the other side, if there is one yet, a message that this side has left.
     case sendLeft
-    /// Take the request back, if the connection was asked for through an address. For an invitation there is no one to
+    /// Take the request back, if the connection was requested through an address. For an invitation there is no one to
     /// notify yet.
     case withdrawRequest
     /// Record that the contact is connected; contactConnected is emitted after the commit.
@@ -107,7 +107,7 @@ package enum Connection: Machine {
     case sendMessage
     /// Commit the message.
     case deliverMessage
-    /// Commit the request, as contact_request has it, or the push, as application_push has it.
+    /// Commit the request, as in contact_request, or the push, as in application_push.
     case deliverRequest
     /// Have the relay delete the mailbox.
     case deleteMailbox
@@ -351,16 +351,16 @@ package protocol ConnectionRecord {
   associatedtype Failure: Error
   /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
   func sendConfirmation(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Record the key whose messages alone the relay is to accept in our mailbox; the relay is asked before the message
-  /// is acknowledged.
+  /// Record the only key whose messages the relay must accept in our mailbox; the relay is asked before the message is
+  /// acknowledged.
   func secureMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Say hello: the first message under the ratchet.
   func sendGreeting(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Answer the hello.
   func sendAnswer(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Send the other side a message that this side has left, if there is one yet.
+  /// Send the other side, if there is one yet, a message that this side has left.
   func sendLeft(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Take the request back, if the connection was asked for through an address. For an invitation there is no one to
+  /// Take the request back, if the connection was requested through an address. For an invitation there is no one to
   /// notify yet.
   func withdrawRequest(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Record that the contact is connected; contactConnected is emitted after the commit.
@@ -373,7 +373,7 @@ package protocol ConnectionRecord {
   func sendMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Commit the message.
   func deliverMessage(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Commit the request, as contact_request has it, or the push, as application_push has it.
+  /// Commit the request, as in contact_request, or the push, as in application_push.
   func deliverRequest(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Have the relay delete the mailbox.
   func deleteMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)

@@ -1,8 +1,8 @@
 // Generated from spec/machines/contact_request.scxml by porter-machines: change that file, run `make spec`.
 
-/// One person's request to become a contact, which came through the user's address. It is stored with the message that
+/// One person's request to become a contact, received through the user's address. It is stored with the message that
 /// brought it, shown once however often the same person asks, and accepted once however often the user taps. Accepting
-/// it is the use of the invitation inside it, and survives a kill at any point.
+/// it uses the invitation inside it, and survives a kill at any point.
 package enum ContactRequest: Machine {
   package enum State: UInt8, MachineCode {
     /// This person has not asked yet.
@@ -14,7 +14,7 @@ package enum ContactRequest: Machine {
     /// The contact has been created.
     case accepted
     /// Final. The user rejected it. The person gets no message about it, and asking again changes nothing. Past 4,096
-    /// rejected persons of one address the first of them are forgotten.
+    /// rejected persons of one address, the earliest are forgotten.
     case rejected
     /// Final. There is nothing left to accept.
     case withdrawn
@@ -32,11 +32,11 @@ package enum ContactRequest: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// A person who is not known yet asks, and the user decides.
+    /// An unknown person asks, and the user decides.
     case arriveUndecided
-    /// A person who is not known yet asks, and the address accepts by itself.
+    /// An unknown person asks, and the address accepts automatically.
     case arriveAutomatic
-    /// A person who is not known yet asks, and the limit of waiting requests is reached.
+    /// An unknown person asks, and the limit of waiting requests is reached.
     case arriveTooMany
     /// The same person asks again.
     case repeatAgain
@@ -74,17 +74,17 @@ package enum ContactRequest: Machine {
     case storeRequest
     /// Store the profile and the invitation that came with the repeat, and count it.
     case refreshRequest
-    /// Enter the request in the ledger as something to show.
+    /// Enter the request in the ledger, to be shown.
     case notifyUser
     /// Have the request's notification withdrawn, if it was shown.
     case clearNotification
     /// Record the contact, in the transaction that records its connection.
     case createContact
-    /// Raise peerLeft at the contact's connection: it will never be answered.
+    /// Raise peerLeft at the contact's connection, which will never be answered.
     case endContact
     /// Delete the contact, which was never connected, with its connection.
     case deleteContact
-    /// Erase the invitation, which cannot be used any more.
+    /// Erase the invitation, which can no longer be used.
     case eraseInvitation
     /// Reserve the invitation and have the relay make our mailbox. An extension leaves it to the app.
     case joinInvitation
@@ -189,7 +189,7 @@ package enum ContactRequest: Machine {
     case .arriveUndecided, .arriveAutomatic, .arriveTooMany:
       MachineStep(.received, .refused(.alreadyReceived))
     case .repeatAgain:
-      // Shown already: there is no second notification.
+      // Already shown: there is no second notification.
       MachineStep(.received, .stayed, .refreshRequest)
     case .repeatTooMany:
       MachineStep(.received, .ignored(.askedTooOften))
@@ -212,7 +212,7 @@ package enum ContactRequest: Machine {
     case .repeatAgain, .repeatTooMany:
       MachineStep(.accepting, .ignored(.alreadyAccepting))
     case .accept:
-      // The attempt before may have failed, as without a network.
+      // The previous attempt may have failed, for example without a network.
       MachineStep(.accepting, .stayed, .joinInvitation)
     case .reject:
       MachineStep(.accepting, .refused(.alreadyAccepted))
@@ -276,17 +276,17 @@ package protocol ContactRequestRecord {
   func storeRequest(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
   /// Store the profile and the invitation that came with the repeat, and count it.
   func refreshRequest(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
-  /// Enter the request in the ledger as something to show.
+  /// Enter the request in the ledger, to be shown.
   func notifyUser(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
   /// Have the request's notification withdrawn, if it was shown.
   func clearNotification(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
   /// Record the contact, in the transaction that records its connection.
   func createContact(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
-  /// Raise peerLeft at the contact's connection: it will never be answered.
+  /// Raise peerLeft at the contact's connection, which will never be answered.
   func endContact(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
   /// Delete the contact, which was never connected, with its connection.
   func deleteContact(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
-  /// Erase the invitation, which cannot be used any more.
+  /// Erase the invitation, which can no longer be used.
   func eraseInvitation(_ argument: inout Argument, _ next: ContactRequest.State) throws(Failure)
 }
 

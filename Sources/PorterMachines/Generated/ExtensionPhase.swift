@@ -1,18 +1,18 @@
 // Generated from spec/machines/extension_phase.scxml by porter-machines: change that file, run `make spec`.
 
 /// The phase of a notification extension's process, as the app sees it. One process serves many pushes, one after the
-/// other; it may be frozen between them, so it must hold nothing then (INC-01). A new process begins as created, which
-/// repairs what a crashed one left behind (INC-17). Starting ends within the step that began it: nothing else arrives
+/// other; it may be frozen between them, so it must hold nothing then (INC-01). A new process begins as created, and
+/// repairs what a crashed one left behind (INC-17). Starting ends within the step that began it: no other event arrives
 /// in between.
 package enum ExtensionPhase: Machine {
   package enum State: UInt8, MachineCode {
-    /// The process has just started, and has not needed the chat.
+    /// The process has just started, and has not needed the chat yet.
     case created
     /// Opens the store.
     case starting
     /// Fetches for one or more pushes.
     case active
-    /// Finishes what has begun, within a delay.
+    /// Finishes work in progress within a delay.
     case suspending
     /// Holds nothing.
     case suspended
@@ -35,13 +35,13 @@ package enum ExtensionPhase: Machine {
     case started
     /// The chat did not start; the store is closed.
     case startFailed
-    /// The host wants everything released within a delay.
+    /// Everything must be released within a delay: the host requests it.
     case suspend
     /// The app wants the store.
     case appRunning
-    /// Everything must be released now: a push is about to be answered, the host says so, or time is up.
+    /// Everything must be released now: a push is about to be answered, the host requests it, or time is up.
     case suspendNow
-    /// The chat is suspended: no file of the store is open.
+    /// The chat is suspended: no store file is open.
     case chatSuspended
 
     package var name: String {
@@ -64,7 +64,7 @@ package enum ExtensionPhase: Machine {
     case publishResting
     /// Raise start at the chat lifecycle. Answer: started or startFailed.
     case openChat
-    /// Raise suspend at the chat lifecycle, with the delay that was given.
+    /// Raise suspend at the chat lifecycle, with the given delay.
     case suspendChat
     /// Raise suspendNow at the chat lifecycle.
     case suspendChatNow
@@ -138,7 +138,7 @@ package enum ExtensionPhase: Machine {
     case .started, .startFailed, .chatSuspended:
       MachineStep(.created, .ignored(.notStarted))
     case .suspend:
-      // A store that was opened, but never started, must not stay open either (INC-01).
+      // A store that was opened but never started must not stay open either (INC-01).
       MachineStep(.suspended, .moved, .suspendChat)
     case .appRunning, .suspendNow:
       MachineStep(.suspended, .moved, .suspendChatNow)
@@ -179,7 +179,7 @@ package enum ExtensionPhase: Machine {
     case .started, .startFailed, .appRunning:
       MachineStep(.suspending, .ignored(.alreadySuspending))
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.suspending, .stayed, .suspendChat)
     case .suspendNow:
       MachineStep(.suspended, .moved, .suspendChatNow)
@@ -196,7 +196,7 @@ package enum ExtensionPhase: Machine {
     case .started, .startFailed:
       MachineStep(.suspended, .ignored(.alreadySuspended))
     case .suspend:
-      // The host may have opened the store since; a caller that waits for the event gets it (INC-39).
+      // The host may have opened the store since; a caller waiting for the event gets it (INC-39).
       MachineStep(.suspended, .stayed, .suspendChat)
     case .appRunning, .suspendNow:
       MachineStep(.suspended, .stayed, .suspendChatNow)
@@ -226,7 +226,7 @@ package protocol ExtensionPhaseEffects {
   func publishResting(_ argument: Argument)
   /// Raise start at the chat lifecycle. Answer: started or startFailed.
   func openChat(_ argument: Argument)
-  /// Raise suspend at the chat lifecycle, with the delay that was given.
+  /// Raise suspend at the chat lifecycle, with the given delay.
   func suspendChat(_ argument: Argument)
   /// Raise suspendNow at the chat lifecycle.
   func suspendChatNow(_ argument: Argument)

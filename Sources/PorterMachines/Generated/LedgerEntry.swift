@@ -1,13 +1,13 @@
 // Generated from spec/machines/ledger_entry.scxml by porter-machines: change that file, run `make spec`.
 
-/// One thing that may be shown, in the ledger. An entry goes forward only; each step is taken in the transaction that
-/// changes what it is about, and the badge is computed in the same transaction (INC-60). So a thing is committed once,
-/// shown once, and withdrawn when it was read or deleted elsewhere (INC-46). What a push named and this process could
-/// not fetch is announced with a placeholder; its message replaces the placeholder when it comes (INC-47). What did not
-/// open is tried again when the connection has changed.
+/// One ledger entry: something that may be shown. It only moves forward; each step is taken in the transaction that
+/// changes its subject, and the badge is computed in the same transaction (INC-60). So each thing is committed once,
+/// shown once, and withdrawn when it was read or deleted elsewhere (INC-46). A message that a push named but this
+/// process could not fetch is announced with a placeholder, which the message replaces when it arrives (INC-47).
+/// Content that did not open is tried again when the connection has changed.
 package enum LedgerEntry: Machine {
   package enum State: UInt8, MachineCode {
-    /// Its identity is known, its content is not.
+    /// Its identity is known, but not its content.
     case seen
     /// A placeholder stands for it. It is not in the store, and does not count as unread.
     case announced
@@ -18,16 +18,16 @@ package enum LedgerEntry: Machine {
     case upgraded
     /// It was shown.
     case presented
-    /// It was shown, and says something else now.
+    /// It was shown, and its content has changed since.
     case outdated
-    /// It counts as unread, and is not on screen, by the user's choice: such as a message without a mention in a chat
-    /// that notifies of mentions only.
+    /// It counts as unread but is not on screen, by the user's choice: for example a message without a mention in a
+    /// chat that notifies of mentions only.
     case silenced
-    /// It counts as unread, and its time to be shown is over.
+    /// It counts as unread, and its time to be shown has passed.
     case lapsed
     /// The user has read it.
     case read
-    /// It could not be decrypted or verified. It is never shown as it is, and stops nothing else (INC-41, INC-66).
+    /// It could not be decrypted or verified. It is never shown as it is, and blocks nothing else (INC-41, INC-66).
     case quarantined
     /// Final. Deleted; it must not come back.
     case withdrawn
@@ -52,23 +52,23 @@ package enum LedgerEntry: Machine {
   package enum Event: UInt8, MachineCode {
     /// It was decrypted, and is being committed.
     case commit
-    /// It does not decrypt or does not verify.
+    /// It cannot be decrypted or verified.
     case quarantine
-    /// A push named it, and it could not be fetched.
+    /// A push named it, but it could not be fetched.
     case announce
     /// The notification is handed to the platform.
     case present
     /// The user has read it, here or elsewhere.
     case read
-    /// Its author changed what it says.
+    /// Its author changed its content.
     case edit
     /// It was deleted, by the user or by its author.
     case withdraw
     /// It arrived again.
     case `repeat`
-    /// What it announces is over, such as a call: it is not to be shown any more, and still unread.
+    /// What it announces, such as a call, is over: it must no longer be shown, and stays unread.
     case lapse
-    /// By the user's choice it is not to be shown as it is now.
+    /// By the user's choice it must not be shown as it is now.
     case silence
 
     package var name: String {
@@ -94,7 +94,7 @@ package enum LedgerEntry: Machine {
     case uncountUnread
     /// Show it, under its identifier.
     case show
-    /// Show that something came, under the identifier that the message will have.
+    /// Show that something arrived, under the message's future identifier.
     case showPlaceholder
     /// Show it again under its identifier, without a sound.
     case replace
@@ -102,13 +102,13 @@ package enum LedgerEntry: Machine {
     case remove
     /// Record why it is quarantined.
     case recordReason
-    /// Count one more attempt to open it; there are only so many.
+    /// Count one more attempt to open it; the number of attempts is limited.
     case countAttempt
     /// Have the platform remove the placeholder, unless the notification has the same identifier and replaces it.
     case dropPlaceholder
-    /// Have it wait to be shown, though later ones have been shown.
+    /// Leave it waiting to be shown, although later ones have been shown.
     case waitLate
-    /// Forget a removal that was noted before: what is under its identifier now stays on screen.
+    /// Forget a removal noted earlier: what is under its identifier now stays on screen.
     case keep
 
     package var name: String {
@@ -227,14 +227,14 @@ package enum LedgerEntry: Machine {
     case .commit:
       MachineStep(.upgraded, .moved, .countUnread, .dropPlaceholder)
     case .quarantine:
-      // Nothing authentic stands behind the placeholder any more.
+      // The placeholder no longer stands for anything authentic.
       MachineStep(.quarantined, .moved, .recordReason, .remove)
     case .announce, .`repeat`:
       MachineStep(.announced, .ignored(.alreadyAnnounced))
     case .present, .lapse, .silence:
       MachineStep(.announced, .refused(.notCommitted))
     case .read:
-      // Its chat was read as a whole. The message itself is still to come.
+      // The whole chat was read. The message itself is still to come.
       MachineStep(.announced, .stayed, .remove)
     case .edit:
       MachineStep(.announced, .ignored(.notShownYet))
@@ -255,7 +255,7 @@ package enum LedgerEntry: Machine {
     case .read:
       MachineStep(.read, .moved, .uncountUnread)
     case .edit:
-      // It will be shown as it is then.
+      // It will be shown with its content at that time.
       MachineStep(.committed, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread)
@@ -278,14 +278,14 @@ package enum LedgerEntry: Machine {
     case .read:
       MachineStep(.read, .moved, .uncountUnread, .remove)
     case .edit:
-      // It will be shown as it is then.
+      // It will be shown with its content at that time.
       MachineStep(.upgraded, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread, .remove)
     case .lapse:
       MachineStep(.lapsed, .moved, .remove)
     case .silence:
-      // Nothing is left on screen either.
+      // Nothing stays on screen either.
       MachineStep(.silenced, .moved, .remove)
     }
   }
@@ -329,7 +329,7 @@ package enum LedgerEntry: Machine {
     case .lapse:
       MachineStep(.lapsed, .moved, .remove)
     case .silence:
-      // What is on screen says what was true before the edit.
+      // The screen shows what was true before the edit.
       MachineStep(.silenced, .moved, .remove)
     }
   }
@@ -346,8 +346,8 @@ package enum LedgerEntry: Machine {
     case .read:
       MachineStep(.read, .moved, .uncountUnread)
     case .edit:
-      // What it says now may be shown, such as with a mention. It is then shown like a new one: nothing on screen is
-      // replaced.
+      // Its new content may be shown, for example because of a mention. It is then shown like a new one: nothing on
+      // screen is replaced.
       MachineStep(.committed, .moved, .waitLate)
     case .withdraw:
       MachineStep(.withdrawn, .moved, .uncountUnread)
@@ -386,7 +386,7 @@ package enum LedgerEntry: Machine {
   private static func stepQuarantined(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit:
-      // It was tried again, and opens: such as when what it needs came after it.
+      // It was tried again and opens, for example because what it needs arrived after it.
       MachineStep(.upgraded, .moved, .countUnread)
     case .quarantine:
       // It was tried again, without success.
@@ -432,13 +432,13 @@ package protocol LedgerEntryRecord {
   func remove(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
   /// Record why it is quarantined.
   func recordReason(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
-  /// Count one more attempt to open it; there are only so many.
+  /// Count one more attempt to open it; the number of attempts is limited.
   func countAttempt(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
   /// Have the platform remove the placeholder, unless the notification has the same identifier and replaces it.
   func dropPlaceholder(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
-  /// Have it wait to be shown, though later ones have been shown.
+  /// Leave it waiting to be shown, although later ones have been shown.
   func waitLate(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
-  /// Forget a removal that was noted before: what is under its identifier now stays on screen.
+  /// Forget a removal noted earlier: what is under its identifier now stays on screen.
   func keep(_ argument: inout Argument, _ next: LedgerEntry.State) throws(Failure)
 }
 
@@ -469,7 +469,7 @@ package protocol LedgerEntryEffects {
   associatedtype Argument
   /// Show it, under its identifier.
   func show(_ argument: Argument)
-  /// Show that something came, under the identifier that the message will have.
+  /// Show that something arrived, under the message's future identifier.
   func showPlaceholder(_ argument: Argument)
   /// Show it again under its identifier, without a sound.
   func replace(_ argument: Argument)

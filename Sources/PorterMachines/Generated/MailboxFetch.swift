@@ -1,11 +1,11 @@
 // Generated from spec/machines/mailbox_fetch.scxml by porter-machines: change that file, run `make spec`.
 
-/// Getting one mailbox's messages one by one: get, commit, acknowledge. The answer to an acknowledgement may have the
-/// next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39). A message
-/// that was not acknowledged comes again, and the ledger recognises it, so that giving up is always safe.
+/// Fetches one mailbox's messages one at a time: get, commit, acknowledge. The answer to an acknowledgement may carry
+/// the next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39). A
+/// message that was not acknowledged is delivered again, and the ledger recognises it, so giving up is always safe.
 package enum MailboxFetch: Machine {
   package enum State: UInt8, MachineCode {
-    /// No fetch is under way.
+    /// No fetch is in progress.
     case idle
     /// The relay has been asked.
     case getting
@@ -39,7 +39,7 @@ package enum MailboxFetch: Machine {
     case abandoned
     /// The relay has dropped the message.
     case dropped
-    /// The relay did not have that message any more.
+    /// The relay no longer had that message.
     case noMessage
     /// A wait took too long.
     case timeout
@@ -64,18 +64,18 @@ package enum MailboxFetch: Machine {
     case sendGet
     /// Decrypt and commit the message. Answer: committed or abandoned.
     case deliverMessage
-    /// Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped, noMessage or
+    /// Have the relay drop it, and report what waits after it if it can. Answer: message, empty, dropped, noMessage or
     /// failed.
     case sendAcknowledge
     /// Report to the caller that nothing waits.
     case reportEmpty
     /// Report to the caller that the relay was not reached, or refused.
     case reportFailed
-    /// Drop what the relay still answers.
+    /// Drop any answer that the relay still gives.
     case giveUpRequest
-    /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
+    /// Emit ntfMessage if a push named the message: it is committed, and need not be delivered again.
     case emitMarker
-    /// Let the next one ask.
+    /// Let the next caller ask.
     case releaseMailbox
     /// Starts the timer `deadline`: raise `timeout` after 10000 ms.
     case startDeadline
@@ -196,19 +196,19 @@ package enum MailboxFetch: Machine {
     case .get:
       MachineStep(.acknowledging, .refused(.busy))
     case .message:
-      // It has, and here is the next one.
+      // Dropped; the answer carries the next message.
       MachineStep(.received, .moved, .cancelDeadline, .emitMarker, .deliverMessage, .startDeadline)
     case .empty:
-      // It has, and nothing else waits.
+      // Dropped; nothing else waits.
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .reportEmpty, .releaseMailbox)
     case .failed:
-      // It is committed. If the relay has dropped it, it does not come again, and this is the only moment for its
-      // marker; otherwise the relay gives it again, and the ledger knows it.
+      // The message is committed. If the relay has dropped it, it is not delivered again, and this is the only moment
+      // for its marker; otherwise the relay delivers it again, and the ledger recognises it.
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
     case .committed, .abandoned:
       MachineStep(.acknowledging, .ignored(.late))
     case .dropped, .noMessage:
-      // It does not say what waits.
+      // The relay does not report what waits.
       MachineStep(.idle, .moved, .cancelDeadline, .emitMarker, .releaseMailbox)
     case .timeout:
       MachineStep(.idle, .moved, .giveUpRequest, .emitMarker, .releaseMailbox)
@@ -233,18 +233,18 @@ package protocol MailboxFetchEffects {
   func sendGet(_ argument: Argument)
   /// Decrypt and commit the message. Answer: committed or abandoned.
   func deliverMessage(_ argument: Argument)
-  /// Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped, noMessage or
+  /// Have the relay drop it, and report what waits after it if it can. Answer: message, empty, dropped, noMessage or
   /// failed.
   func sendAcknowledge(_ argument: Argument)
   /// Report to the caller that nothing waits.
   func reportEmpty(_ argument: Argument)
   /// Report to the caller that the relay was not reached, or refused.
   func reportFailed(_ argument: Argument)
-  /// Drop what the relay still answers.
+  /// Drop any answer that the relay still gives.
   func giveUpRequest(_ argument: Argument)
-  /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
+  /// Emit ntfMessage if a push named the message: it is committed, and need not be delivered again.
   func emitMarker(_ argument: Argument)
-  /// Let the next one ask.
+  /// Let the next caller ask.
   func releaseMailbox(_ argument: Argument)
 }
 

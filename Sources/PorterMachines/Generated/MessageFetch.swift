@@ -1,12 +1,13 @@
 // Generated from spec/machines/message_fetch.scxml by porter-machines: change that file, run `make spec`.
 
-/// One message that a command asks for: get, commit, acknowledge, and a look at what waits after it, which stays at the
-/// relay. The command has one result on every path, which the final state names. Each wait has a deadline (INC-39), and
-/// ends earlier when a push waits for the same mailbox for long (INC-43); that for the mailbox itself too, which other
-/// work of this process may have. A message that was not acknowledged comes again, and the ledger recognises it.
+/// One message requested by a command: get, commit, acknowledge, and a look at what waits after it, which stays at the
+/// relay. The command has one result on every path, named by the final state. Each wait has a deadline (INC-39), and
+/// ends earlier when a push has waited for the same mailbox for a long time (INC-43). This includes the wait for the
+/// mailbox itself, which other work of this process may hold. A message that was not acknowledged is delivered again,
+/// and the ledger recognises it.
 package enum MessageFetch: Machine {
   package enum State: UInt8, MachineCode {
-    /// Nothing was done yet.
+    /// Nothing has been done yet.
     case idle
     /// The connection is being claimed.
     case claiming
@@ -16,13 +17,13 @@ package enum MessageFetch: Machine {
     case received
     /// The relay has been asked to drop it.
     case acknowledging
-    /// It is done, and the relay has been asked what waits after it.
+    /// The message is done, and the relay has been asked what waits after it.
     case looking
-    /// Final. No message was taken in, for the reason that the result gives.
+    /// Final. No message was taken in, for the reason given by the result.
     case untaken
     /// Final. Nothing waited.
     case nothing
-    /// Final. The message is committed. Whether another one waits is not known.
+    /// Final. The message is committed. It is not known whether another one waits.
     case taken
     /// Final. The message is committed, and nothing waits after it.
     case last
@@ -51,7 +52,7 @@ package enum MessageFetch: Machine {
     case want
     /// The connection is ours, under a new epoch.
     case claimGranted
-    /// It is not: another running process has it, or the store cannot be read or written.
+    /// The connection is not ours: another running process has it, or the store cannot be read or written.
     case claimFailed
     /// The relay has a message.
     case message
@@ -63,7 +64,7 @@ package enum MessageFetch: Machine {
     case committed
     /// The message could not be committed.
     case abandoned
-    /// The relay has dropped the message, and does not say whether the mailbox holds more.
+    /// The relay has dropped the message, and does not report whether the mailbox holds more.
     case dropped
     /// A wait took too long, or a push that waits for the mailbox asks by itself.
     case timeout
@@ -85,23 +86,23 @@ package enum MessageFetch: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Have the connection, after other work of this process. Answer: claim.granted or claim.failed.
+    /// Claim the connection, after other work of this process. Answer: claim.granted or claim.failed.
     case claimMailbox
-    /// Wait for the connection no longer.
+    /// Stop waiting for the connection.
     case withdrawClaim
     /// Ask the relay for the first message. Answer: message, empty or failed.
     case sendGet
     /// Decrypt and commit the message. Answer: committed or abandoned.
     case deliverMessage
-    /// Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped or failed.
+    /// Have the relay drop it, and report what waits after it if it can. Answer: message, empty, dropped or failed.
     case sendAcknowledge
-    /// Drop what the relay still answers.
+    /// Drop any answer that the relay still gives.
     case giveUpRequest
-    /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
+    /// Emit ntfMessage if a push named the message: it is committed, and need not be delivered again.
     case emitMarker
-    /// Let the next one ask.
+    /// Let the next caller ask.
     case releaseMailbox
-    /// Give the command the result that the final state names.
+    /// Give the command the result named by the final state.
     case answer
     /// Starts the timer `deadline`: raise `timeout` after 10000 ms.
     case startDeadline
@@ -245,17 +246,17 @@ package enum MessageFetch: Machine {
     case .want, .claimGranted, .claimFailed, .committed, .abandoned:
       MachineStep(.acknowledging, .ignored(.late))
     case .message:
-      // It has, and another one waits, which the relay gives again until it is acknowledged.
+      // Dropped; another one waits, which the relay delivers again until it is acknowledged.
       MachineStep(.followed, .moved, .cancelDeadline, .emitMarker, .releaseMailbox, .answer)
     case .empty:
-      // It has, and nothing else waits.
+      // Dropped; nothing else waits.
       MachineStep(.last, .moved, .cancelDeadline, .emitMarker, .releaseMailbox, .answer)
     case .failed:
-      // It is committed. If the relay has dropped it, it does not come again, and this is the only moment for its
-      // marker; otherwise the relay gives it again, and the ledger knows it.
+      // The message is committed. If the relay has dropped it, it is not delivered again, and this is the only moment
+      // for its marker; otherwise the relay delivers it again, and the ledger recognises it.
       MachineStep(.taken, .moved, .cancelDeadline, .emitMarker, .releaseMailbox, .answer)
     case .dropped:
-      // It has, and has to be asked what waits.
+      // Dropped; the relay must be asked what waits.
       MachineStep(.looking, .moved, .cancelDeadline, .emitMarker, .sendGet, .startDeadline)
     case .timeout:
       MachineStep(.taken, .moved, .cancelDeadline, .giveUpRequest, .emitMarker, .releaseMailbox, .answer)
@@ -337,23 +338,23 @@ extension MachineRunner where M == MessageFetch {
 package protocol MessageFetchEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Have the connection, after other work of this process. Answer: claim.granted or claim.failed.
+  /// Claim the connection, after other work of this process. Answer: claim.granted or claim.failed.
   func claimMailbox(_ argument: Argument)
-  /// Wait for the connection no longer.
+  /// Stop waiting for the connection.
   func withdrawClaim(_ argument: Argument)
   /// Ask the relay for the first message. Answer: message, empty or failed.
   func sendGet(_ argument: Argument)
   /// Decrypt and commit the message. Answer: committed or abandoned.
   func deliverMessage(_ argument: Argument)
-  /// Have the relay drop it, and say what waits after it if it can. Answer: message, empty, dropped or failed.
+  /// Have the relay drop it, and report what waits after it if it can. Answer: message, empty, dropped or failed.
   func sendAcknowledge(_ argument: Argument)
-  /// Drop what the relay still answers.
+  /// Drop any answer that the relay still gives.
   func giveUpRequest(_ argument: Argument)
-  /// Emit ntfMessage if a push named the message: it is committed, and need not come again.
+  /// Emit ntfMessage if a push named the message: it is committed, and need not be delivered again.
   func emitMarker(_ argument: Argument)
-  /// Let the next one ask.
+  /// Let the next caller ask.
   func releaseMailbox(_ argument: Argument)
-  /// Give the command the result that the final state names.
+  /// Give the command the result named by the final state.
   func answer(_ argument: Argument)
 }
 

@@ -1,24 +1,24 @@
 // Generated from spec/machines/notification_response.scxml by porter-machines: change that file, run `make spec`.
 
-/// What the user did with one notification: a tap, an action, a reply. It is stored before anything is done, so that
-/// one which reaches an extension, or an app that is not active, waits there until the app is. It is carried out once.
-/// What it does to the store is one transaction with the step to `applied`, so a process that is killed before it has
-/// done nothing, and one that is killed after it does nothing again. What another part carries out in transactions of
-/// its own, such as accepting a contact request, recognises a repeat by itself. Such an acceptance may wait for the
-/// relay, so its profile becomes active when it is begun, in the transaction that begins it, and not again when it is
+/// The user's response to one notification: a tap, an action, a reply. It is stored before anything is done, so a
+/// response that reaches an extension, or an app that is not active, waits in the store until the app is active. It is
+/// carried out once. Its effect on the store is one transaction with the step to `applied`, so a process killed before
+/// it has done nothing, and one killed after it does nothing again. Work that another part carries out in its own
+/// transactions, such as accepting a contact request, recognises a repeat by itself. Such an acceptance may wait for
+/// the relay, so its profile becomes active when it begins, in the transaction that begins it, and not again when it is
 /// carried out.
 package enum NotificationResponse: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by a host; not stored yet.
     case received
-    /// Stored, until an app may carry it out.
+    /// Stored until an app may carry it out.
     case waiting
-    /// An app has begun. If its process ends here, the next one continues. The active profile is committed already, and
+    /// An app has begun. If its process ends here, the next one continues. The active profile is already committed, and
     /// the user may have changed it since.
     case applying
     /// Final. It was carried out.
     case applied
-    /// Final. There was nothing left to carry it out on.
+    /// Final. There was nothing left to act on.
     case stale
 
     package var name: String {
@@ -33,13 +33,13 @@ package enum NotificationResponse: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// It reached an extension, or an app that may not carry it out now.
+    /// It reached an extension, or an app that must not carry it out now.
     case keep
     /// An app may carry it out now: it has just received it, has become active, or tries again.
     case apply
-    /// What it asks for is being committed.
+    /// What it requests is being committed.
     case carriedOut
-    /// What it is about does not exist, belongs to another profile, or cannot be done any more.
+    /// Its subject does not exist, belongs to another profile, or no longer allows it.
     case obsolete
     /// It cannot be carried out now: the relay does not answer, or the store is busy.
     case postpone
@@ -59,13 +59,13 @@ package enum NotificationResponse: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Write down what the user did.
+    /// Store the response.
     case keepResponse
     /// If it accepts a contact request, make the request's profile the active one.
     case activateProfile
-    /// Write down how it ended, and the event for the host, which stays until the host has taken it.
+    /// Store the outcome, and the event for the host, which stays until the host takes it.
     case queueEvent
-    /// Do what the user asked for. Answer: carriedOut, obsolete or postpone.
+    /// Do what the user requested. Answer: carriedOut, obsolete or postpone.
     case carryOut
     /// Raise apply after a pause.
     case retryLater
@@ -208,11 +208,11 @@ package protocol NotificationResponseRecord {
   /// What the event came with, and what is being changed.
   associatedtype Argument
   associatedtype Failure: Error
-  /// Write down what the user did.
+  /// Store the response.
   func keepResponse(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
   /// If it accepts a contact request, make the request's profile the active one.
   func activateProfile(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
-  /// Write down how it ended, and the event for the host, which stays until the host has taken it.
+  /// Store the outcome, and the event for the host, which stays until the host takes it.
   func queueEvent(_ argument: inout Argument, _ next: NotificationResponse.State) throws(Failure)
 }
 
@@ -236,7 +236,7 @@ extension NotificationResponse {
 package protocol NotificationResponseEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Do what the user asked for. Answer: carriedOut, obsolete or postpone.
+  /// Do what the user requested. Answer: carriedOut, obsolete or postpone.
   func carryOut(_ argument: Argument)
   /// Raise apply after a pause.
   func retryLater(_ argument: Argument)

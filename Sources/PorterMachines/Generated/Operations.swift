@@ -1,17 +1,17 @@
 // Generated from spec/machines/operations.scxml by porter-machines: change that file, run `make spec`.
 
 /// Which kinds of work may begin, and how they come to rest. Each piece of work asks before it begins and reports its
-/// end; the engine counts, the machine decides. A suspension ends the kinds in this order, one after the other: what an
-/// earlier one has begun may still need a later one (a message that was received is committed and acknowledged, and
-/// what answers it is handed over) and none needs an earlier one. The deadline belongs to the cycle that armed it, and
-/// so does the end of each piece of work: neither means anything in a later one (INC-21). In quiescent nothing is under
-/// way, and no file of the store or of the relay is open (INC-01). An app in the background stops at the last step but
-/// one: the network is at rest, in the same order, and transactions continue until a suspension follows.
+/// end; the engine counts, the machine decides. A suspension ends the kinds in this order, one after the other: work of
+/// an earlier kind may still need a later one (a received message is committed and acknowledged, and any reply to it is
+/// handed over), and none needs an earlier one. The deadline belongs to the cycle that armed it, and so does the end of
+/// each piece of work: neither means anything in a later one (INC-21). In quiescent no work is in progress, and no file
+/// of the store or of the relay is open (INC-01). An app in the background stops one step before the last: the network
+/// is at rest, in the same order, and transactions continue until a suspension follows.
 package enum Operations: Machine {
   package enum State: UInt8, MachineCode {
-    /// Nothing may begin, and nothing is under way.
+    /// Nothing may begin, and nothing is in progress.
     case quiescent
-    /// The chat has not been started, or was stopped: transactions may begin, and nothing that needs the relay.
+    /// The chat has not been started, or was stopped: transactions may begin, but nothing that needs the relay.
     case storeOnly
     /// Everything may begin.
     case running
@@ -19,9 +19,9 @@ package enum Operations: Machine {
     case drainingNotifications
     /// Fetches end; none begins.
     case drainingReceiving
-    /// What was received is committed and acknowledged; nothing else is.
+    /// Received messages are committed and acknowledged; nothing else is.
     case drainingDelivery
-    /// What is on its way to the relay arrives; nothing else leaves.
+    /// Sends in progress reach the relay; nothing else leaves.
     case drainingSending
     /// The last transactions end.
     case drainingDatabase
@@ -29,9 +29,9 @@ package enum Operations: Machine {
     case stoppingNotifications
     /// Fetches end; none begins.
     case stoppingReceiving
-    /// What was received is committed and acknowledged; nothing else is.
+    /// Received messages are committed and acknowledged; nothing else is.
     case stoppingDelivery
-    /// What is on its way to the relay arrives; nothing else leaves.
+    /// Sends in progress reach the relay; nothing else leaves.
     case stoppingSending
     /// The network is at rest and the relay is released. Transactions may begin.
     case networkStopped
@@ -60,33 +60,33 @@ package enum Operations: Machine {
     case open
     /// The chat is at work: everything may begin.
     case resume
-    /// Everything is to come to rest within a delay. In a cycle that has begun: another delay, from now on.
+    /// Everything must come to rest within a delay. In a cycle that has begun: another delay, from now on.
     case suspend
-    /// Everything is to come to rest immediately.
+    /// Everything must come to rest immediately.
     case suspendNow
     /// The delay is over. The engine drops deadlines of earlier cycles (INC-21).
     case deadline
-    /// Work wants to begin: what is asked of a notification server, and its answers fetched.
+    /// Work asks to begin: requests to a notification server, and fetching its answers.
     case beginNotifications
-    /// Work wants to begin: asking the relay for messages.
+    /// Work asks to begin: asking the relay for messages.
     case beginReceiving
-    /// Work wants to begin: committing a message and acknowledging it.
+    /// Work asks to begin: committing a message and acknowledging it.
     case beginDelivery
-    /// Work wants to begin: handing the relay what is to go out.
+    /// Work asks to begin: sending to the relay.
     case beginSending
-    /// Work wants to begin: a transaction of the store.
+    /// Work asks to begin: a transaction of the store.
     case beginDatabase
-    /// Nothing of this kind is under way in this cycle.
+    /// No work of this kind is in progress in this cycle.
     case idleNotifications
-    /// Nothing of this kind is under way in this cycle.
+    /// No work of this kind is in progress in this cycle.
     case idleReceiving
-    /// Nothing of this kind is under way in this cycle.
+    /// No work of this kind is in progress in this cycle.
     case idleDelivery
-    /// Nothing of this kind is under way in this cycle.
+    /// No work of this kind is in progress in this cycle.
     case idleSending
-    /// Nothing of this kind is under way in this cycle.
+    /// No work of this kind is in progress in this cycle.
     case idleDatabase
-    /// All but transactions is to come to rest, and to stay so.
+    /// All work except transactions must come to rest and stay at rest.
     case stopNetwork
 
     package var name: String {
@@ -124,16 +124,16 @@ package enum Operations: Machine {
     case awaitSending
     /// Answer: idle.database, as soon as no work of this kind is under way.
     case awaitDatabase
-    /// Raise deadline after the delay that was given last.
+    /// Raise deadline after the latest delay.
     case armDeadline
-    /// Take the deadline back.
+    /// Cancel the deadline.
     case cancelDeadline
-    /// Release the relay. Work that is still under way is given up: what it would have committed is not committed, and
-    /// nothing of that was acknowledged.
+    /// Release the relay. Give up work still in progress: what it would have committed is not committed, and none of
+    /// that was acknowledged.
     case giveUpWork
     /// Raise drained at the chat lifecycle.
     case reportQuiescent
-    /// Release the relay. Callers that still wait for an answer of a notification server hear that none will come.
+    /// Release the relay. Report to callers still waiting for a notification server's answer that none will come.
     case releaseRelay
 
     package var name: String {
@@ -287,10 +287,10 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingNotifications, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up when the work resumes.
+      // Cancelled. Work refused in the meantime is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.drainingNotifications, .stayed, .armDeadline)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
@@ -315,10 +315,10 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingReceiving, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up when the work resumes.
+      // Cancelled. Work refused in the meantime is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.drainingReceiving, .stayed, .armDeadline)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
@@ -343,10 +343,10 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingDelivery, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up when the work resumes.
+      // Cancelled. Work refused in the meantime is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.drainingDelivery, .stayed, .armDeadline)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
@@ -371,10 +371,10 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingSending, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up when the work resumes.
+      // Cancelled. Work refused in the meantime is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.drainingSending, .stayed, .armDeadline)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
@@ -399,10 +399,10 @@ package enum Operations: Machine {
     case .open:
       MachineStep(.drainingDatabase, .ignored(.alreadyOpen))
     case .resume:
-      // Called off. What was refused meanwhile is taken up when the work resumes.
+      // Cancelled. Work refused in the meantime is taken up when the work resumes.
       MachineStep(.running, .moved, .cancelDeadline)
     case .suspend:
-      // The delay given last counts.
+      // The latest delay counts.
       MachineStep(.drainingDatabase, .stayed, .armDeadline)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .cancelDeadline, .giveUpWork)
@@ -427,7 +427,7 @@ package enum Operations: Machine {
     case .resume:
       MachineStep(.running, .moved)
     case .suspend:
-      // The rest comes to rest in the same order, now within a delay.
+      // The remaining kinds come to rest in the same order, now within a delay.
       MachineStep(.drainingNotifications, .moved, .armDeadline, .awaitNotifications)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .giveUpWork)
@@ -454,7 +454,7 @@ package enum Operations: Machine {
     case .resume:
       MachineStep(.running, .moved)
     case .suspend:
-      // The rest comes to rest in the same order, now within a delay.
+      // The remaining kinds come to rest in the same order, now within a delay.
       MachineStep(.drainingReceiving, .moved, .armDeadline, .awaitReceiving)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .giveUpWork)
@@ -481,7 +481,7 @@ package enum Operations: Machine {
     case .resume:
       MachineStep(.running, .moved)
     case .suspend:
-      // The rest comes to rest in the same order, now within a delay.
+      // The remaining kinds come to rest in the same order, now within a delay.
       MachineStep(.drainingDelivery, .moved, .armDeadline, .awaitDelivery)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .giveUpWork)
@@ -508,7 +508,7 @@ package enum Operations: Machine {
     case .resume:
       MachineStep(.running, .moved)
     case .suspend:
-      // The rest comes to rest in the same order, now within a delay.
+      // The remaining kinds come to rest in the same order, now within a delay.
       MachineStep(.drainingSending, .moved, .armDeadline, .awaitSending)
     case .suspendNow:
       MachineStep(.quiescent, .moved, .giveUpWork)
@@ -575,16 +575,16 @@ package protocol OperationsEffects {
   func awaitSending(_ argument: Argument)
   /// Answer: idle.database, as soon as no work of this kind is under way.
   func awaitDatabase(_ argument: Argument)
-  /// Raise deadline after the delay that was given last.
+  /// Raise deadline after the latest delay.
   func armDeadline(_ argument: Argument)
-  /// Take the deadline back.
+  /// Cancel the deadline.
   func cancelDeadline(_ argument: Argument)
-  /// Release the relay. Work that is still under way is given up: what it would have committed is not committed, and
-  /// nothing of that was acknowledged.
+  /// Release the relay. Give up work still in progress: what it would have committed is not committed, and none of that
+  /// was acknowledged.
   func giveUpWork(_ argument: Argument)
   /// Raise drained at the chat lifecycle.
   func reportQuiescent(_ argument: Argument)
-  /// Release the relay. Callers that still wait for an answer of a notification server hear that none will come.
+  /// Release the relay. Report to callers still waiting for a notification server's answer that none will come.
   func releaseRelay(_ argument: Argument)
 }
 

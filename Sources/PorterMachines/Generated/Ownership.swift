@@ -1,22 +1,22 @@
 // Generated from spec/machines/ownership.scxml by porter-machines: change that file, run `make spec`.
 
-/// Who may advance one connection, as one process sees it. A claim is a stored epoch and nothing else: while it lasts,
-/// no lock is held and nothing is written (INC-07, INC-20), and any other process may take it over. The store refuses a
-/// commit under an older epoch (INC-04); this machine decides what a process does then. Only a process that is frozen
-/// inside one of its transactions, which take a few milliseconds, keeps others from writing: the kernel holds SQLite's
-/// lock until that process continues or ends. A host prevents this by suspending before it is frozen (INC-01). A
-/// process that finds the lock held gives up within its deadline, and reports who holds it (INC-18).
+/// The right to advance one connection, as one process sees it. A claim is a stored epoch and nothing else: while it
+/// lasts, no lock is held and nothing is written (INC-07, INC-20), and any other process may take it over. The store
+/// refuses a commit under an older epoch (INC-04); this machine decides what a process does then. Only a process that
+/// is frozen inside one of its transactions, which take a few milliseconds, keeps others from writing: the kernel holds
+/// SQLite's lock until that process continues or ends. A host prevents this by suspending before it is frozen (INC-01).
+/// A process that finds the lock held gives up within its deadline, and reports the holder (INC-18).
 package enum Ownership: Machine {
   package enum State: UInt8, MachineCode {
-    /// No work of this process.
+    /// This process has no work on it.
     case free
     /// Reads, then writes if nothing changed in between. Neither step waits for another process.
     case claiming
     /// The stored epoch was ours at the last read.
     case held
-    /// The epoch may be another process's: nothing is decided from memory before it has been read again.
+    /// The epoch may be another process's: nothing is decided from memory until it has been read again.
     case stale
-    /// Another process owns it. Our work is discarded; what that process committed is being read.
+    /// Another process owns it. Our work is discarded; the other process's commits are being read.
     case lost
 
     package var name: String {
@@ -31,7 +31,7 @@ package enum Ownership: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// Work on the connection is to begin.
+    /// Work on the connection is about to begin.
     case want
     /// It has no owner, or one that gives way: this process, one that has ended, is suspended or frozen, an app at work
     /// in the background, and for an app any extension.
@@ -46,15 +46,15 @@ package enum Ownership: Machine {
     case missing
     /// The store cannot be read or written.
     case failed
-    /// Another process reported a change, or asks for the connection; or this process may have been frozen.
+    /// Another process reported a change or requests the connection, or this process may have been frozen.
     case suspected
     /// The stored epoch is still ours.
     case confirmed
     /// The stored epoch is another process's: the store refused a commit, or a read showed it.
     case displaced
-    /// What the other process committed has been read.
+    /// The other process's commits have been read.
     case reloaded
-    /// The work has ended, however it ended.
+    /// The work has ended, whatever its outcome.
     case finished
 
     package var name: String {
@@ -76,9 +76,10 @@ package enum Ownership: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Read who owns the connection, and whether that process is running and at work. Answer: owner, missing or failed.
+    /// Read which process owns the connection, and whether that process is running and at work. Answer: owner, missing
+    /// or failed.
     case readOwner
-    /// Write the next epoch and this instance, if the epoch is still the one that was read. Answer: granted, raced,
+    /// Write the next epoch and this instance, if the epoch has not changed since it was read. Answer: granted, raced,
     /// missing or failed.
     case takeEpoch
     /// Report to the requester that the work may begin, under this epoch.
@@ -251,9 +252,10 @@ extension MachineRunner where M == Ownership {
 package protocol OwnershipEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Read who owns the connection, and whether that process is running and at work. Answer: owner, missing or failed.
+  /// Read which process owns the connection, and whether that process is running and at work. Answer: owner, missing or
+  /// failed.
   func readOwner(_ argument: Argument)
-  /// Write the next epoch and this instance, if the epoch is still the one that was read. Answer: granted, raced,
+  /// Write the next epoch and this instance, if the epoch has not changed since it was read. Answer: granted, raced,
   /// missing or failed.
   func takeEpoch(_ argument: Argument)
   /// Report to the requester that the work may begin, under this epoch.

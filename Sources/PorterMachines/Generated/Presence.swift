@@ -2,18 +2,18 @@
 
 /// Whether the process of the other role is at work, as far as this one knows. The kernel answers first: a process
 /// holds the lock on its role's phase file while it is at work and releases it before it suspends, and the lock ends
-/// with the process, so that no stale flag is left behind (INC-12, INC-13, INC-17). A process that was frozen without
-/// notice still holds it: the holder is therefore asked too, and has to answer within a time that a push can afford
-/// (INC-11, INC-32). No answer is kept: each question starts afresh.
+/// with the process, so no stale flag is left behind (INC-12, INC-13, INC-17). A process frozen without notice still
+/// holds it, so the holder is asked too, and must answer within a time that a push can afford (INC-11, INC-32). No
+/// answer is kept: each question starts afresh.
 package enum Presence: Machine {
   package enum State: UInt8, MachineCode {
     /// Not asked yet.
     case unknown
-    /// First the kernel, then the process itself is asked. Nothing is held meanwhile.
+    /// First the kernel is asked, then the process itself. Nothing is held in the meantime.
     case asking
     /// It was at work when last asked.
     case alive
-    /// It holds its lock, and did not answer when last asked.
+    /// It holds its lock, but did not answer when last asked.
     case silent
     /// It was not at work when last asked.
     case gone
@@ -32,17 +32,17 @@ package enum Presence: Machine {
   package enum Event: UInt8, MachineCode {
     /// A caller asks.
     case question
-    /// No process holds the lock of that role.
+    /// No process holds that role's lock.
     case lockFree
     /// A process holds it, and listens on the channel.
     case lockHeld
     /// A process holds it but cannot be asked: it does not listen, or this process cannot send.
     case lockMute
-    /// An authentic message from that role: the answer to our question, or its announcement that it has started.
+    /// An authentic message from that role: the answer to our question, or the announcement that it has started.
     case here
-    /// It did not answer in time: it is frozen, or hangs.
+    /// It did not answer in time: it is frozen or hangs.
     case patienceOver
-    /// This process closes its end of the channel: no answer can arrive any more.
+    /// This process closes its end of the channel: answers can no longer arrive.
     case deaf
 
     package var name: String {
@@ -59,7 +59,7 @@ package enum Presence: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Ask the kernel who holds the lock of that role. Answer: lock.
+    /// Ask the kernel which process holds that role's lock. Answer: lock.
     case readLock
     /// Ask "are you there?" on the channel. Answer: here, if it is.
     case sendAsk
@@ -218,7 +218,7 @@ extension MachineRunner where M == Presence {
 package protocol PresenceEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Ask the kernel who holds the lock of that role. Answer: lock.
+  /// Ask the kernel which process holds that role's lock. Answer: lock.
   func readLock(_ argument: Argument)
   /// Ask "are you there?" on the channel. Answer: here, if it is.
   func sendAsk(_ argument: Argument)

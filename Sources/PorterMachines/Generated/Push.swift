@@ -1,20 +1,20 @@
 // Generated from spec/machines/push.scxml by porter-machines: change that file, run `make spec`.
 
-/// One push in an extension or an app, from its arrival to its answer. It is a hint: whatever waits is fetched
-/// (INC-38). It ends exactly once, on every path, with an outcome (INC-30, INC-31); the answer is the last thing that
-/// happens, after the store is closed (INC-48); every state but the last has an expire edge that waits for nothing.
-/// What cannot improve ends without waiting (INC-32). A message that it names and that did not come is announced with a
-/// placeholder; a push that could not even read what it is about gives a notice. A round in the background, which does
-/// not know whether anything waits, gives one only of a store that does not open. An app on screen has neither. Whether
-/// it is a call's is known when its mailbox was looked into, so that each push has a machine of its own, and none waits
-/// for what another one waits for (INC-43). What waits in the outboxes is sent when it is settled what is shown, and
+/// One push in an extension or an app, from its arrival to its answer. It is a hint: everything that waits is fetched
+/// (INC-38). It ends exactly once, on every path, with an outcome (INC-30, INC-31); the answer comes last, after the
+/// store is closed (INC-48); every state but the last has an expire edge that waits for nothing. A push whose outcome
+/// cannot improve ends without waiting (INC-32). A message that it names but that did not arrive is announced with a
+/// placeholder; a push that could not even read its subject gives a notice. A round in the background, which does not
+/// know whether anything waits, gives a notice only for a store that does not open. An app on screen gives neither.
+/// Whether a push is a call's is known only once its mailbox has been checked, so each push has its own machine, and
+/// none waits for what another one waits for (INC-43). The outboxes are sent once the content to show is settled, and
 /// only for a moment. What the user has muted or hidden stays so. The outcome is the first of these that applies, when
 /// the store is released: expired, stopped, locked, wrongSchema, presented (there is something to show), failed,
-/// quarantined (the push itself, or all that came), offline, verified, yielded, unknown (unless something came),
-/// nothingNew.
+/// quarantined (the push itself, or everything that arrived), offline, verified, yielded, unknown (unless something
+/// arrived), nothingNew.
 package enum Push: Machine {
   package enum State: UInt8, MachineCode {
-    /// Handed over by the system; its form is looked at.
+    /// Handed over by the system; its form is checked.
     case received
     /// Which process acts: the app, or this one?
     case deciding
@@ -22,7 +22,7 @@ package enum Push: Machine {
     case openingStore
     /// Opens the sealed payload.
     case decoding
-    /// Proves the token, although the app does not run (INC-62).
+    /// Proves the token while the app is not running (INC-62).
     case verifying
     /// Takes the next connection, or finds that none is left.
     case claiming
@@ -36,13 +36,13 @@ package enum Push: Machine {
     case presenting
     /// What is shown is settled, and what is left in the outboxes is sent. Nothing here changes the outcome.
     case sending
-    /// The store is being released. Nothing is waited for, so that time being up changes nothing.
+    /// The store is being released. Nothing is waited for, so running out of time changes nothing.
     case releasing
     /// Final. Something is shown.
     case presented
     /// Final. There was nothing to show.
     case nothingNew
-    /// Final. Another process does it.
+    /// Final. Another process fetches.
     case yielded
     /// Final. The token was verified.
     case verified
@@ -50,15 +50,15 @@ package enum Push: Machine {
     case locked
     /// Final. No relay was reached.
     case offline
-    /// Final. Time was up; the content is the best there was.
+    /// Final. Time was up; the content is the best available.
     case expired
-    /// Final. The push is not about anything known here.
+    /// Final. The push is about nothing known here.
     case unknown
-    /// Final. What came is quarantined, and is not shown.
+    /// Final. What arrived is quarantined, and is not shown.
     case quarantined
     /// Final. The user stopped the chat.
     case stopped
-    /// Final. The app must be started once, to migrate the store (INC-23).
+    /// Final. The app must be started once to migrate the store (INC-23).
     case wrongSchema
     /// Final. The store failed.
     case failed
@@ -124,12 +124,12 @@ package enum Push: Machine {
     case decodedMessage
     /// The payload is a verification code.
     case decodedVerification
-    /// Everything it names is already recorded (INC-34, INC-36), and no notice is on screen, which may be about
+    /// Everything it names is already recorded (INC-34, INC-36), and no notice is on screen, which might be about
     /// something else.
     case decodedRepeat
-    /// It decrypts, but names no known connection, such as one of a deleted contact.
+    /// It decrypts, but the connections it names are unknown, such as that of a deleted contact.
     case decodedUnknown
-    /// It does not decrypt or does not verify.
+    /// It cannot be decrypted or verified.
     case decodedUndecryptable
     /// The token is active, or the code is recorded and will be sent again (INC-62).
     case verifyDone
@@ -143,11 +143,11 @@ package enum Push: Machine {
     case claimBusy
     /// It has been deleted.
     case claimMissing
-    /// Its record is damaged; the others have their turn (INC-44).
+    /// Its record is damaged; the others get their turn (INC-44).
     case claimDamaged
-    /// The store cannot be read or written. What is already committed is shown all the same.
+    /// The store cannot be read or written. What is already committed is still shown.
     case claimFailed
-    /// All connections have been looked into.
+    /// All connections have been checked.
     case claimNoneLeft
     /// The mailbox gave a message.
     case fetchMessage
@@ -155,48 +155,49 @@ package enum Push: Machine {
     case fetchEmpty
     /// The relay cannot be reached.
     case fetchOffline
-    /// The relay does not know the mailbox, or does not accept our key.
+    /// The relay does not know the mailbox, or rejects our key.
     case fetchDenied
     /// Message, ratchet, ledger and badge are committed.
     case commitDone
-    /// The same, and a call is waiting for its user.
+    /// Message, ratchet, ledger and badge are committed, and a call is waiting for its user.
     case commitCall
-    /// A call that this push did not commit is waiting for its user: the app or a command has committed it, or it was
-    /// recorded before and not shown.
+    /// A call that this push did not commit is waiting for its user: the app or a command committed it, or it was
+    /// recorded earlier and not shown.
     case callCame
-    /// A call has waited long enough; the other mailboxes are looked into afterwards.
+    /// A call has waited long enough; the other mailboxes are checked afterwards.
     case callWaits
-    /// A later push waits for this mailbox, which may be a call's, and the relay has not answered for long: that one
-    /// asks again.
+    /// A later push waits for this mailbox, which may be a call's, and the relay has not answered for a long time: the
+    /// later push asks again.
     case mailboxTaken
     /// The ledger has it already; nothing changed.
     case commitRepeat
-    /// It does not decrypt; it is committed as quarantined, with the reason (INC-41, INC-66).
+    /// It cannot be decrypted; it is committed as quarantined, with the reason (INC-41, INC-66).
     case commitQuarantined
     /// Another process has taken the connection: our epoch is over (INC-04, INC-05).
     case commitStale
-    /// What is recorded of this connection is damaged. The message stays at the relay, and the other connections have
-    /// their turn (INC-44, INC-66).
+    /// The record of this connection is damaged. The message stays at the relay, and the other connections get their
+    /// turn (INC-44, INC-66).
     case commitDamaged
     /// The store cannot write.
     case commitFailed
-    /// The relay has dropped the message, and does not say whether the mailbox holds more.
+    /// The relay has dropped the message, and does not report whether the mailbox holds more.
     case acknowledged
     /// The relay did not answer. The message is committed; a repeat will be recognised.
     case acknowledgeFailed
-    /// There is something to show, or to withdraw; it is recorded as shown.
+    /// There is something to show or withdraw; it is recorded as shown.
     case composedShow
-    /// Nothing that came is to be shown, but placeholders for what did not come are; they are recorded as announced.
+    /// Nothing that arrived is to be shown, but placeholders for what did not arrive are; they are recorded as
+    /// announced.
     case composedAnnounced
     /// There is nothing to show.
     case composedNothing
-    /// Nothing of the outboxes is under way any more: it is sent, it waits for later, or the moment for it is over.
+    /// Sending from the outboxes has ended: each entry is sent or waits for later, or the time for sending is over.
     case sent
-    /// Time is up: the deadline is near, or the system says so.
+    /// Time is up: the deadline is near, or the system reports it.
     case expire
-    /// The store is released. There is something to show, or to withdraw.
+    /// The store is released. There is something to show or withdraw.
     case releasedPresented
-    /// The store is released. All is read, muted, or recorded already (INC-37).
+    /// The store is released. Everything is read, muted, or already recorded (INC-37).
     case releasedNothingNew
     /// The store is released. Another process fetches.
     case releasedYielded
@@ -208,9 +209,9 @@ package enum Push: Machine {
     case releasedOffline
     /// The store is released. Time is up.
     case releasedExpired
-    /// The store is released. The push is not about anything known here.
+    /// The store is released. The push is about nothing known here.
     case releasedUnknown
-    /// The store is released. What came is quarantined.
+    /// The store is released. What arrived is quarantined.
     case releasedQuarantined
     /// The store is released. The user stopped the chat.
     case releasedStopped
@@ -286,50 +287,51 @@ package enum Push: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Find out which process acts. Answer: app.
+    /// Determine which process acts. Answer: app.
     case readAppPhase
     /// Open the store as an extension, without migrating. Answer: store.
     case openStore
-    /// Decrypt the payload and look its connections up. Answer: decoded.
+    /// Decrypt the payload and look up its connections. Answer: decoded.
     case decodePayload
-    /// Record the payload with its reason. It is not shown.
+    /// Record the payload with its reason. Do not show it.
     case quarantinePayload
     /// Raise push.verification at the token, and send the code. Answer: verify.
     case verifyToken
     /// Claim the next connection in a short transaction. Answer: claim.
     case claimNext
-    /// Give the connection back.
+    /// Release the connection.
     case releaseClaim
-    /// Ask the relay for the next message; nothing is held meanwhile. Answer: fetch.
+    /// Ask the relay for the next message; hold nothing in the meantime. Answer: fetch.
     case fetchMessage
     /// Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit.
     case commitMessage
-    /// From now on the answer has a second: raise call.waits then.
+    /// Give the answer one second from now: raise call.waits then.
     case armCallDeadline
-    /// Drop what the relay still answers, and look into this mailbox again after the others.
+    /// Drop any answer that the relay still gives, and check this mailbox again after the others.
     case putMailboxBack
-    /// Drop what was computed and could not be committed.
+    /// Drop what was computed but could not be committed.
     case discardWork
-    /// Tell the relay that the message is committed, and have it say what is next if it can. Answer: fetch,
+    /// Acknowledge the committed message to the relay, and have the relay report what is next if it can. Answer: fetch,
     /// acknowledged or acknowledgeFailed.
     case acknowledge
-    /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
+    /// Decide from the ledger and the policy what to show, and record it as shown in the same transaction. Answer:
     /// composed.
     case composeContent
-    /// Hand over to the relay what waits in the outboxes, if no other push is in progress and the relay was reached;
-    /// not for long. Answer: sent.
+    /// Hand the relay what waits in the outboxes, if no other push is in progress and the relay was reached; only for a
+    /// short time. Answer: sent.
     case sendOutbox
     /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
-    /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
-    /// to do. It contains no name. Nothing on screen, where the app says it.
+    /// If the answer shows nothing, and it is not known what the push is about, give a notice of what is wrong and what
+    /// to do. It contains no name. Give none on screen, where the app reports it, none for verification and silent
+    /// pushes and for those that do not decode, and none for a round while one is shown.
     case composeNotice
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
-    /// Close the store, and whatever else a frozen process must not hold, unless another push is in progress; an app on
+    /// Close the store, and anything else a frozen process must not hold, unless another push is in progress; an app on
     /// screen keeps them. Answer: released, with the outcome.
     case releaseStore
-    /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
+    /// Give the caller content, badge, withdrawals, the outcome (the final state's name), and the trace.
     case answer
 
     package var name: String {
@@ -456,7 +458,7 @@ package enum Push: Machine {
       .releasedFailed:
       MachineStep(.received, .ignored(.early))
     case .expire:
-      // Also while everything is being released for the pushes before it; the store may be open.
+      // Also while everything is being released for earlier pushes; the store may be open.
       MachineStep(.releasing, .moved, .composeBest, .releaseStore)
     }
   }
@@ -479,7 +481,8 @@ package enum Push: Machine {
     case .appRunning, .appStopped, .appWoke, .expire:
       MachineStep(.releasing, .moved, .releaseStore)
     case .appInactive:
-      // An app that suspends or is at work in the background is no reason to wait: claims keep the two apart (INC-07).
+      // An app that is suspending or at work in the background is no reason to wait: claims keep the two apart
+      // (INC-07).
       MachineStep(.openingStore, .moved, .openStore)
     }
   }
@@ -593,8 +596,8 @@ package enum Push: Machine {
     case .claimFailed, .claimNoneLeft:
       MachineStep(.presenting, .moved, .composeContent)
     case .callCame:
-      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
-      // the relay.
+      // An app takes in messages by itself while its push waits for it; a command may do so while a push waits for the
+      // relay.
       MachineStep(.claiming, .stayed, .armCallDeadline)
     case .callWaits:
       // A call must not wait as long as a message may.
@@ -628,14 +631,14 @@ package enum Push: Machine {
     case .fetchEmpty, .fetchOffline, .fetchDenied:
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
     case .callCame:
-      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
-      // the relay.
+      // An app takes in messages by itself while its push waits for it; a command may do so while a push waits for the
+      // relay.
       MachineStep(.fetching, .stayed, .armCallDeadline)
     case .callWaits:
       // A call must not wait as long as a message may.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .mailboxTaken:
-      // What the later push finds is found for both.
+      // What the later push finds counts for both.
       MachineStep(.claiming, .moved, .putMailboxBack, .releaseClaim, .claimNext)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -666,8 +669,8 @@ package enum Push: Machine {
     case .commitCall:
       MachineStep(.acknowledging, .moved, .acknowledge, .armCallDeadline)
     case .callCame:
-      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
-      // the relay.
+      // An app takes in messages by itself while its push waits for it; a command may do so while a push waits for the
+      // relay.
       MachineStep(.committing, .stayed, .armCallDeadline)
     case .callWaits:
       // A call must not wait as long as a message may.
@@ -677,7 +680,7 @@ package enum Push: Machine {
     case .commitDamaged:
       MachineStep(.claiming, .moved, .discardWork, .releaseClaim, .claimNext)
     case .commitFailed:
-      // Such as a full disk. What is already committed is shown all the same.
+      // For example a full disk. What is already committed is still shown.
       MachineStep(.presenting, .moved, .cancelWork, .composeContent)
     case .expire:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
@@ -704,13 +707,13 @@ package enum Push: Machine {
     case .storeFailed:
       MachineStep(.releasing, .moved, .cancelWork, .composeBest, .releaseStore)
     case .fetchMessage:
-      // It is dropped, and its answer has the next one.
+      // Dropped; the answer carries the next one.
       MachineStep(.committing, .moved, .commitMessage)
     case .fetchEmpty:
       MachineStep(.claiming, .moved, .releaseClaim, .claimNext)
     case .callCame:
-      // An app takes the messages in by itself while its push waits for it; a command may do so while a push waits for
-      // the relay.
+      // An app takes in messages by itself while its push waits for it; a command may do so while a push waits for the
+      // relay.
       MachineStep(.acknowledging, .stayed, .armCallDeadline)
     case .callWaits:
       // A call must not wait as long as a message may.
@@ -797,8 +800,8 @@ package enum Push: Machine {
     case .releasedLocked:
       MachineStep(.locked, .moved, .composeNotice, .answer)
     case .releasedOffline:
-      // A message that the push names has its placeholder; of a subscription that was turned off only that something
-      // waits is known.
+      // A message that the push names has its placeholder; for a subscription that was turned off, it is only known
+      // that something waits.
       MachineStep(.offline, .moved, .composeNotice, .answer)
     case .releasedExpired:
       MachineStep(.expired, .moved, .composeNotice, .answer)
@@ -1045,50 +1048,51 @@ extension MachineRunner where M == Push {
 package protocol PushEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Find out which process acts. Answer: app.
+  /// Determine which process acts. Answer: app.
   func readAppPhase(_ argument: Argument)
   /// Open the store as an extension, without migrating. Answer: store.
   func openStore(_ argument: Argument)
-  /// Decrypt the payload and look its connections up. Answer: decoded.
+  /// Decrypt the payload and look up its connections. Answer: decoded.
   func decodePayload(_ argument: Argument)
-  /// Record the payload with its reason. It is not shown.
+  /// Record the payload with its reason. Do not show it.
   func quarantinePayload(_ argument: Argument)
   /// Raise push.verification at the token, and send the code. Answer: verify.
   func verifyToken(_ argument: Argument)
   /// Claim the next connection in a short transaction. Answer: claim.
   func claimNext(_ argument: Argument)
-  /// Give the connection back.
+  /// Release the connection.
   func releaseClaim(_ argument: Argument)
-  /// Ask the relay for the next message; nothing is held meanwhile. Answer: fetch.
+  /// Ask the relay for the next message; hold nothing in the meantime. Answer: fetch.
   func fetchMessage(_ argument: Argument)
   /// Decrypt and commit in one transaction, under the epoch of the claim. Answer: commit.
   func commitMessage(_ argument: Argument)
-  /// From now on the answer has a second: raise call.waits then.
+  /// Give the answer one second from now: raise call.waits then.
   func armCallDeadline(_ argument: Argument)
-  /// Drop what the relay still answers, and look into this mailbox again after the others.
+  /// Drop any answer that the relay still gives, and check this mailbox again after the others.
   func putMailboxBack(_ argument: Argument)
-  /// Drop what was computed and could not be committed.
+  /// Drop what was computed but could not be committed.
   func discardWork(_ argument: Argument)
-  /// Tell the relay that the message is committed, and have it say what is next if it can. Answer: fetch, acknowledged
-  /// or acknowledgeFailed.
+  /// Acknowledge the committed message to the relay, and have the relay report what is next if it can. Answer: fetch,
+  /// acknowledged or acknowledgeFailed.
   func acknowledge(_ argument: Argument)
-  /// Decide from the ledger and the policy what to show, and record in the same transaction that it is shown. Answer:
+  /// Decide from the ledger and the policy what to show, and record it as shown in the same transaction. Answer:
   /// composed.
   func composeContent(_ argument: Argument)
-  /// Hand over to the relay what waits in the outboxes, if no other push is in progress and the relay was reached; not
-  /// for long. Answer: sent.
+  /// Hand the relay what waits in the outboxes, if no other push is in progress and the relay was reached; only for a
+  /// short time. Answer: sent.
   func sendOutbox(_ argument: Argument)
   /// Like composeContent, from what is committed, without waiting and without an answer.
   func composeBest(_ argument: Argument)
-  /// If the answer shows nothing, and it is not known what the push is about: give a notice of what is wrong and what
-  /// to do. It contains no name. Nothing on screen, where the app says it.
+  /// If the answer shows nothing, and it is not known what the push is about, give a notice of what is wrong and what
+  /// to do. It contains no name. Give none on screen, where the app reports it, none for verification and silent pushes
+  /// and for those that do not decode, and none for a round while one is shown.
   func composeNotice(_ argument: Argument)
   /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
   func cancelWork(_ argument: Argument)
-  /// Close the store, and whatever else a frozen process must not hold, unless another push is in progress; an app on
+  /// Close the store, and anything else a frozen process must not hold, unless another push is in progress; an app on
   /// screen keeps them. Answer: released, with the outcome.
   func releaseStore(_ argument: Argument)
-  /// Give the caller content, badge, withdrawals, the outcome, which is the final state's name, and the trace.
+  /// Give the caller content, badge, withdrawals, the outcome (the final state's name), and the trace.
   func answer(_ argument: Argument)
 }
 

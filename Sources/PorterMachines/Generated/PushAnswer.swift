@@ -1,15 +1,15 @@
 // Generated from spec/machines/push_answer.scxml by porter-machines: change that file, run `make spec`.
 
-/// The answer to one push, between the caller that waits for it, the deadline and the engine. Each push has its own
-/// deadline, and is answered exactly once, also if the engine hangs in the operating system (INC-30, INC-31). What is
-/// staged is what will be recorded as shown; an answer that was given without it leaves nothing recorded (INC-38).
+/// The answer to one push, between the caller waiting for it, the deadline and the engine. Each push has its own
+/// deadline, and is answered exactly once, even if the engine hangs in the operating system (INC-30, INC-31). What is
+/// staged will be recorded as shown; an answer given without it leaves nothing recorded (INC-38).
 package enum PushAnswer: Machine {
   package enum State: UInt8, MachineCode {
-    /// The engine has not taken it up: it is busy, or everything is being released for the pushes before it.
+    /// The engine has not taken it up: it is busy, or everything is being released for earlier pushes.
     case queued
-    /// The engine works on it.
+    /// The engine is working on it.
     case running
-    /// Time is up; the engine gives the best there is.
+    /// Time is up; the engine gives the best answer available.
     case expiring
     /// What it shows is settled. The engine records it, and releases the store.
     case staged
@@ -28,9 +28,9 @@ package enum PushAnswer: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The engine takes it up: nothing is being released for the pushes before it.
+    /// The engine takes it up: nothing is being released for earlier pushes.
     case begin
-    /// Its time is up, by its deadline or because the host says so.
+    /// Its time is up, by its deadline or because the host reports it.
     case expire
     /// The engine has decided what the answer shows, and is about to record it as shown.
     case stage
@@ -51,15 +51,15 @@ package enum PushAnswer: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Have the engine end the push, and interrupt what it waits for.
+    /// Have the engine end the push, and interrupt its waits.
     case hurry
-    /// Have the engine end the push, which has not begun. Other pushes are not interrupted.
+    /// Have the engine end the push, which has not begun. Do not interrupt other pushes.
     case withdraw
     /// Keep what is staged, for an answer without the engine.
     case keep
     /// Answer with what was staged.
     case useStaged
-    /// Give the caller the answer: the engine's, what was staged, or that time was up.
+    /// Give the caller the answer: the engine's, the staged one, or that time was up.
     case answer
 
     package var name: String {
@@ -200,15 +200,15 @@ extension MachineRunner where M == PushAnswer {
 package protocol PushAnswerEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Have the engine end the push, and interrupt what it waits for.
+  /// Have the engine end the push, and interrupt its waits.
   func hurry(_ argument: Argument)
-  /// Have the engine end the push, which has not begun. Other pushes are not interrupted.
+  /// Have the engine end the push, which has not begun. Do not interrupt other pushes.
   func withdraw(_ argument: Argument)
   /// Keep what is staged, for an answer without the engine.
   func keep(_ argument: Argument)
   /// Answer with what was staged.
   func useStaged(_ argument: Argument)
-  /// Give the caller the answer: the engine's, what was staged, or that time was up.
+  /// Give the caller the answer: the engine's, the staged one, or that time was up.
   func answer(_ argument: Argument)
 }
 

@@ -1,15 +1,15 @@
 // Generated from spec/machines/round.scxml by porter-machines: change that file, run `make spec`.
 
-/// Work that is done in rounds, such as asking the relay for news: one round at a time, and one more if it was wanted
-/// again meanwhile, however often. What came after a round had looked is found by the next, and a thousand wake-ups do
-/// not make a thousand rounds.
+/// Work done in rounds, such as asking the relay for news: one round at a time, and one more if requested during it,
+/// however often. What arrives after a round has looked is found by the next, and a thousand wake-ups do not cause a
+/// thousand rounds.
 package enum Round: Machine {
   package enum State: UInt8, MachineCode {
-    /// No round is under way, and none is wanted.
+    /// No round is in progress, and none is wanted.
     case resting
-    /// A round is under way.
+    /// A round is in progress.
     case going
-    /// A round is under way that may have looked too early.
+    /// A round is in progress that may have looked too early.
     case goingAgain
 
     package var name: String {
@@ -24,7 +24,7 @@ package enum Round: Machine {
   package enum Event: UInt8, MachineCode {
     /// There may be something to do.
     case wanted
-    /// The round has ended, with whatever result.
+    /// The round has ended, whatever its result.
     case ended
 
     package var name: String {
@@ -36,7 +36,7 @@ package enum Round: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Look for what is to be done, and do it. Answer: ended.
+    /// Look for work, and do it. Answer: ended.
     case beginRound
 
     package var name: String {
@@ -127,7 +127,7 @@ extension MachineRunner where M == Round {
 package protocol RoundEffects {
   /// What the event came with.
   associatedtype Argument
-  /// Look for what is to be done, and do it. Answer: ended.
+  /// Look for work, and do it. Answer: ended.
   func beginRound(_ argument: Argument)
 }
 

@@ -1,7 +1,7 @@
 // Generated from spec/machines/server_token.scxml by porter-machines: change that file, run `make spec`.
 
-/// A device token as the notification server knows it. A token is used only after a code that was pushed to it came
-/// back, so that no client can register another one's device.
+/// A device token as the notification server knows it. A token is used only after a code pushed to it has come back, so
+/// that no client can register another client's device.
 package enum ServerToken: Machine {
   package enum State: UInt8, MachineCode {
     /// There is no such token.
@@ -12,13 +12,13 @@ package enum ServerToken: Machine {
     case confirmed
     /// Proven: messages are pushed to it.
     case active
-    /// Not used for so long that its device is taken to be out of use.
+    /// Not used for so long that its device is presumed out of use.
     case expired
-    /// The provider says that this is not a token.
+    /// The provider reports that this is not a token.
     case invalidBad
     /// It belongs to another app.
     case invalidTopic
-    /// The provider says that it has expired.
+    /// The provider reports that it has expired.
     case invalidExpired
     /// The app was removed from the device.
     case invalidUnregistered
@@ -47,13 +47,13 @@ package enum ServerToken: Machine {
     case registerOther
     /// The provider accepted the verification push.
     case pushAccepted
-    /// The provider says BadDeviceToken.
+    /// The provider answers BadDeviceToken.
     case pushInvalidBad
-    /// The provider says DeviceTokenNotForTopic.
+    /// The provider answers DeviceTokenNotForTopic.
     case pushInvalidTopic
-    /// The provider says ExpiredToken.
+    /// The provider answers ExpiredToken.
     case pushInvalidExpired
-    /// The provider says Unregistered.
+    /// The provider answers Unregistered.
     case pushInvalidUnregistered
     /// TVFY with the code that was sent.
     case verifyMatch
@@ -71,9 +71,9 @@ package enum ServerToken: Machine {
     case subscribe
     /// A mailbox that the token watches received a message.
     case message
-    /// The interval of periodic wake-ups is over.
+    /// The interval of periodic wake-ups has elapsed.
     case wakeDue
-    /// The token has not been used for so long that its device is taken to be out of use.
+    /// The token has not been used for so long that its device is presumed out of use.
     case stale
     /// TDEL.
     case delete
@@ -388,7 +388,7 @@ package enum ServerToken: Machine {
     case .setIntervalTooShort:
       MachineStep(.expired, .refused(.quota))
     case .subscribe:
-      // Subscriptions outlive a token that is soon replaced.
+      // Subscriptions outlive a token that will soon be replaced.
       MachineStep(.expired, .stayed, .admitSubscription)
     case .message, .wakeDue:
       MachineStep(.expired, .ignored(.notActive))
@@ -430,7 +430,7 @@ package enum ServerToken: Machine {
     case .setIntervalTooShort:
       MachineStep(.invalidBad, .refused(.quota))
     case .subscribe:
-      // Subscriptions outlive a token that is soon replaced.
+      // Subscriptions outlive a token that will soon be replaced.
       MachineStep(.invalidBad, .stayed, .admitSubscription)
     case .message, .wakeDue:
       MachineStep(.invalidBad, .ignored(.notActive))
@@ -472,7 +472,7 @@ package enum ServerToken: Machine {
     case .setIntervalTooShort:
       MachineStep(.invalidTopic, .refused(.quota))
     case .subscribe:
-      // Subscriptions outlive a token that is soon replaced.
+      // Subscriptions outlive a token that will soon be replaced.
       MachineStep(.invalidTopic, .stayed, .admitSubscription)
     case .message, .wakeDue:
       MachineStep(.invalidTopic, .ignored(.notActive))
@@ -514,7 +514,7 @@ package enum ServerToken: Machine {
     case .setIntervalTooShort:
       MachineStep(.invalidExpired, .refused(.quota))
     case .subscribe:
-      // Subscriptions outlive a token that is soon replaced.
+      // Subscriptions outlive a token that will soon be replaced.
       MachineStep(.invalidExpired, .stayed, .admitSubscription)
     case .message, .wakeDue:
       MachineStep(.invalidExpired, .ignored(.notActive))
@@ -556,7 +556,7 @@ package enum ServerToken: Machine {
     case .setIntervalTooShort:
       MachineStep(.invalidUnregistered, .refused(.quota))
     case .subscribe:
-      // Subscriptions outlive a token that is soon replaced.
+      // Subscriptions outlive a token that will soon be replaced.
       MachineStep(.invalidUnregistered, .stayed, .admitSubscription)
     case .message, .wakeDue:
       MachineStep(.invalidUnregistered, .ignored(.notActive))

@@ -1,21 +1,21 @@
 // Generated from spec/machines/subscription.scxml by porter-machines: change that file, run `make spec`.
 
 /// The subscription of one connection at the notification server, as the client keeps it: the relay must know a
-/// notifier key for the mailbox, the server must watch the mailbox with it, and that is checked from time to time,
+/// notifier key for the mailbox, the server must watch the mailbox with it, and this is checked from time to time,
 /// since servers forget (INC-64, INC-67). It needs an active token, the mode instant, and a chat and a profile that
-/// notify; create is raised only then, and turnOff when one of them ends: what is muted or hidden has no push, also
-/// where the store cannot be read when it comes. For each thing that is asked there is a state in which it is due and
-/// one in which it is under way, so that nothing is asked twice at the same time. The state is stored with the
-/// connection, but a request ends with the relay that carries it. A process that finds one under way that another
-/// process, or an earlier relay, has left raises the event that it is lost: then it is due again, and asked again. An
-/// answer counts only for the notifier key that it was asked with.
+/// notify; create is raised only then, and turnOff when one of them ends: muted or hidden chats get no push, even if
+/// the store cannot be read when it would arrive. Each request has a state in which it is due and one in which it is in
+/// progress, so nothing is requested twice at the same time. The state is stored with the connection, but a request
+/// ends with the relay that carries it. A process that finds one in progress, left by another process or an earlier
+/// relay, raises the event that it is lost: the request is then due again, and is repeated. An answer counts only for
+/// the notifier key used in its request.
 package enum Subscription: Machine {
   package enum State: UInt8, MachineCode {
-    /// The relay is to be given a notifier key.
+    /// The relay must be given a notifier key.
     case new
-    /// The relay is being given one.
+    /// The relay is being given a notifier key.
     case enabling
-    /// The relay has the key; the server is to be asked to watch.
+    /// The relay has the key; the server must be asked to watch.
     case key
     /// The server is being asked.
     case subscribing
@@ -27,13 +27,14 @@ package enum Subscription: Machine {
     case createdActive
     /// The server has lost the relay, and tries again.
     case createdInactive
-    /// The server had it, and is being asked whether it still has.
+    /// The server had it, and is being asked whether it still does.
     case checking
-    /// The server had it, and has not answered whether it still has.
+    /// The server had it, and has not answered whether it still does.
     case unchecked
-    /// Turned off on purpose: the relay is to drop the notifier key, which stays stored until then.
+    /// Turned off on purpose: the relay must drop the notifier key, which stays stored until then.
     case turningOff
-    /// The relay is being asked to. Meanwhile the mailbox is given no other notifier, which this request would remove.
+    /// The relay is being asked to drop the key. Until then the mailbox is given no other notifier, which this request
+    /// would remove.
     case releasing
     /// Turned off, and released by the relay.
     case off
@@ -65,7 +66,7 @@ package enum Subscription: Machine {
     case create
     /// The relay took the notifier key (NKEY).
     case notifierEnabled
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case notifierFailedTemporary
     /// No answer will come: its relay was closed, its process ended, or its token was given up.
     case notifierLost
@@ -73,7 +74,7 @@ package enum Subscription: Machine {
     case notifierFailedPermanent
     /// The server took the subscription (SNEW).
     case subscribeOk
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case subscribeFailedTemporary
     /// No answer will come.
     case subscribeLost
@@ -83,29 +84,29 @@ package enum Subscription: Machine {
     case subscribeAuthError
     /// It is time to ask the server.
     case checkDue
-    /// The server says: new.
+    /// The server reports: new.
     case checkNew
-    /// The server says: it is asking the relay.
+    /// The server reports: it is asking the relay.
     case checkPending
-    /// The server says: it watches.
+    /// The server reports: it watches.
     case checkActive
-    /// The server says: it has lost the relay for now.
+    /// The server reports: it has lost the relay for now.
     case checkInactive
-    /// The server says: ended, deleted, not authorised, or failed.
+    /// The server reports: ended, deleted, not authorised, or failed.
     case checkEnded
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case checkFailedTemporary
     /// No answer will come.
     case checkLost
     /// The server knows the device under a new token id.
     case tokenReplaced
-    /// The connection is to notify no longer.
+    /// The connection must no longer notify.
     case turnOff
-    /// The relay is to be asked to drop the notifier key, by a process that may ask.
+    /// The relay must be asked to drop the notifier key, by a process that may ask.
     case releaseDue
     /// The relay has dropped the notifier key; the request to the server is queued.
     case turnedOff
-    /// No answer to that, or one that says to try again.
+    /// No answer to the release, or one that asks to try again.
     case releaseFailedTemporary
     /// No answer will come.
     case releaseLost
@@ -150,11 +151,11 @@ package enum Subscription: Machine {
     case saveNotifier
     /// Store the status; it is shown as the subscription's health (INC-67).
     case saveStatus
-    /// Store why the subscription has to be made anew, and when that was noticed: the name of the event.
+    /// Store why the subscription has to be made anew (the name of the event), and when that was noticed.
     case saveReason
     /// Queue the request that the server forget it (SDEL).
     case queueRelease
-    /// Delete the notifier's keys. Its id stays until there is another, for a push that is still under way.
+    /// Delete the notifier's keys. Its id stays until there is another, for a push that is still in transit.
     case forgetNotifier
     /// Delete the record.
     case deleteRecord
@@ -166,19 +167,19 @@ package enum Subscription: Machine {
     case subscribeAtServer
     /// Ask the server (SCHK), together with others. Answer: check.
     case checkAtServer
-    /// Raise release.due, if this process asks: an extension leaves it to the app.
+    /// Raise release.due, if this process is the one to ask: an extension leaves it to the app.
     case requestRelease
-    /// Offer the relay the queued requests, until it has them.
+    /// Offer the queued requests to the relay until it has them.
     case sendQueued
     /// Raise create, if a subscription is wanted again.
     case subscribeAgain
-    /// Raise check.due in a day, within every expiry that a server may have (INC-64).
+    /// Raise check.due in a day, within any server's expiry (INC-64).
     case scheduleCheck
     /// Have what is due asked again later, after a growing delay.
     case scheduleRetry
-    /// Report the status (subscriptionStatus), together with others, unless it is what was reported last.
+    /// Report the status (subscriptionStatus), together with others, unless it is the one last reported.
     case reportStatus
-    /// Report that it was refused (subscriptionStatus), and log it.
+    /// Report the refusal (subscriptionStatus), and log it.
     case reportError
 
     package var name: String {
@@ -346,12 +347,12 @@ package enum Subscription: Machine {
     case .subscribeFailedTemporary:
       MachineStep(.key, .moved, .saveStatus, .scheduleRetry)
     case .subscribeLost, .tokenReplaced:
-      // What is under way names a token that the server may no longer have.
+      // The request in progress names a token that the server may no longer have.
       MachineStep(.key, .moved, .saveStatus)
     case .subscribeFailedPermanent:
       MachineStep(.key, .moved, .saveStatus, .reportError)
     case .subscribeAuthError:
-      // Other keys are made, but not without a pause: a relay may refuse these too.
+      // Other keys are made, but only after a pause: a relay may refuse these too.
       MachineStep(.new, .moved, .saveReason, .saveStatus, .scheduleRetry)
     case .turnOff:
       MachineStep(.turningOff, .moved, .saveStatus, .queueRelease, .reportStatus, .requestRelease, .sendQueued)
@@ -462,7 +463,7 @@ package enum Subscription: Machine {
     case .checkInactive:
       MachineStep(.createdInactive, .moved, .saveStatus, .reportStatus, .scheduleCheck)
     case .checkEnded:
-      // Made again from the beginning (INC-67).
+      // Made anew from the beginning (INC-67).
       MachineStep(.enabling, .moved, .saveReason, .makeNotifierKeys, .saveStatus, .reportStatus, .enableNotifier)
     case .checkFailedTemporary:
       MachineStep(.unchecked, .moved, .saveStatus, .scheduleRetry)
@@ -591,11 +592,11 @@ package protocol SubscriptionRecord {
   func saveNotifier(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Store the status; it is shown as the subscription's health (INC-67).
   func saveStatus(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
-  /// Store why the subscription has to be made anew, and when that was noticed: the name of the event.
+  /// Store why the subscription has to be made anew (the name of the event), and when that was noticed.
   func saveReason(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Queue the request that the server forget it (SDEL).
   func queueRelease(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
-  /// Delete the notifier's keys. Its id stays until there is another, for a push that is still under way.
+  /// Delete the notifier's keys. Its id stays until there is another, for a push that is still in transit.
   func forgetNotifier(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
   /// Delete the record.
   func deleteRecord(_ argument: inout Argument, _ next: Subscription.State) throws(Failure)
@@ -635,19 +636,19 @@ package protocol SubscriptionEffects {
   func subscribeAtServer(_ argument: Argument)
   /// Ask the server (SCHK), together with others. Answer: check.
   func checkAtServer(_ argument: Argument)
-  /// Raise release.due, if this process asks: an extension leaves it to the app.
+  /// Raise release.due, if this process is the one to ask: an extension leaves it to the app.
   func requestRelease(_ argument: Argument)
-  /// Offer the relay the queued requests, until it has them.
+  /// Offer the queued requests to the relay until it has them.
   func sendQueued(_ argument: Argument)
   /// Raise create, if a subscription is wanted again.
   func subscribeAgain(_ argument: Argument)
-  /// Raise check.due in a day, within every expiry that a server may have (INC-64).
+  /// Raise check.due in a day, within any server's expiry (INC-64).
   func scheduleCheck(_ argument: Argument)
   /// Have what is due asked again later, after a growing delay.
   func scheduleRetry(_ argument: Argument)
-  /// Report the status (subscriptionStatus), together with others, unless it is what was reported last.
+  /// Report the status (subscriptionStatus), together with others, unless it is the one last reported.
   func reportStatus(_ argument: Argument)
-  /// Report that it was refused (subscriptionStatus), and log it.
+  /// Report the refusal (subscriptionStatus), and log it.
   func reportError(_ argument: Argument)
 }
 

@@ -1,13 +1,13 @@
 // Generated from spec/machines/token_status.scxml by porter-machines: change that file, run `make spec`.
 
-/// The device token as the client knows it. The app registers it, the server proves by an encrypted push that the token
+/// The device token as the client knows it. The app registers it; the server proves by an encrypted push that the token
 /// and the device belong together, and only then uses it. The extension may verify as well, since the app may not be
-/// running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token that the
-/// provider dropped is noticed (INC-63). It is then registered anew without being asked: by itself after a growing
-/// delay, at each start, and once a day. The host hears of each status, and why it came to that. The state is stored
-/// with the token, and a step that records something is taken in the transaction that stores it. An attempt to register
-/// or replace is a reservation in the same transaction; its answer counts only while no other process has begun one
-/// since (INC-09).
+/// running (INC-62). Intent is recorded and retried (INC-68), and an active token is checked, so that a token dropped
+/// by the provider is noticed (INC-63). Such a token is registered anew automatically: after a growing delay, at each
+/// start, and once a day. The host is notified of each status and the reason for it. The state is stored with the
+/// token, and a step that records something is taken in the transaction that stores it. An attempt to register or
+/// replace is a reservation in the same transaction; its answer counts only while no other process has begun one since
+/// (INC-09).
 package enum TokenStatus: Machine {
   package enum State: UInt8, MachineCode {
     /// There is no token.
@@ -24,7 +24,7 @@ package enum TokenStatus: Machine {
     case expired
     /// The provider refuses the token.
     case invalid
-    /// The provider says that this is not a token.
+    /// The provider reports that this is not a token.
     case invalidBad
     /// The token belongs to another app.
     case invalidTopic
@@ -51,56 +51,56 @@ package enum TokenStatus: Machine {
   }
 
   package enum Event: UInt8, MachineCode {
-    /// The host registers a device token that is not the stored one, or the first.
+    /// The host registers the first device token, or one other than the stored one.
     case registerNewToken
     /// The host registers the stored token again.
     case registerSameToken
-    /// The server took the token (TNEW): it is about to send the verification push.
+    /// The server took the token (TNEW), and is about to send the verification push.
     case registerOk
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case registerFailedTemporary
     /// The server refuses the token.
     case registerFailedPermanent
-    /// The server took the new token in place of the old one (TRPL).
+    /// The server replaced the old token with the new one (TRPL).
     case replaceOk
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case replaceFailedTemporary
-    /// The server does not know the old token any more.
+    /// The server no longer knows the old token.
     case replaceFailedPermanent
-    /// A verification push was decrypted: here is the code.
+    /// A verification push was decrypted, and gives the code.
     case pushVerification
     /// The server took the code (TVFY).
     case verifyOk
-    /// The server does not know this token, or the code is another one.
+    /// The server does not know this token, or the code is a different one.
     case verifyAuthError
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case verifyFailedTemporary
     /// It is time to ask the server about the token.
     case checkDue
-    /// The server says: active.
+    /// The server reports: active.
     case checkActive
-    /// The server says: new, registered or confirmed; it waits for a code.
+    /// The server reports: new, registered or confirmed; it waits for a code.
     case checkUnverified
-    /// The server says: expired.
+    /// The server reports: expired.
     case checkExpired
-    /// The provider refused the token, for no reason given.
+    /// The provider refused the token without giving a reason.
     case checkInvalidNoReason
-    /// The provider says that this is not a token.
+    /// The provider reports that this is not a token.
     case checkInvalidBad
-    /// The provider says that the token belongs to another app.
+    /// The provider reports that the token belongs to another app.
     case checkInvalidTopic
-    /// The provider says that the token has expired.
+    /// The provider reports that the token has expired.
     case checkInvalidExpired
-    /// The provider says that the app was removed, or has lost its permission.
+    /// The provider reports that the app was removed, or has lost its permission.
     case checkInvalidUnregistered
     /// The server does not know this token.
     case checkAuthError
-    /// No answer, or one that says to try again.
+    /// No answer, or one that asks to try again.
     case checkFailedTemporary
-    /// The last request got no answer, and is to be repeated.
+    /// The last request got no answer, and must be repeated.
     case retry
-    /// The chat starts, or a day has passed: what is unfinished is to be taken up, and the server to be asked about
-    /// what it has.
+    /// The chat starts, or a day has passed: unfinished requests must be taken up, and the server asked about what it
+    /// has.
     case takeUp
     /// The user wants a push for each message.
     case modeInstant
@@ -144,24 +144,24 @@ package enum TokenStatus: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Choose a server, make the keys, and store the token: in place of a record that was just forgotten, with its
-    /// device token and mode, which may be newer than the request whose answer this is.
+    /// Choose a server, make the keys, and store the token. When replacing a record that was just forgotten, keep its
+    /// device token and mode, which may be newer than the request being answered.
     case createRecord
     /// Delete the token, its keys and its server.
     case forgetRecord
-    /// Store the new device token in place of the one that the server knows.
+    /// Store the new device token in place of the one known to the server.
     case saveDeviceToken
-    /// Begin an attempt to register: what an earlier attempt brings is refused from now on (INC-09), and a process that
+    /// Begin an attempt to register: results of an earlier attempt are refused from now on (INC-09), and a process that
     /// finds this one open asks again.
     case reserveRegister
-    /// The same for an attempt to replace.
+    /// Begin an attempt to replace, under the same rules.
     case reserveReplace
     /// Queue the request that the server forget the token (TDEL).
     case queueDelete
-    /// Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever becomes of this
+    /// Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever happens to this
     /// process.
     case queueInterval
-    /// Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription
+    /// Store the id and the key given by the server. Under a new id nothing is subscribed yet, so every subscription
     /// gets tokenReplaced.
     case saveServerToken
     /// Store the verification code, so that it survives the process.
@@ -170,21 +170,21 @@ package enum TokenStatus: Machine {
     case saveMode
     /// Raise turnOff at the subscriptions of all connections.
     case turnOffSubscriptions
-    /// Store the status. A host that waits is answered with it when nothing is asked any more.
+    /// Store the status. A waiting host is answered with it once no request is outstanding.
     case saveStatus
-    /// Store why the token needs repair, and when that was noticed: the name of the event.
+    /// Store why the token needs repair (the name of the event), and when that was noticed.
     case saveReason
-    /// End the requests under way: their answers go to a mailbox that is given up.
+    /// End the requests in progress: their answers go to a mailbox that is given up.
     case abandonRequests
     /// Ask the server to take the token (TNEW). Answer: register.
     case sendRegister
-    /// Ask the server to take the new token in place of the old (TRPL). Answer: replace.
+    /// Ask the server to replace the old token with the new one (TRPL). Answer: replace.
     case sendReplace
     /// Send the stored code (TVFY). Answer: verify.
     case sendVerify
     /// Ask for the status (TCHK). Answer: check.
     case sendCheck
-    /// Offer the relay the queued requests, until it has them.
+    /// Offer the queued requests to the relay until it has them.
     case sendQueued
     /// Subscribe all connections, if the stored status is active and the mode is instant.
     case createSubscriptions
@@ -193,13 +193,13 @@ package enum TokenStatus: Machine {
     /// Raise takeUp in a day (INC-63).
     case scheduleCheck
     /// Raise retry after a delay that doubles with each repair, up to a day; an active token ends the series. A
-    /// provider that refuses the token for good is not asked all the time.
+    /// provider that refuses the token for good is not asked continuously.
     case scheduleRepair
-    /// The token works: the next repair begins with the shortest delay.
+    /// Begin the next repair with the shortest delay: the token works.
     case endRepair
-    /// Report the status and the reason (ntfTokenStatus), unless they are what was reported last.
+    /// Report the status and the reason (ntfTokenStatus), unless they are the ones last reported.
     case reportStatus
-    /// Answer the host with what the server said.
+    /// Pass the server's error to the host.
     case reportError
 
     package var name: String {
@@ -332,17 +332,17 @@ package enum TokenStatus: Machine {
       .checkInvalidUnregistered, .checkAuthError, .checkFailedTemporary:
       MachineStep(.new, .ignored(.stale))
     case .pushVerification:
-      // Without the key of the server's answer no code can have been decrypted.
+      // Without the key from the server's answer no code can have been decrypted.
       MachineStep(.new, .refused(.noServerKey))
     case .takeUp:
       MachineStep(.new, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.new, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.new, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
-      // The server does not have it. The relay may still have notifiers, from before the server lost the record.
+      // The server does not have it. The relay may still have notifiers from before the server lost the record.
       MachineStep(.none, .moved, .turnOffSubscriptions, .forgetRecord, .saveStatus, .abandonRequests)
     }
   }
@@ -370,7 +370,7 @@ package enum TokenStatus: Machine {
         .new, .moved, .forgetRecord, .createRecord, .reserveRegister, .saveStatus, .saveReason, .abandonRequests,
         .reportStatus, .sendRegister)
     case .pushVerification:
-      // The interval goes with the code: when the server answers, no process may be there to ask for it.
+      // The interval is requested along with the code: when the server answers, there may be no process to request it.
       MachineStep(.confirmed, .moved, .saveCode, .saveStatus, .queueInterval, .reportStatus, .sendVerify, .sendQueued)
     case .verifyOk, .checkActive:
       // The other process verified it (INC-62).
@@ -387,7 +387,7 @@ package enum TokenStatus: Machine {
     case .checkDue:
       MachineStep(.registered, .stayed, .sendCheck)
     case .checkUnverified:
-      // The push with the code may have been lost, or killed with its extension: the server sends it once more
+      // The push with the code may have been lost, or killed along with its extension: the server sends it once more
       // (INC-62).
       MachineStep(.registered, .stayed, .reserveRegister, .sendRegister, .scheduleCheck)
     case .checkExpired:
@@ -408,7 +408,7 @@ package enum TokenStatus: Machine {
     case .modeInstant:
       MachineStep(.registered, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.registered, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -466,7 +466,7 @@ package enum TokenStatus: Machine {
     case .modeInstant:
       MachineStep(.confirmed, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.confirmed, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -523,7 +523,7 @@ package enum TokenStatus: Machine {
     case .modeInstant:
       MachineStep(.active, .stayed, .saveMode, .createSubscriptions)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.active, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -583,12 +583,12 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
+      // Repaired automatically: the provider may accept the token again, and a server that gave it up gets it back.
       MachineStep(.expired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.expired, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.expired, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -648,12 +648,12 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
+      // Repaired automatically: the provider may accept the token again, and a server that gave it up gets it back.
       MachineStep(.invalid, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.invalid, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.invalid, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -713,12 +713,12 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
+      // Repaired automatically: the provider may accept the token again, and a server that gave it up gets it back.
       MachineStep(.invalidBad, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.invalidBad, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.invalidBad, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -778,12 +778,12 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
+      // Repaired automatically: the provider may accept the token again, and a server that gave it up gets it back.
       MachineStep(.invalidTopic, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.invalidTopic, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.invalidTopic, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -843,12 +843,12 @@ package enum TokenStatus: Machine {
       MachineStep(
         .invalidUnregistered, .moved, .saveStatus, .saveReason, .reportStatus, .scheduleRepair, .scheduleCheck)
     case .takeUp:
-      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
+      // Repaired automatically: the provider may accept the token again, and a server that gave it up gets it back.
       MachineStep(.invalidExpired, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.invalidExpired, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.invalidExpired, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -907,12 +907,12 @@ package enum TokenStatus: Machine {
     case .checkInvalidUnregistered:
       MachineStep(.invalidUnregistered, .stayed, .scheduleCheck)
     case .takeUp:
-      // Repaired without being asked: the provider may take the token again, and a server that gave it up gets it back.
+      // Repaired automatically: the provider may accept the token again, and a server that gave it up gets it back.
       MachineStep(.invalidUnregistered, .stayed, .reserveRegister, .reportStatus, .sendRegister)
     case .modeInstant:
       MachineStep(.invalidUnregistered, .stayed, .saveMode)
     case .modePeriodic:
-      // Also while the token is not active: the server keeps subscriptions over a repair.
+      // Even while the token is not active: the server keeps subscriptions across a repair.
       MachineStep(.invalidUnregistered, .stayed, .saveMode, .turnOffSubscriptions)
     case .delete:
       MachineStep(
@@ -935,24 +935,24 @@ package protocol TokenStatusRecord {
   /// What the event came with, and what is being changed.
   associatedtype Argument
   associatedtype Failure: Error
-  /// Choose a server, make the keys, and store the token: in place of a record that was just forgotten, with its device
-  /// token and mode, which may be newer than the request whose answer this is.
+  /// Choose a server, make the keys, and store the token. When replacing a record that was just forgotten, keep its
+  /// device token and mode, which may be newer than the request being answered.
   func createRecord(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Delete the token, its keys and its server.
   func forgetRecord(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Store the new device token in place of the one that the server knows.
+  /// Store the new device token in place of the one known to the server.
   func saveDeviceToken(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Begin an attempt to register: what an earlier attempt brings is refused from now on (INC-09), and a process that
+  /// Begin an attempt to register: results of an earlier attempt are refused from now on (INC-09), and a process that
   /// finds this one open asks again.
   func reserveRegister(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// The same for an attempt to replace.
+  /// Begin an attempt to replace, under the same rules.
   func reserveReplace(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Queue the request that the server forget the token (TDEL).
   func queueDelete(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever becomes of this process.
+  /// Queue the request for periodic wake-ups (TCRN), 20 minutes: the server gets it, whatever happens to this process.
   func queueInterval(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Store the id and the key that the server gave. Under a new id nothing is subscribed yet, so every subscription
-  /// gets tokenReplaced.
+  /// Store the id and the key given by the server. Under a new id nothing is subscribed yet, so every subscription gets
+  /// tokenReplaced.
   func saveServerToken(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Store the verification code, so that it survives the process.
   func saveCode(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
@@ -960,9 +960,9 @@ package protocol TokenStatusRecord {
   func saveMode(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
   /// Raise turnOff at the subscriptions of all connections.
   func turnOffSubscriptions(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Store the status. A host that waits is answered with it when nothing is asked any more.
+  /// Store the status. A waiting host is answered with it once no request is outstanding.
   func saveStatus(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
-  /// Store why the token needs repair, and when that was noticed: the name of the event.
+  /// Store why the token needs repair (the name of the event), and when that was noticed.
   func saveReason(_ argument: inout Argument, _ next: TokenStatus.State) throws(Failure)
 }
 
@@ -999,17 +999,17 @@ extension TokenStatus {
 package protocol TokenStatusEffects {
   /// What the event came with.
   associatedtype Argument
-  /// End the requests under way: their answers go to a mailbox that is given up.
+  /// End the requests in progress: their answers go to a mailbox that is given up.
   func abandonRequests(_ argument: Argument)
   /// Ask the server to take the token (TNEW). Answer: register.
   func sendRegister(_ argument: Argument)
-  /// Ask the server to take the new token in place of the old (TRPL). Answer: replace.
+  /// Ask the server to replace the old token with the new one (TRPL). Answer: replace.
   func sendReplace(_ argument: Argument)
   /// Send the stored code (TVFY). Answer: verify.
   func sendVerify(_ argument: Argument)
   /// Ask for the status (TCHK). Answer: check.
   func sendCheck(_ argument: Argument)
-  /// Offer the relay the queued requests, until it has them.
+  /// Offer the queued requests to the relay until it has them.
   func sendQueued(_ argument: Argument)
   /// Subscribe all connections, if the stored status is active and the mode is instant.
   func createSubscriptions(_ argument: Argument)
@@ -1018,13 +1018,13 @@ package protocol TokenStatusEffects {
   /// Raise takeUp in a day (INC-63).
   func scheduleCheck(_ argument: Argument)
   /// Raise retry after a delay that doubles with each repair, up to a day; an active token ends the series. A provider
-  /// that refuses the token for good is not asked all the time.
+  /// that refuses the token for good is not asked continuously.
   func scheduleRepair(_ argument: Argument)
-  /// The token works: the next repair begins with the shortest delay.
+  /// Begin the next repair with the shortest delay: the token works.
   func endRepair(_ argument: Argument)
-  /// Report the status and the reason (ntfTokenStatus), unless they are what was reported last.
+  /// Report the status and the reason (ntfTokenStatus), unless they are the ones last reported.
   func reportStatus(_ argument: Argument)
-  /// Answer the host with what the server said.
+  /// Pass the server's error to the host.
   func reportError(_ argument: Argument)
 }
 

@@ -1,9 +1,8 @@
 // Generated from spec/machines/value_reservation.scxml by porter-machines: change that file, run `make spec`.
 
-/// A value that may be used only once: another user's invitation (INC-08), or an attempt to register the token
-/// (INC-09). It is reserved in a transaction before the use, and marked as used in the transaction that records the
-/// result. A process that is frozen or killed in between leaves a reservation, which the next process takes over under
-/// a new epoch.
+/// A single-use value: another user's invitation (INC-08), or an attempt to register the token (INC-09). It is reserved
+/// in a transaction before the use, and marked as used in the transaction that records the result. A process that is
+/// frozen or killed in between leaves a reservation, which the next process takes over under a new epoch.
 package enum ValueReservation: Machine {
   package enum State: UInt8, MachineCode {
     /// Not recorded.
@@ -43,9 +42,9 @@ package enum ValueReservation: Machine {
   }
 
   package enum Effect: UInt8, MachineCode {
-    /// Write the next epoch, the owner, and the material that finishing the use needs.
+    /// Write the next epoch, the owner, and the material needed to finish the use.
     case reserve
-    /// Write the next epoch and the owner; keep the material of the process that reserved the value first. What an
+    /// Write the next epoch and the owner; keep the material of the process that first reserved the value. What an
     /// earlier owner still does is refused.
     case takeOver
     /// Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out.
@@ -156,9 +155,9 @@ package protocol ValueReservationRecord {
   /// What the event came with, and what is being changed.
   associatedtype Argument
   associatedtype Failure: Error
-  /// Write the next epoch, the owner, and the material that finishing the use needs.
+  /// Write the next epoch, the owner, and the material needed to finish the use.
   func reserve(_ argument: inout Argument, _ next: ValueReservation.State) throws(Failure)
-  /// Write the next epoch and the owner; keep the material of the process that reserved the value first. What an
+  /// Write the next epoch and the owner; keep the material of the process that first reserved the value. What an
   /// earlier owner still does is refused.
   func takeOver(_ argument: inout Argument, _ next: ValueReservation.State) throws(Failure)
   /// Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out.

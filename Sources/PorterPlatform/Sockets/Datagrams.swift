@@ -8,7 +8,7 @@ package struct DatagramEnd: Hashable, Sendable {
 
 /// The outcome of sending a datagram.
 package enum DatagramOutcome: Equatable, Sendable {
-  /// Delivered; or the receiver's queue is full: it is frozen or busy, and has news enough.
+  /// Delivered; or the receiver's queue is full: it is frozen or busy, and already has enough news.
   case posted
   /// No process listens there, and none will.
   case gone
@@ -16,7 +16,7 @@ package enum DatagramOutcome: Equatable, Sendable {
   case failed(Int32)
 }
 
-/// Where a process listens: a name in a directory.
+/// The address at which a process listens: a name in a directory.
 package struct DatagramAddress: Hashable, Sendable {
   package var directory: String
   package var name: String
@@ -34,10 +34,10 @@ package protocol Datagrams: Sendable {
   func open() throws(SystemError) -> DatagramEnd
   func close(_ end: DatagramEnd)
 
-  /// Makes the end listen at this address, as a directory entry that stays until it is removed. Fails with `EADDRINUSE`
-  /// if the address exists.
+  /// Makes the end listen at this address, as a directory entry that stays until removed. Fails with `EADDRINUSE` if
+  /// the address exists.
   func bind(_ end: DatagramEnd, to address: DatagramAddress) throws(SystemError)
-  /// Whether no process listens at this address any more.
+  /// Whether no process listens at this address any longer.
   func isAbandoned(_ address: DatagramAddress) -> Bool
 
   func send(_ bytes: [UInt8], through end: DatagramEnd, to address: DatagramAddress) -> DatagramOutcome

@@ -10,8 +10,8 @@
 
 /// A directory in which each listening process has a datagram socket under its own name.
 ///
-/// Names come from a directory that any process of the same user can write, or from a foreign file. `isName` says what
-/// our own look like, so that nothing else in the directory, and nothing outside it, is ever touched.
+/// Names come from a directory that any process of the same user can write, or from a foreign file. `isName` recognises
+/// our own, so that nothing else in the directory, and nothing outside it, is ever touched.
 package struct SocketDirectory: Sendable {
   package let path: String
   private let ports: Ports
@@ -25,20 +25,20 @@ package struct SocketDirectory: Sendable {
 
   package func isName(_ name: String) -> Bool { isOurs(name) }
 
-  /// Makes the directory, for this user only; harmless if it exists.
+  /// Creates the directory, for this user only; harmless if it exists.
   package func create() throws(SystemError) {
     do throws(SystemError) { try ports.files.makeDirectory(path) } catch {
       guard error.code == EEXIST else { throw error }
     }
   }
 
-  /// Whether it is as `create` makes it: a directory, not a link to one, ours, and not writable by others.
+  /// Whether it is as `create` makes it: a directory, not a link to one, owned by us, and not writable by others.
   package var isPrivate: Bool {
     guard let status = try? ports.files.status(at: path) else { return false }
     return status.kind == .directory && status.isOwn && status.permissions & 0o022 == 0
   }
 
-  /// Names of the sockets in it, sorted, at most `limit`. Files and links with such names do not count.
+  /// Names of the sockets in the directory, sorted, at most `limit`. Files and links with such names do not count.
   package func names(limit: Int = .max) -> [String] {
     var found: [String] = []
     forEachSocket { name, _ in
@@ -52,7 +52,7 @@ package struct SocketDirectory: Sendable {
     if isName(name) { try? ports.files.remove(address(name).path) }
   }
 
-  /// Removes old sockets whose processes have ended. A young one may be about to be bound.
+  /// Removes old sockets whose processes have ended. A recent one may be about to be bound.
   package func removeAbandoned(olderThan age: Span) {
     let now = ports.clock.wall().seconds
     forEachSocket { name, modified in
@@ -61,7 +61,7 @@ package struct SocketDirectory: Sendable {
     }
   }
 
-  /// Whether no process listens at this name any more.
+  /// Whether no process listens at this name any longer.
   package func isAbandoned(_ name: String) -> Bool { ports.datagrams.isAbandoned(address(name)) }
 
   /// Opens an end that listens at this name.

@@ -27,8 +27,9 @@ package struct SystemDatagrams: Datagrams {
   }
 
   #if !canImport(Darwin)
-    /// A non-blocking kind of socket, marked close-on-exec in the same step that creates it: otherwise a program that
-    /// the host starts on another thread in between would inherit it, and listen at its address for as long as it runs.
+    /// The flags for a non-blocking socket, marked close-on-exec in the same step that creates it: otherwise a program
+    /// that the host starts on another thread in between would inherit it, and listen at its address for as long as it
+    /// runs.
     static func unshared(stream: Bool) -> Int32 {
       #if canImport(Glibc)
         Int32((stream ? SOCK_STREAM : SOCK_DGRAM).rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -80,7 +81,7 @@ package struct SystemDatagrams: Datagrams {
   ) -> Int32 {
     if let result = withSystemAddress(address.path, body) { return result }
     #if os(Linux) || os(Android)
-      // An address has 108 bytes. A long path is reached through an open descriptor of its directory.
+      // An address has 108 bytes. A long path is reached through an open descriptor for its directory.
       let directory = systemOpen(address.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard directory >= 0 else { return errno }
       defer { closeDescriptor(directory) }
@@ -104,7 +105,7 @@ package struct SystemDatagrams: Datagrams {
   }
 }
 
-// libc's, which this type's methods of the same names hide.
+// libc's functions, which this type's methods of the same names hide.
 private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
   bind(descriptor, address, length)

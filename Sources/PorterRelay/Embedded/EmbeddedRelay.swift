@@ -13,29 +13,29 @@ import Synchronization
   import Android
 #endif
 
-/// A relay in a file: any number of processes on one machine use it at the same time, each through an `EmbeddedRelay`
-/// of its own.
+/// A relay in a file: any number of processes on one machine use it at the same time, each through its own
+/// `EmbeddedRelay`.
 ///
-/// Nothing is opened before the first exchange, and everything can be closed between two exchanges. Safe from any
-/// thread; exchanges of one instance run one after the other.
+/// Nothing is opened before the first exchange, and everything can be closed between exchanges. Safe from any thread;
+/// exchanges of one instance run one after the other.
 package final class EmbeddedRelay: RelayPort {
   private struct State: ~Copyable {
     var file: RelayFile?
     /// Determined together with the file.
     var wakes: Wakes?
-    /// The keys under which this process listens; they go with its socket.
+    /// The keys under which this process listens; they last as long as its socket.
     var listeningKeys: Set<SigningPublicKey> = []
-    /// Subscribers whose sockets are gone, and which the file could not forget for another process's lock.
+    /// Subscribers whose sockets are gone, but which the file could not forget because of another process's lock.
     var gone: Set<String> = []
-    /// When it was last looked for processes that ended without a word.
+    /// The last check for processes that ended without notice.
     var lookedForEnded: Moment?
-    /// The file is open, and nothing of it is locked. The next exchange wakes it.
+    /// The file is open, but nothing in it is locked. The next exchange wakes it.
     var isDozing = false
     var isClosed = false
   }
 
-  /// Where subscribers are woken. Beside the file's canonical path, whatever links lead to it, so that every process
-  /// that uses the file uses one directory.
+  /// Where subscribers are woken. Next to the file's canonical path, whatever links lead to it, so that every process
+  /// using the file uses the same directory.
   private struct Wakes {
     let directory: SocketDirectory
     var sender: WakeSender
@@ -43,17 +43,17 @@ package final class EmbeddedRelay: RelayPort {
 
   /// How long an exchange waits.
   private enum Patience {
-    /// For other processes' writes, as long as the relay was told at its opening; and it brings the file up to date.
+    /// For other processes' writes, for the time configured at opening. Also brings the file up to date.
     case usual
-    /// Not at all. A file that needs more than a request does is left to an exchange that may wait.
+    /// Not at all. A file that needs more work than the request itself is left to an exchange that may wait.
     case none
   }
 
-  /// Bytes of log that closing leaves behind, and the time that must be left to write back a longer one. SQLite starts a log anew, in
-  /// the same file, once it has `RelayFile.logPages` pages: one that is a little longer than these is in order.
+  /// Bytes of log left behind on closing, and the time that must remain to write back a longer one. SQLite restarts a
+  /// log, in the same file, once it has `RelayFile.logPages` pages: a log slightly longer than that is normal.
   package static let longestLog = 2 << 20
   private static let cuttingTime = Span.milliseconds(250)
-  /// How often a service that was asked to push for someone who listens has it looked for whether they still do.
+  /// How often a service asked to push for listeners has it checked whether they still listen.
   private static let lookout = Span.seconds(5)
   private static let cuttingPatience = Span.milliseconds(20)
 
@@ -66,19 +66,20 @@ package final class EmbeddedRelay: RelayPort {
   private let isBrief: Bool
   private let mayDoze: Bool
   private let stop: StopSignal?
-  /// Raised while the relay is being closed, to stop an exchange that another thread is in the middle of.
+  /// Raised while the relay is being closed, to stop an exchange in progress on another thread.
   private let closing: StopSignal
   private let state: Mutex<State>
-  /// Apart from `state`, so that the engine can read its descriptor while a worker waits for the file.
+  /// Separate from `state`, so that the engine can read its descriptor while a worker waits for the file.
   private let receiver = Mutex<WakeReceiver?>(nil)
   private let interrupter = Mutex<DatabaseInterrupter?>(nil)
 
   /// `path` is the relay's file; if it is missing it is created, provided `mayCreate` allows it; its directory is not.
   /// Sockets go to `<path>.wake/`. `busyTimeout` is how long an exchange waits for other processes' writes before it
-  /// throws `storage` with `busy`. `cacheKibibytes`: a request needs a few pages of the file, so by default the cache stays
-  /// far below an extension's memory limit. One that is open for one push `isBrief`: a log that has become long is written back by
-  /// an exchange that may wait, and neither in the middle of an acknowledgement nor when it is closed. `mayDoze`: whether `doze()` keeps the file open. `stop` tells whether there is time to write the log back
-  /// when the relay is closed.
+  /// throws `storage` with `busy`. `cacheKibibytes`: a request needs only a few pages of the file, so the default keeps
+  /// the cache far below an extension's memory limit. A relay opened for one push `isBrief`: a log that has grown long
+  /// is written back by an exchange that may wait, never in the middle of an acknowledgement or on closing. `mayDoze`:
+  /// whether `doze()` keeps the file open. `stop` tells whether there is time to write the log back when the relay is
+  /// closed.
   package init(
     path: String, ports: Ports, log: Log, busyTimeout: Span = .seconds(3), cacheKibibytes: Int = 512,
     mayCreate: Bool = true, isBrief: Bool = false, mayDoze: Bool = false, stop: StopSignal? = nil
@@ -105,9 +106,9 @@ package final class EmbeddedRelay: RelayPort {
 
   package func drainWake() { receiver.withLock { $0?.drain() } }
 
-  /// Throws `storage` for the file's failures, and `closed`; for any bytes whatsoever, everything else is an answer.
+  /// Throws `storage` for failures of the file, and `closed`. Anything else, for any bytes whatsoever, is an answer.
   package func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-    // A thread that closes the relay waits for its turn, which comes after this exchange and before the next.
+    // A thread closing the relay waits for its turn, which comes after this exchange and before the next.
     guard !closing.isStopRequested else { throw .closed }
     return try locked { (state) throws(RelayError) in
       try answer(request, in: &state, .usual)
@@ -148,8 +149,8 @@ package final class EmbeddedRelay: RelayPort {
     }
   }
 
-  /// Closes the file, so that a process about to be suspended has no lock on it (INC-01), and ends its subscriptions.
-  /// The next exchange opens it again; the caller has to subscribe again.
+  /// Closes the file, so that a process about to be suspended holds no lock on it (INC-01), and ends its subscriptions.
+  /// The next exchange opens it again; the caller must subscribe again.
   package func releaseFiles() {
     state.withLock { release(&$0, checkpoint: false) }
   }
@@ -166,15 +167,15 @@ package final class EmbeddedRelay: RelayPort {
     }
   }
 
-  /// Cuts off an exchange on another thread unless it is about to end, and closes everything. Waits for no lock of
-  /// other processes.
+  /// Cuts off an exchange on another thread unless it is about to end, and closes everything. Does not wait for other
+  /// processes' locks.
   package func close() {
     closing.raise()
     interrupter.withLock { $0?.interrupt() }
     state.withLock {
       closing.lower()
       $0.isClosed = true
-      // Writing the log back can be left to a process that has more time when it closes the file.
+      // Writing the log back can be left to a process that has more time on closing.
       release(&$0, checkpoint: stop?.skipsOptionalWork != true)
     }
   }
@@ -205,7 +206,8 @@ package final class EmbeddedRelay: RelayPort {
     return reply
   }
 
-  /// A killed process reports nothing, and what it has left to be fetched has no other push. Returns whether there was one.
+  /// A killed process reports nothing, and messages left for it to fetch get no other push. Returns whether there was
+  /// one.
   private func forgetEnded(
     owing service: SigningPublicKey, _ file: RelayFile, _ state: inout State
   ) throws(RelayError) -> Bool {
@@ -217,7 +219,7 @@ package final class EmbeddedRelay: RelayPort {
     state.lookedForEnded = now
     let ended = owing.filter { directory.isAbandoned($0) }
     guard !ended.isEmpty else { return false }
-    // This service asks just now.
+    // This service is asking right now.
     _ = try file.forget(listeners: ended)
     return true
   }
@@ -232,7 +234,7 @@ package final class EmbeddedRelay: RelayPort {
   private func open(_ state: inout State, _ patience: Patience) throws(RelayError) -> RelayFile {
     if state.isDozing {
       state.isDozing = false
-      // Another file by now, or another version's: opened anew.
+      // The file was replaced or belongs to another version: open it again.
       if state.file?.wake() != true { release(&state, checkpoint: false) }
     }
     let file = if let file = state.file { file } else { try openFile(&state, patience) }
@@ -276,7 +278,7 @@ package final class EmbeddedRelay: RelayPort {
     let names = state.gone.union(receiver.map { [$0.name] } ?? [])
     state.gone = []
     if !names.isEmpty, !wasDozing {
-      // Other processes notice by themselves that the socket is closed; a suspension leaves no time to wait for them.
+      // Other processes notice on their own that the socket is closed; a suspension leaves no time to wait for them.
       file.database.busyTimeout = .milliseconds(20)
       if let services = try? file.forget(listeners: Array(names)) { wake(services, &state) }
       state.gone = []
@@ -289,7 +291,8 @@ package final class EmbeddedRelay: RelayPort {
     }
   }
 
-  /// Opened for one request at a time, the file's log would grow as a store's does. A brief opening looks at it as it begins.
+  /// Opened for one request at a time, the file's log would grow as a store's does. A brief opening checks it at the
+  /// start.
   private func cutLog(of file: RelayFile) {
     guard !isBrief, stop?.leaves(Self.cuttingTime) ?? true else { return }
     file.writeLogBack(waitingAtMost: Self.cuttingPatience)
@@ -299,7 +302,8 @@ package final class EmbeddedRelay: RelayPort {
 
   private var listenerName: String? { receiver.withLock { $0?.name } }
 
-  /// The name of this process's socket, which is bound now if it was not. `services` gets those that have to learn of what others left.
+  /// The name of this process's socket, bound now if it was not yet. `services` gets those that must be notified of
+  /// what others left.
   private func listen(
     _ file: RelayFile, _ directory: SocketDirectory?, _ services: inout [String]
   ) throws(RelayError) -> String {
@@ -311,7 +315,7 @@ package final class EmbeddedRelay: RelayPort {
       throw .unavailable
     }
     receiver.withLock { $0 = bound }
-    // A process that was killed left its socket behind.
+    // A killed process leaves its socket behind.
     directory.removeAbandoned(olderThan: .seconds(60))
     services += try file.forget(listeners: try file.listeners().filter { directory.isAbandoned($0) })
     return bound.name
@@ -334,11 +338,12 @@ package final class EmbeddedRelay: RelayPort {
       case .failed(let code): log(.warning, "relay: a subscriber could not be woken", ["errno": String(code)])
       }
     }
-    // It may have created its socket.
+    // Posting may have created its socket.
     state.wakes = wakes
   }
 
-  /// The message is stored, and its sender must learn that, whether or not this succeeds. If it fails, the next exchange tries again.
+  /// The message is stored, and its sender must learn that, whether or not this succeeds. If it fails, the next
+  /// exchange retries.
   private func forgetGone(_ state: inout State) {
     guard !state.gone.isEmpty, let file = state.file else { return }
     for name in state.gone where WakeDirectory.isName(name) { state.wakes?.directory.remove(name) }

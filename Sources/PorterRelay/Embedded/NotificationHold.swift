@@ -2,18 +2,18 @@ import PorterPlatform
 
 /// Decides how long a message's notification is withheld from its service because the recipient is listening.
 ///
-/// An app on screen fetches a message by itself, and a push for it is noise. But a process that is registered as a
-/// listener can be frozen or dead, so the relay goes by what the listener does, not by the registration: from the first
-/// wake-up that it leaves unanswered, it has `pause` to show a sign of life. After that it counts as not listening until
-/// it shows one. A frozen process therefore delays the pushes of one pause in all.
+/// An app on screen fetches a message on its own, and a push for it is noise. But a registered listener can be frozen
+/// or dead, so the relay goes by what the listener does, not by its registration: from the first wake-up it leaves
+/// unanswered, it has `pause` to show a sign of life. After that it counts as not listening until it shows one. A
+/// frozen process therefore delays pushes by one pause in total.
 ///
-/// Times are those of the running boot. A time that an earlier boot has left in the file can lie in the future, and then
-/// nothing is withheld because of it, or for one pause at the most.
+/// Times are those of the running boot. A time left in the file by an earlier boot can lie in the future, and then
+/// withholds nothing, or for one pause at most.
 package struct NotificationHold: Hashable, Sendable {
-  /// Long enough to fetch and commit over a slow network, short enough to be unnoticed where no app is awake.
+  /// Long enough to fetch and commit over a slow network, short enough to go unnoticed where no app is awake.
   package static let pause = Span.seconds(2)
 
-  /// When the listener was first woken without a sign of life since; nil if it has answered.
+  /// The first wake-up of the listener without a sign of life since; nil if it has answered.
   package var unansweredSince: Moment?
 
   package init(unansweredSince: Moment? = nil) { self.unansweredSince = unansweredSince }
@@ -25,7 +25,7 @@ package struct NotificationHold: Hashable, Sendable {
     return since + Self.pause
   }
 
-  /// The same for a mailbox with several listeners: one of them that answers is enough.
+  /// Likewise for a mailbox with several listeners: one that answers is enough.
   package static func end(at now: Moment, listeners: [NotificationHold]) -> Moment? {
     listeners.compactMap { $0.end(at: now) }.max()
   }

@@ -1,13 +1,13 @@
 import PorterPlatform
 import PorterStore
 
-/// How long the relay's file has been in use, in milliseconds: what retention and the age of messages are counted by.
+/// How long the relay's file has been in use, in milliseconds: the clock for retention and the age of messages.
 ///
 /// Each process that opens the file acts as the relay, and a phone's wall clock can be put forward by a year. By that
-/// clock one process would drop what all others wait for (INC-14). The file's age grows by the time since boot instead,
+/// clock one process would drop what all others wait for (INC-14). The file's age instead grows by the time since boot,
 /// and stands still while the machine is off: a message is kept for at least its 21 days.
 ///
-/// All processes of a boot count alike, whenever they open the file, so that each knows how long ago another has stored a
+/// All processes of a boot count alike, whenever they open the file, so each knows how long ago another stored a
 /// message.
 struct RelayAge {
   /// The age at `moment` of the running boot.
@@ -16,7 +16,7 @@ struct RelayAge {
   /// False for a new file.
   let isStored: Bool
 
-  /// What the file has.
+  /// The stored values.
   struct Stored {
     let boot: String
     let moment: Moment
@@ -27,7 +27,7 @@ struct RelayAge {
     try database.first("SELECT boot, moment, age FROM age") { stored(in: $0, from: 0) }
   }
 
-  /// The three columns from this one on.
+  /// Reads the three columns starting at this one.
   static func stored(in row: borrowing Row, from column: Int32) -> Stored {
     Stored(
       boot: row.text(column), moment: Moment(nanoseconds: row.integer(column + 1)), age: row.integer(column + 2))
@@ -53,7 +53,7 @@ struct RelayAge {
 
   func value(at now: Moment) -> Int64 { base &+ max(0, (now - moment).milliseconds) }
 
-  /// Stores the age; inside a transaction. Time that no transaction has stored is not counted after the next boot.
+  /// Stores the age; inside a transaction. Time not stored by any transaction is not counted after the next boot.
   func store(in database: Database, ports: Ports) throws(SQLiteError) {
     let now = ports.clock.now()
     try database.run(

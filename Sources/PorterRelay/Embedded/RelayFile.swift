@@ -16,36 +16,36 @@ final class RelayFile {
   let database: Database
   let ports: Ports
   let log: Log
-  /// Of the connection's commits; nil before the first transaction.
+  /// The durability of the connection's commits; nil before the first transaction.
   private var durability: Database.Durability?
   private var nextSweep = Moment(nanoseconds: .min)
   private var decoyKey: SigningPublicKey?
   private var decoyCheckKey: RelayCheckKey?
   private var age: RelayAge?
-  /// Several requests are carried out in one transaction.
+  /// Whether several requests are being carried out in one transaction.
   private var isGathering = false
-  /// Called with the entity of a request that its key has signed: throws if that has used up its share.
+  /// Called with the entity of a request signed by its key: throws if the entity has used up its share.
   var admission: ((RelayIdentifier) throws(RelayError) -> Void)?
   private let cacheKibibytes: Int
   private let isBrief: Bool
   private var foundLongLog = false
-  /// Messages, since the file was opened.
+  /// Number of messages dropped since the file was opened.
   private var dropped = 0
-  /// The message that was given to a recipient last.
+  /// The last message given to a recipient.
   var given: Given?
 
   struct Given {
     let message: RelayIdentifier
     let number: Int64
-    /// Whether a service had not taken its notification by then. Once there is none there never is.
+    /// Whether a service had yet to take its notification. Once there is none, there never will be.
     let notifies: Bool
   }
 
   /// A short log keeps the first opening after a crash, or after `releaseFiles()`, fast: the whole log is read.
   static let logPages = 256
-  /// Of a process that is open for one push.
+  /// For a process opened for one push.
   private static let mostCacheKibibytes = 128
-  /// Of a process that leaves it to an exchange that may wait: some hundred messages.
+  /// For a process that leaves the work to an exchange that may wait: some hundred messages.
   private static let mostLogPages = 1_024
 
   var clock: any Clock { ports.clock }
@@ -74,38 +74,38 @@ final class RelayFile {
     do throws(RelayError) {
       try migrate(mayMigrate)
     } catch {
-      // Otherwise it would write the log back.
+      // Otherwise closing would write the log back.
       try? database.close(checkpoint: false)
       throw error
     }
   }
 
-  /// Releases every lock, and keeps the file open. False if it is to be closed.
+  /// Releases every lock, and keeps the file open. Returns false if the file must be closed.
   func doze() -> Bool {
     (given, dropped) = (nil, 0)
     return database.doze()
   }
 
-  /// Takes the locks again. False if it is to be closed, and opened anew: another file has taken its place, or a later version of this
-  /// library has changed it.
+  /// Takes the locks again. Returns false if the file must be closed and reopened: it was replaced, or a later version
+  /// of this library changed it.
   func wake() -> Bool {
     guard database.wake(), hasCurrentHeader else { return false }
     lookAtLog()
     return true
   }
 
-  /// Whether a brief opening found a long log, or made it long: then it is to be written back, by a caller that may wait.
+  /// Whether a brief opening found the log long, or made it long: then a caller that may wait must write it back.
   var hasLongLog: Bool { foundLongLog || database.hasLongLog }
 
   private func lookAtLog() { foundLongLog = database.logBytes > EmbeddedRelay.longestLog }
 
-  /// As far as other processes allow it; the next opening tries again.
+  /// Does as much as other processes allow; the next opening retries.
   func writeLogBack(waitingAtMost patience: Span) {
     lookAtLog()
     guard hasLongLog else { return }
     foundLongLog = false
-    // SQLite opens the log when it first reads, and writes back none that is not open. An interruption that came when nothing ran would
-    // end the work; it ends with the next statement.
+    // SQLite opens the log on the first read, and does not write back a log it has not opened. An interruption that
+    // came while idle would end the work; it ends with the next statement.
     _ = try? isCurrent()
     try? database.cutLog(longerThan: EmbeddedRelay.longestLog, waitingAtMost: patience)
     database.forgetLongLog()
@@ -119,12 +119,12 @@ final class RelayFile {
   /// The age of the file, in milliseconds; see `RelayAge`.
   func now() throws(SQLiteError) -> Int64 { try readAge().value(at: clock.now()) }
 
-  /// Messages that were stored at a lower age of the file are past their retention.
+  /// Messages stored at a lower age of the file are past their retention.
   func oldestKept() throws(SQLiteError) -> Int64 { Self.oldestKept(at: try now()) }
 
   static func oldestKept(at age: Int64) -> Int64 { age &- RelayLimits.retentionDays * 86_400_000 }
 
-  /// The same as `now`, for a caller that has read what is stored; nil if nothing is.
+  /// Like `now`, for a caller that has read the stored values; nil if there are none.
   func age(stored: RelayAge.Stored?) throws(SQLiteError) -> Int64 {
     try readAge { () throws(SQLiteError) in stored }.value(at: clock.now())
   }
@@ -136,7 +136,7 @@ final class RelayFile {
   private func readAge(_ stored: () throws(SQLiteError) -> RelayAge.Stored?) throws(SQLiteError) -> RelayAge {
     if let age { return age }
     let read = try RelayAge(try stored(), of: database, ports: ports)
-    // Until something is stored, each process would count from its own beginning.
+    // Until something is stored, each process would count from its own start.
     if read.isStored { age = read }
     return read
   }
@@ -152,8 +152,8 @@ final class RelayFile {
     return try database.transaction(.immediate, throwing: RelayError.self, body)
   }
 
-  /// Runs `body`, which carries out several requests, in one transaction of the given durability. What one of them changed is
-  /// undone if it is refused.
+  /// Runs `body`, which carries out several requests, in one transaction of the given durability. If one is refused,
+  /// its changes are undone.
   func gather<Result>(
     _ durability: Database.Durability, _ body: () throws(RelayError) -> Result
   ) throws(RelayError) -> Result {
@@ -165,7 +165,7 @@ final class RelayFile {
     }
   }
 
-  /// The same for one statement; the number of rows that it changed.
+  /// Likewise for one statement. Returns the number of rows changed.
   @discardableResult
   func commit(
     _ durability: Database.Durability, _ sql: String, _ bindings: [Binding]
@@ -179,7 +179,7 @@ final class RelayFile {
   private func set(_ durability: Database.Durability) throws(RelayError) {
     guard durability != self.durability else { return }
     try storage { () throws(SQLiteError) in
-      // A brief opening spares the statement.
+      // A brief opening saves the statement.
       if isBrief, database.isFullByDefault {
         try database.choose(durability)
       } else {
@@ -189,8 +189,9 @@ final class RelayFile {
     self.durability = durability
   }
 
-  /// What a brief opening leaves out, from the second message that is dropped on: before, it takes more than it saves. The cache
-  /// is limited, and the pages of a body that is dropped are not overwritten with zeros, since it is sealed.
+  /// Makes savings that a brief opening skips until the second dropped message, since before that they cost more than
+  /// they save. The cache is limited, and the pages of a dropped body are not overwritten with zeros, because it is
+  /// sealed.
   func saveForMany() throws(RelayError) {
     guard isBrief else { return }
     dropped += 1
@@ -209,8 +210,8 @@ final class RelayFile {
 
   // MARK: Who may
 
-  /// Throws `auth` unless `key` signed the request. Without a key, as for an entity that does not exist, does the same
-  /// work with no result, so that the time taken does not reveal which of the two it was.
+  /// Throws `auth` unless `key` signed the request. Without a key, as for a nonexistent entity, does the same work
+  /// without a result, so that the time taken does not reveal which case it was.
   func authorize(_ request: RelayRequest, key: SigningPublicKey?) throws(RelayError) {
     try authorize(request.signature, of: request.signedBytes, key: key)
   }
@@ -231,7 +232,7 @@ final class RelayFile {
     return key
   }
 
-  /// In place of one that a mailbox does not have.
+  /// Stands in for a key that a mailbox does not have.
   func someCheckKey() throws(RelayError) -> RelayCheckKey {
     if let decoyCheckKey { return decoyCheckKey }
     guard let key = RelayCheckKey(bytes: randomness.bytes(RelayCheckKey.count)) else { throw .unavailable }
@@ -241,12 +242,12 @@ final class RelayFile {
 
   // MARK: Retention
 
-  /// Removes some of the messages past their retention: seldom, and never more at a time than a sender can wait for.
+  /// Removes some of the messages past their retention: rarely, and never more at a time than a sender can wait for.
   func sweep() throws(RelayError) {
     let now = clock.now()
     guard now >= nextSweep else { return }
     let most = 64
-    // Oldest first: messages are numbered in the order of their arrival.
+    // Oldest first: messages are numbered in order of arrival.
     let removed = try storage { () throws(SQLiteError) in
       try readAge().store(in: database, ports: ports)
       return try database.run(
@@ -267,11 +268,11 @@ extension RelayFile {
   private static let schemaVersion: Int64 = 5
 
   private func migrate(_ mayMigrate: Bool) throws(RelayError) {
-    // Another process may take the file over to a later version at any moment, also after it was opened here.
+    // Another process may upgrade the file to a later version at any moment, even after it was opened here.
     if hasCurrentHeader { return }
     guard mayMigrate else { throw .storage(SQLiteError(kind: .busy)) }
     if try storage({ () throws(SQLiteError) in try isCurrent() }) { return }
-    // Two processes may get here together; the second then finds the work done.
+    // Two processes may get here at the same time; the second then finds the work done.
     try commit(.full) { () throws(RelayError) in
       try storage { () throws(SQLiteError) in
         guard try !isCurrent() else { return }
@@ -284,7 +285,7 @@ extension RelayFile {
         for version in Self.versions.dropFirst(Int(known)) { try database.execute(version) }
       }
     }
-    // Into the header, where the next opening looks. Otherwise it asks.
+    // Writes it into the header, where the next opening looks. Otherwise that needs a query.
     try? database.checkpoint()
   }
 
@@ -295,11 +296,11 @@ extension RelayFile {
     return try database.integer("PRAGMA application_id") == Self.applicationIdentifier
   }
 
-  /// What each adds to the one before it.
+  /// What each version adds to the one before.
   private static let versions = [firstVersion, secondVersion, thirdVersion, fourthVersion, fifthVersion]
 
-  /// An acknowledged message stays as a row without a body until its retention ends, so that a late repeat of its
-  /// sending is recognised by `attempt`.
+  /// An acknowledged message stays as a row without a body until its retention ends, so that a late resend is
+  /// recognised by `attempt`.
   private static let firstVersion = """
     CREATE TABLE mailbox(
       number INTEGER PRIMARY KEY,

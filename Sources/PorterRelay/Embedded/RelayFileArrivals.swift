@@ -4,9 +4,9 @@ import PorterStore
 
 /// Asking about many mailboxes at the same time.
 ///
-/// A position is the number of a message and its identifier: numbers grow, and a number is given again only when the newest
-/// messages were deleted with their mailbox. Then the identifier is another one, and the client has to listen again. The
-/// number's upper bits are the caller's generation: after the relay forgot a listener, no position of the earlier one is valid.
+/// A position is a message's number and identifier. Numbers grow, and are reused only when the newest messages were
+/// deleted with their mailbox. Then the identifier differs, and the client must listen again. The number's upper bits
+/// are the caller's generation: once the relay has forgotten a listener, its positions are no longer valid.
 extension RelayFile {
   /// Writes nothing.
   func check(_ request: RelayRequest, entries: [RelayCommand.Entry]) throws(RelayError) -> RelayAnswer {
@@ -14,7 +14,7 @@ extension RelayFile {
     return .subscriptions(try states(of: entries, of: request))
   }
 
-  /// Which of these mailboxes have something; `auth` for an entry that its key has not signed.
+  /// Which of these mailboxes have something waiting; `auth` for an entry not signed by its key.
   func states(of entries: [RelayCommand.Entry], of request: RelayRequest) throws(RelayError) -> [RelaySubscription] {
     var results: [RelaySubscription] = []
     for mailbox in try authorizedMailboxes(entries, of: request) {
@@ -36,8 +36,8 @@ extension RelayFile {
     }
   }
 
-  /// `listener` is nil if this process does not listen under the key. The messages since the position are read, and no
-  /// others: what it takes depends neither on the number of mailboxes nor on what waits in them for longer.
+  /// `listener` is nil if this process does not listen under the key. Reads only the messages since the position: the
+  /// cost depends neither on the number of mailboxes nor on what has been waiting in them for longer.
   func arrivals(
     _ request: RelayRequest, key: SigningPublicKey, listener: String?, generation: Int64 = 0,
     after position: RelayPosition, limit: UInt16
@@ -47,7 +47,7 @@ extension RelayFile {
     guard let listener else { throw .auth }
     let answer = try arrivals(
       to: listener, generation, after: position, limit: max(1, min(Int(limit), RelayLimits.batch)))
-    // It has nothing to fetch and to acknowledge, which would show that it lives.
+    // It has nothing to fetch and acknowledge, which would show that it is running.
     if case .arrivals(_, []) = answer, try isUnanswered(listener) {
       try commit(.normal) { () throws(RelayError) in try noteSignOfLife(of: listener) }
     }
@@ -103,10 +103,10 @@ extension RelayFile {
     return position
   }
 
-  /// Messages that a file can number; the other bits of a position's number are the generation.
+  /// Bits of a message number within a position; the other bits are the generation.
   private static let numberBits: Int64 = 40
 
-  /// Nil if the message is not there any more, or the position is of another generation.
+  /// Nil if the message no longer exists, or the position has another generation.
   private func number(of position: RelayPosition, _ generation: Int64) throws(RelayError) -> Int64? {
     var reader = RelayReader(position.bytes)
     let (combined, identifier) = (try reader.signed64(), try reader.identifier())

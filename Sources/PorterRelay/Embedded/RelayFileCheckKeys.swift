@@ -3,12 +3,12 @@ import PorterStore
 
 /// Asking about many mailboxes without a signature for each.
 extension RelayFile {
-  /// Writes nothing. A mailbox that does not exist, one without a key and a tag by another key get the same answer, after the same
-  /// work.
+  /// Writes nothing. A nonexistent mailbox, one without a key and a tag by a different key get the same answer, after
+  /// the same work.
   func checkByKeys(_ request: RelayRequest, _ entries: [RelayCommand.Tagged]) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .syntax }
     let decoy = try someCheckKey()
-    // SQLite takes its locks once, not for each mailbox.
+    // So that SQLite takes its locks once, not for each mailbox.
     return try database.transaction(.deferred, throwing: RelayError.self) { () throws(RelayError) in
       let oldest = try storage { () throws(SQLiteError) in try oldestKept() }
       var results: [RelaySubscription] = []
@@ -39,7 +39,7 @@ extension RelayFile {
     }
   }
 
-  /// Not synced: a key that a power failure takes is shared again.
+  /// Not synced: a key lost in a power failure is shared again.
   func shareCheckKeys(_ request: RelayRequest, _ entries: [RelayCommand.SharedKey]) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .syntax }
     var mailboxes: [Mailbox?] = []

@@ -1,7 +1,7 @@
 import PorterPlatform
 import PorterStore
 
-/// Listeners: the processes that can be woken, whether they answer, and what is due when they leave.
+/// Listeners: the processes that can be woken, whether they answer, and what becomes due when they leave.
 extension RelayFile {
   func number(ofListener name: String) throws(SQLiteError) -> Int64 {
     try database.run("INSERT OR IGNORE INTO listener(name) VALUES(?1)", [.text(name)])
@@ -19,8 +19,9 @@ extension RelayFile {
 
   // MARK: Leaving
 
-  /// Removes listeners with all their subscriptions. What was withheld for them alone is due, and so is once more what a service took
-  /// while they listened, and they did not fetch. Returns the services that have to learn of it.
+  /// Removes listeners with all their subscriptions. Notifications withheld for them alone become due. Those that a
+  /// service took while they listened become due again if they did not fetch the messages. Returns the services to
+  /// notify.
   func forget(listeners: [String]) throws(RelayError) -> [String] {
     guard !listeners.isEmpty else { return [] }
     return try commit(.normal) { () throws(RelayError) in
@@ -45,8 +46,8 @@ extension RelayFile {
     }
   }
 
-  /// The listener cannot be woken until it shows a sign of life. What is withheld for it alone is due, as when it leaves. Returns the
-  /// services that have to learn of it.
+  /// Marks the listener as unreachable until it shows a sign of life. Notifications withheld for it alone become due,
+  /// as when it leaves. Returns the services to notify.
   func noteAbsence(of listener: String) throws(RelayError) -> [String] {
     try commit(.normal) { () throws(RelayError) in
       guard let number = try storage({ () throws(SQLiteError) in try existingNumber(ofListener: listener) }) else {
@@ -66,7 +67,7 @@ extension RelayFile {
     }
   }
 
-  /// What a service has, or had, of this listener's. The services to wake.
+  /// Makes due what a service has, or had, of this listener's. Returns the services to wake.
   private func makeDue(leaving listener: Int64) throws(RelayError) -> Set<String> {
     let hasRenewed = try renewNotifications(leaving: listener)
     return try storage { () throws(SQLiteError) in
@@ -75,7 +76,7 @@ extension RelayFile {
     }
   }
 
-  /// Of those in which a notification waits.
+  /// The services of its mailboxes in which a notification is waiting.
   private func services(ofMailboxesOf listener: Int64) throws(SQLiteError) -> Set<String> {
     Set(
       try database.rows(
@@ -99,8 +100,8 @@ extension RelayFile {
     """
   }
 
-  /// The push that its service sent for such a message was left to this listener, which leaves without it. One that another process has
-  /// fetched is over. Returns whether there were any others.
+  /// The service's push for such a message was left to this listener, which is leaving without fetching it. Messages
+  /// fetched by another process are settled. Returns whether there were any others.
   private func makeTakenDue(leaving listener: Int64) throws(SQLiteError) -> Bool {
     let taken = """
       taken_notification WHERE mailbox IN (SELECT mailbox FROM subscription WHERE listener = ?1)
@@ -119,7 +120,7 @@ extension RelayFile {
   private static let isStillThere =
     "EXISTS(SELECT 1 FROM message WHERE number = taken_notification.message AND body IS NOT NULL)"
 
-  /// Listeners that have left something to be fetched whose notification the service has taken.
+  /// Listeners that have not fetched a message whose notification the service has taken.
   func listenersOwing(to service: [UInt8]) throws(RelayError) -> [String] {
     try storage { () throws(SQLiteError) in
       try database.rows(
@@ -136,7 +137,7 @@ extension RelayFile {
 
   // MARK: Signs of life
 
-  /// From now on these listeners have one pause to answer; see `NotificationHold`. Part of the transaction that stores
+  /// Gives these listeners one pause from now to answer; see `NotificationHold`. Part of the transaction that stores
   /// the message.
   func noteUnansweredWakeUp(of listeners: [Listener], at now: Moment) throws(RelayError) {
     try storage { () throws(SQLiteError) in

@@ -2,9 +2,9 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// Mailboxes: making, securing and deleting them.
+/// Mailboxes: creating, securing and deleting them.
 extension RelayFile {
-  /// The part of a mailbox that decides who may do what.
+  /// The part of a mailbox that governs permissions.
   struct Mailbox: Equatable {
     let number: Int64
     let recipientKey: SigningPublicKey
@@ -56,7 +56,7 @@ extension RelayFile {
   func createMailbox(
     _ request: RelayRequest, recipientKey: SigningPublicKey, senderKey: SigningPublicKey?
   ) throws(RelayError) -> RelayAnswer {
-    // The signature proves that the creator has the key; otherwise an attacker could occupy another's key.
+    // The signature proves that the creator has the key; otherwise an attacker could occupy someone else's key.
     guard request.entity == nil else { throw .syntax }
     try authorize(request, key: recipientKey)
     let recipient = try RelayIdentifier.generate(randomness: randomness)
@@ -77,7 +77,7 @@ extension RelayFile {
     }
   }
 
-  /// The mailbox that this key made before: its creator was killed before it saw the answer.
+  /// The mailbox that this key created earlier: its creator was killed before it saw the answer.
   private func existing(
     recipientKey: SigningPublicKey, senderKey: SigningPublicKey?
   ) throws(RelayError) -> RelayAnswer? {
@@ -99,7 +99,7 @@ extension RelayFile {
     let mailbox = try authorizedMailbox(request)
     if mailbox.senderKey == senderKey { return .done }
     return try commit(.full) { () throws(RelayError) in
-      // Securing is final: the sender in possession must not be displaced.
+      // Securing is final: the current sender must not be displaced.
       let changed = try storage { () throws(SQLiteError) in
         try database.run(
           """

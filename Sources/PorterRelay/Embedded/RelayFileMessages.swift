@@ -10,8 +10,8 @@ extension RelayFile {
     _ request: RelayRequest, attempt: RelayIdentifier, notify: Bool, body: [UInt8]
   ) throws(RelayError) -> Reply {
     let mailbox = try mailbox(.sender, request.entity)
-    // A sender without an answer repeats the request, and the recipient may have secured the mailbox meanwhile. Only that sender
-    // knows the attempt.
+    // A sender without an answer repeats the request, and the recipient may have secured the mailbox in the meantime.
+    // Only that sender knows the attempt.
     let isKnown = request.signature == nil ? try isWaiting(attempt: attempt, in: mailbox) != nil : false
     if !isKnown { try authorizeSender(request, of: mailbox) }
     guard let mailbox else { throw .auth }
@@ -21,7 +21,7 @@ extension RelayFile {
     return try commit(.full) { () throws(RelayError) in
       try confirm(mailbox, .sender, request.entity)
       if let waits = try isWaiting(attempt: attempt, in: mailbox) {
-        // The sender may have been killed between commit and wake-up, and is therefore sending again.
+        // The sender may have been killed between commit and wake-up, and is therefore resending.
         return waits ? try reply(waking: try recipients(of: mailbox), of: mailbox, notify) : Reply(answer: .done)
       }
       try sweep()
@@ -34,12 +34,12 @@ extension RelayFile {
 
   private func reply(waking recipients: [Listener], of mailbox: Mailbox, _ notify: Bool) throws(RelayError) -> Reply {
     let names = recipients.map(\.name)
-    // A service may be the recipient as well.
+    // A service may also be the recipient.
     let services = notify ? try services(of: mailbox).filter { !names.contains($0) } : []
     return Reply(answer: .done, recipients: names, services: services)
   }
 
-  /// A secured mailbox requires its sender's signature. An unsecured one rejects any: a sender that believes it is
+  /// A secured mailbox requires its sender's signature. An unsecured one rejects any: a sender that takes it for
   /// secured should learn that anyone can send.
   private func authorizeSender(_ request: RelayRequest, of mailbox: Mailbox?) throws(RelayError) {
     if let mailbox, mailbox.senderKey == nil {
@@ -99,7 +99,7 @@ extension RelayFile {
 
   // MARK: Get and acknowledge
 
-  /// Changes no message: until it is acknowledged, it is there for the next request (INC-34). `listener` is the
+  /// Changes no message: each stays available for the next request until it is acknowledged (INC-34). `listener` is the
   /// requesting process, if it listens.
   func getMessage(
     _ request: RelayRequest, withAge: Bool = false, listener: String? = nil
@@ -122,7 +122,7 @@ extension RelayFile {
     return try drop(message, from: mailbox, listener) ? .done : .failed(.noMessage)
   }
 
-  /// What is next is read when the first is dropped. A process that is killed before it hears of it asks again.
+  /// The next message is read once the first is dropped. A process killed before it gets the answer asks again.
   func acknowledgeAndGet(
     _ request: RelayRequest, message: RelayIdentifier, listener: String? = nil
   ) throws(RelayError) -> RelayAnswer {
@@ -131,7 +131,7 @@ extension RelayFile {
     return .acknowledged(wasThere: wasThere, next: try oldestMessage(in: mailbox))
   }
 
-  /// With its age. The file's own age is read in the same statement, for each message again.
+  /// Includes its age. The file's own age is read in the same statement, again for each message.
   private func oldestMessage(in mailbox: Mailbox) throws(RelayError) -> RelayMessage? {
     try storage { () throws(SQLiteError) in
       let oldest = try database.first(
@@ -153,7 +153,7 @@ extension RelayFile {
     }
   }
 
-  /// Those that are past their retention are passed over. Seldom needed.
+  /// Skips messages past their retention. Rarely needed.
   private func oldestKeptMessage(in mailbox: Mailbox) throws(SQLiteError) -> RelayMessage? {
     try database.first(
       """
@@ -175,12 +175,13 @@ extension RelayFile {
     return (message, storedAt < Self.oldestKept(at: age))
   }
 
-  /// Whether it was there. Committed without a sync: a power failure can only undo it, and then the message is delivered again,
-  /// which the recipient's ledger recognises; the log keeps its order, so this never undoes anything earlier.
+  /// Returns whether it was there. Committed without a sync: a power failure can only undo it, and then the message is
+  /// delivered again, which the recipient's ledger recognises. The log keeps its order, so this never undoes anything
+  /// earlier.
   private func drop(
     _ message: RelayIdentifier, from mailbox: Mailbox, _ listener: String?
   ) throws(RelayError) -> Bool {
-    // Mostly the message that was given last.
+    // Usually the message given last.
     let given = given.flatMap { $0.message == message ? $0 : nil }
     var number = given?.number
     if number == nil { number = try self.number(of: message, in: mailbox) }
@@ -191,8 +192,9 @@ extension RelayFile {
     try saveForMany()
     let (sql, bindings) = Self.dropping(message, number, from: mailbox)
     guard let listener else {
-      // Two transactions of one statement each. Mostly the service has the notification by now, and there is only the first. A process
-      // that is killed between them leaves one that is given to no service, since its message is gone.
+      // Two transactions of one statement each. Usually the service already has the notification, and only the first is
+      // needed. A process killed between them leaves a notification that is given to no service, because its message is
+      // gone.
       guard try commit(.normal, sql, bindings) > 0 else { return false }
       if given?.notifies != false { try commit(.normal, Self.dropNotification, [.integer(number)]) }
       return true
@@ -209,7 +211,7 @@ extension RelayFile {
 
   private static let dropNotification = "DELETE FROM notification WHERE message = ?1"
 
-  /// Its number may be another message's by now, after its mailbox was deleted.
+  /// After its mailbox was deleted, its number may belong to another message.
   private static func dropping(
     _ message: RelayIdentifier, _ number: Int64, from mailbox: Mailbox
   ) -> (String, [Binding]) {

@@ -22,7 +22,7 @@ extension RelayFile {
       try BoxKeyPair.generate(randomness: randomness)
     }
     let shared: BoxSharedKey
-    // A key of low order is the client's mistake, or an attack.
+    // A low-order key is the client's mistake, or an attack.
     do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .syntax }
     return try commit(.full) { () throws(RelayError) in
       try confirm(mailbox, .recipient, request.entity)
@@ -116,8 +116,9 @@ extension RelayFile {
     }
   }
 
-  /// Seals the notifications of mailboxes without another listener under new nonces, so that an acknowledgement already on its way, of a
-  /// push that was left to this listener, does not delete them. Returns whether there were any. Part of the caller's transaction.
+  /// Reseals the notifications of mailboxes without another listener under new nonces, so that an acknowledgement
+  /// already on its way, for a push left to this listener, does not delete them. Returns whether there were any. Part
+  /// of the caller's transaction.
   func renewNotifications(leaving listener: Int64) throws(RelayError) -> Bool {
     let found = try storage { () throws(SQLiteError) in
       try database.rows(
@@ -157,7 +158,7 @@ extension RelayFile {
     return .notifications(try waiting(for: service, limit: limit, withholding: nil))
   }
 
-  /// Those that are not withheld, and when the next one that is becomes due.
+  /// Notifications that are not withheld, and when the next withheld one is due.
   func dueNotifications(
     _ request: RelayRequest, service: SigningPublicKey, limit: UInt16
   ) throws(RelayError) -> RelayAnswer {
@@ -169,7 +170,7 @@ extension RelayFile {
   private func dueNotifications(
     for service: SigningPublicKey, limit: UInt16
   ) throws(RelayError) -> RelayDueNotifications {
-    // One time for both questions, so that a notification cannot fall between them.
+    // One time for both queries, so that a notification cannot fall between them.
     let now = clock.now()
     let nextEnd = try storage { () throws(SQLiteError) in
       try database.integer(
@@ -181,7 +182,7 @@ extension RelayFile {
     let remainder = nextEnd.flatMap { NotificationHold.remainder(until: Moment(nanoseconds: $0), at: now) }
     return RelayDueNotifications(
       notifications: try waiting(for: service, limit: limit, withholding: now),
-      // Rounded up, so that the next question does not come too early.
+      // Rounded up, so that the next request does not come too early.
       nextIn: remainder.map { UInt32(clamping: $0.milliseconds &+ 1) })
   }
 
@@ -195,8 +196,8 @@ extension RelayFile {
   ) throws(RelayError) -> [RelayNotification] {
     let withheld = now.map { Self.withheld(at: $0) } ?? [.integer(0), .integer(0)]
     return try storage { () throws(SQLiteError) in
-      // From the notifications to their notifiers, not the other way round: few notifications wait, while a service has
-      // many notifiers.
+      // From the notifications to their notifiers, not the other way round: few notifications are waiting, while a
+      // service has many notifiers.
       try database.rows(
         """
         SELECT notifier.identifier, notification.sent_at, notification.nonce, notification.metadata
@@ -218,8 +219,8 @@ extension RelayFile {
     }
   }
 
-  /// Without a sync: if a power failure undoes it, a hint is repeated. Those of recipients who listen are kept, for the case that they
-  /// stop before they have fetched.
+  /// Without a sync: if a power failure undoes it, a hint is repeated. Those of recipients who listen are kept, in case
+  /// they stop before fetching.
   func acknowledgeNotifications(
     _ request: RelayRequest, service: SigningPublicKey, nonces: [BoxNonce]
   ) throws(RelayError) -> RelayAnswer {
@@ -229,7 +230,8 @@ extension RelayFile {
     return .done
   }
 
-  /// Both in one exchange. The mailboxes come last: a message that came to one of them before a notification was due is seen.
+  /// Both in one exchange. The mailboxes come last: a message that arrived in one of them before a notification was due
+  /// is seen.
   func acknowledgeAndGetNotifications(
     _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16, _ nonces: [BoxNonce],
     _ entries: [RelayCommand.Entry]

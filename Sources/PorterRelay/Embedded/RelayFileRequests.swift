@@ -2,7 +2,7 @@ import PorterCrypto
 
 /// Carries out whole requests.
 extension RelayFile {
-  /// Who sent a request, as far as the relay can wake it.
+  /// The sender of a request, as far as the relay can wake it.
   struct Caller {
     /// The name of its listener; nil if it has none yet.
     var name: String?
@@ -10,7 +10,7 @@ extension RelayFile {
     var keys: Set<SigningPublicKey> = []
     /// Positions of other generations are unknown to the relay.
     var generation: Int64 = 0
-    /// Makes the listener if there is none; nil if nothing can wake this caller.
+    /// Creates the listener if there is none; nil if this caller cannot be woken.
     var startListening: () throws(RelayError) -> String?
   }
 

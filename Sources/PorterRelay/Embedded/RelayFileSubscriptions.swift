@@ -2,10 +2,10 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// Subscriptions: which socket is woken for what. Committed without a sync, since no socket survives a power failure
+/// Subscriptions: which socket to wake for what. Committed without a sync, because no socket survives a power failure
 /// either.
 extension RelayFile {
-  /// A process that is subscribed to a mailbox.
+  /// A process subscribed to a mailbox.
   struct Listener {
     let number: Int64
     let name: String
@@ -53,7 +53,7 @@ extension RelayFile {
     }
   }
 
-  /// The mailbox of each entry that its key has signed.
+  /// The mailbox of each entry signed by its key.
   func authorizedMailboxes(
     _ entries: [RelayCommand.Entry], of request: RelayRequest
   ) throws(RelayError) -> [Mailbox?] {
@@ -66,7 +66,7 @@ extension RelayFile {
     return mailboxes
   }
 
-  /// Inside a transaction. Without a listener, only says what waits.
+  /// Inside a transaction. Without a listener, only reports what is waiting.
   func subscribe(
     _ entries: [RelayCommand.Entry], _ mailboxes: [Mailbox?], _ listener: String?
   ) throws(RelayError) -> [RelaySubscription] {
@@ -94,7 +94,7 @@ extension RelayFile {
     }
   }
 
-  /// Whether something waits in the mailbox.
+  /// Whether something is waiting in the mailbox.
   func state(of mailbox: Mailbox) throws(RelayError) -> RelaySubscription {
     try storage { () throws(SQLiteError) in
       let waits = try database.integer(
@@ -134,7 +134,7 @@ extension RelayFile {
     }
   }
 
-  /// Assigns the notifier to the service; an assignment it has already is not written again.
+  /// Assigns the notifier to the service; an existing assignment to it is not rewritten.
   private func take(
     _ notifier: RelayIdentifier, key: [UInt8], _ service: SigningPublicKey
   ) throws(RelayError) -> RelaySubscription {

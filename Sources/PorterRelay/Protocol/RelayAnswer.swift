@@ -9,7 +9,7 @@ package struct RelayMessage: Hashable, Sendable {
   /// Whether the sender asked for a notification.
   package var notify: Bool
   package var body: [UInt8]
-  /// For how many milliseconds the relay has had it, by the clock that retention is counted by; nil if it did not say.
+  /// How many milliseconds the relay has had it, by the clock used for retention; nil if the relay did not say.
   package var age: UInt32?
 
   package init(identifier: RelayIdentifier, timestamp: WallTime, notify: Bool, body: [UInt8], age: UInt32? = nil) {
@@ -25,7 +25,7 @@ package struct RelayMessage: Hashable, Sendable {
 package struct RelayNotification: Hashable, Sendable {
   package var notifier: RelayIdentifier
   package var timestamp: WallTime
-  /// The nonce of `metadata`; also names this notification when it is acknowledged.
+  /// The nonce of `metadata`; also identifies this notification when it is acknowledged.
   package var nonce: BoxNonce
   /// `RelayMessageMetadata`, sealed for the recipient.
   package var metadata: [UInt8]
@@ -52,9 +52,9 @@ package struct RelayDueNotifications: Hashable, Sendable {
 
 /// The result for one entity of a subscription.
 package enum RelaySubscription: UInt8, Hashable, Sendable {
-  /// Subscribed; no message waits.
+  /// Subscribed; no message is waiting.
   case subscribed = 0
-  /// Subscribed, and a message is waiting already.
+  /// Subscribed, and a message is already waiting.
   case waiting = 1
   /// No such entity, or the wrong key.
   case auth = 2
@@ -65,26 +65,26 @@ package enum RelayAnswer: Hashable, Sendable {
   case failed(RelayError)
   case mailbox(recipient: RelayIdentifier, sender: RelayIdentifier)
   case message(RelayMessage)
-  /// Whether there was such a message, and the one that is the oldest now, with its age.
+  /// Whether there was such a message, and the message that is now the oldest, with its age.
   case acknowledged(wasThere: Bool, next: RelayMessage?)
   case subscriptions([RelaySubscription])
   case notifier(RelayIdentifier, boxKey: BoxPublicKey)
   case notifications([RelayNotification])
   case dueNotifications(RelayDueNotifications)
-  /// The same, after an acknowledgement, and a result for each mailbox.
+  /// Like `dueNotifications`, after an acknowledgement, with a result for each mailbox.
   case acknowledgedNotifications(RelayDueNotifications, [RelaySubscription])
-  /// From where on `arrivals` reports, and a result for each entry.
+  /// The position from which `arrivals` reports, and a result for each entry.
   case listening(RelayPosition, [RelaySubscription])
-  /// Up to where was looked, and recipients' ends.
+  /// The position reached, and recipients' ends.
   case arrivals(RelayPosition, [RelayIdentifier])
 }
 
-/// How far a relay's client has heard of arrivals. Only the relay knows what it means.
+/// How far a relay's client has heard of arrivals. Only the relay can interpret it.
 package struct RelayPosition: Hashable, Sendable {
   package static let count = 32
   package let bytes: [UInt8]
 
-  /// Nil unless there are 32.
+  /// Nil unless there are 32 bytes.
   package init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = Array(bytes)

@@ -1,6 +1,6 @@
 import PorterCrypto
 
-/// Reads a request or an answer from front to back; every length is checked before it is used.
+/// Reads a request or an answer front to back; checks every length before use.
 package struct RelayReader {
   private var rest: ArraySlice<UInt8>
 

@@ -1,8 +1,8 @@
 import PorterCrypto
 
-/// A client's command to a relay. The sender, and the entity it is about, are in `RelayRequest`.
+/// A client's command to a relay. The sender, and the entity it concerns, are in `RelayRequest`.
 package enum RelayCommand: Hashable, Sendable {
-  /// One entity of a batch, with the signature by its own key.
+  /// One entity of a batch, with a signature by its own key.
   package struct Entry: Hashable, Sendable {
     package var entity: RelayIdentifier
     package var signature: [UInt8]
@@ -13,14 +13,14 @@ package enum RelayCommand: Hashable, Sendable {
     }
   }
 
-  /// One mailbox of a batch, with a key to ask about it by, and the signature by the mailbox's own key.
+  /// One mailbox of a batch, with a key for asking about it, and a signature by the mailbox's own key.
   package struct SharedKey: Hashable, Sendable {
     package var entity: RelayIdentifier
     package var key: RelayCheckKey
     package var signature: [UInt8]
   }
 
-  /// One mailbox of a batch, with the tag by the key that was shared for it.
+  /// One mailbox of a batch, with a tag by the key shared for it.
   package struct Tagged: Hashable, Sendable {
     package var entity: RelayIdentifier
     package var tag: [UInt8]
@@ -34,7 +34,7 @@ package enum RelayCommand: Hashable, Sendable {
   case getMessage
   case getMessageWithAge
   case acknowledge(message: RelayIdentifier)
-  /// Both in one exchange: what is next waits until it is acknowledged itself.
+  /// Both in one exchange: the next message stays until it is acknowledged itself.
   case acknowledgeAndGet(message: RelayIdentifier)
   case enableNotifier(notifierKey: SigningPublicKey, boxKey: BoxPublicKey)
   case disableNotifier
@@ -47,15 +47,15 @@ package enum RelayCommand: Hashable, Sendable {
   case subscribe([Entry])
 
   // Recipients' ends, for asking about many at the same time; each entry is signed by its recipient's key.
-  /// Which of them have something. The request is not signed.
+  /// Which of them have something waiting. The request is not signed.
   case check([Entry])
-  /// The same by keys that were shared before: no signature is made or proven.
+  /// Like `check`, by keys shared earlier: no signature is made or verified.
   case checkByKeys([Tagged])
-  /// `check`, which shares these keys with the relay.
+  /// Like `check`, but also shares these keys with the relay.
   case shareCheckKeys([SharedKey])
-  /// Like `subscribe`, under a key of the process that listens; it signs the request.
+  /// Like `subscribe`, under a key of the listening process, which signs the request.
   case listen(key: SigningPublicKey, [Entry])
-  /// To which of the mailboxes under this key something came after the position.
+  /// The mailboxes under this key that received something after the position.
   case arrivals(key: SigningPublicKey, after: RelayPosition, limit: UInt16)
 
   // A notification service; signed by the service's key, and each entry by its notifier's key.
@@ -63,7 +63,8 @@ package enum RelayCommand: Hashable, Sendable {
   case notifications(service: SigningPublicKey, limit: UInt16)
   case acknowledgeNotifications(service: SigningPublicKey, [BoxNonce])
   case dueNotifications(service: SigningPublicKey, limit: UInt16)
-  /// Both in one exchange, and which of these mailboxes have something; each entry is signed by its recipient's key.
+  /// Both in one exchange, and which of these mailboxes have something waiting; each entry is signed by its recipient's
+  /// key.
   case acknowledgeAndGetNotifications(
     service: SigningPublicKey, limit: UInt16, acknowledged: [BoxNonce], mailboxes: [Entry])
 }
@@ -221,7 +222,7 @@ extension RelayCommand {
   private static func send(reading reader: inout RelayReader) throws(RelayError) -> RelayCommand {
     let attempt = try reader.identifier()
     let flags = try reader.byte()
-    // Bits unknown to this version may mean something that a relay must not ignore.
+    // Bits unknown to this version may have a meaning that a relay must not ignore.
     guard flags <= 1 else { throw .syntax }
     let body = reader.remainder()
     guard body.count <= RelayLimits.body else { throw .size }

@@ -1,8 +1,8 @@
 import PorterCrypto
 import PorterPlatform
 
-/// What a push says to a mailbox's recipient: which message is waiting. Sealed between relay and recipient, so that
-/// neither the notification service nor the push provider can read it.
+/// Tells a mailbox's recipient which message is waiting. Sealed between relay and recipient, so that neither the
+/// notification service nor the push provider can read it.
 package struct RelayMessageMetadata: Hashable, Sendable {
   package var message: RelayIdentifier
   /// When the relay accepted the message.
@@ -13,7 +13,7 @@ package struct RelayMessageMetadata: Hashable, Sendable {
     self.timestamp = timestamp
   }
 
-  /// Padded to one size, whatever it holds.
+  /// Padded to a fixed size, whatever it holds.
   package func sealed(with key: BoxSharedKey, nonce: BoxNonce) throws(CryptoError) -> [UInt8] {
     var bytes = [UInt8(RelayIdentifier.count)]
     bytes += message.bytes
@@ -21,8 +21,8 @@ package struct RelayMessageMetadata: Hashable, Sendable {
     return try key.sealPadded(bytes, to: RelayLimits.metadata, nonce: nonce)
   }
 
-  /// Throws `authenticationFailed` for another key or changed bytes, `malformed` for contents that do not parse. Bytes
-  /// after the timestamp are reserved for later versions.
+  /// Throws `authenticationFailed` for a different key or changed bytes, and `malformed` for contents that do not
+  /// parse. Bytes after the timestamp are reserved for later versions.
   package init(opening sealed: [UInt8], with key: BoxSharedKey, nonce: BoxNonce) throws(CryptoError) {
     let bytes = try key.openPadded(sealed, nonce: nonce)
     var reader = RelayReader(bytes)

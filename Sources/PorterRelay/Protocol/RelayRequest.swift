@@ -1,12 +1,13 @@
 import PorterCrypto
 
-/// A command, the entity it is about, and the proof that the sender may issue it.
+/// A command, the entity it concerns, and the proof that the sender may issue it.
 package struct RelayRequest: Hashable, Sendable {
   /// Random for each request; the answer repeats it.
   package var correlation: RelayIdentifier
   /// Nil for commands that concern no entity, or several.
   package var entity: RelayIdentifier?
-  /// Nil for `subscribe`, `check` and its kin, whose entries are proven individually, and for a send to a mailbox that is not secured.
+  /// Nil for `subscribe`, `check` and its kin, whose entries are proven individually, and for a send to an unsecured
+  /// mailbox.
   package var signature: [UInt8]?
   package var command: RelayCommand
 
@@ -41,7 +42,7 @@ package struct RelayRequest: Hashable, Sendable {
     try reader.end()
   }
 
-  /// The correlation of a request that may be unreadable otherwise, so that its sender can match the refusal.
+  /// The correlation of a request that may otherwise be unreadable, so that its sender can match the refusal.
   package static func correlation(of bytes: [UInt8]) -> RelayIdentifier {
     RelayIdentifier(bytes: bytes.dropFirst().prefix(RelayIdentifier.count)) ?? .zero
   }
@@ -58,8 +59,8 @@ extension RelayRequest {
     Self.signedBytes(correlation: correlation, entity: entity, fields: command.encoded())
   }
 
-  /// The bytes that the key of one entry of a batch signs: the command with this one entity and no list, so that an
-  /// entry can neither be moved into another request nor be used for another service.
+  /// The bytes that the key of one batch entry signs: the command with this one entity and no list, so that an entry
+  /// cannot be moved into another request or used for another service.
   package static func signedBytes(
     correlation: RelayIdentifier, entry: RelayIdentifier, of command: RelayCommand
   ) -> [UInt8] {
@@ -72,7 +73,7 @@ extension RelayRequest {
     return signedBytes(correlation: correlation, entity: entry, fields: fields)
   }
 
-  /// The same for a key that is shared, which is the entry's own.
+  /// Likewise for a key to share, which belongs to the entry alone.
   package static func signedBytes(
     correlation: RelayIdentifier, sharing key: RelayCheckKey, of entry: RelayIdentifier
   ) -> [UInt8] {

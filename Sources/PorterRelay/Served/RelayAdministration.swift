@@ -2,20 +2,20 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// What an operator asks of a relay's file, beside the process that serves it or without one. Reads only.
+/// An operator's queries on a relay's file, alongside the process that serves it or without one. Reads only.
 public struct RelayAdministration: Sendable {
-  /// What a mailbox has used of its quota.
+  /// A mailbox's use of its quota.
   public struct Usage: Sendable, Equatable {
     public var waiting: Int
     public var quota: Int
     public var bytes: Int
-    /// Of the message that has been waiting for longest; nil if none is.
+    /// Age of the longest-waiting message; nil if none is waiting.
     public var oldestSeconds: Int?
     /// Only one sender may send.
     public var isSecured: Bool
     /// A notification server sends pushes for it.
     public var isWatched: Bool
-    /// Nil if that is not stored: relays of a cluster have them in memory.
+    /// Nil if not stored: relays of a cluster keep listeners in memory.
     public var listeners: Int?
 
     package init(
@@ -30,7 +30,7 @@ public struct RelayAdministration: Sendable {
 
   public init(path: String) { self.path = path }
 
-  /// Of the mailbox with this identifier, its recipient's or its sender's; nil if there is none.
+  /// The usage of the mailbox with this identifier, its recipient's or its sender's; nil if there is none.
   public func usage(of name: String) throws(RelayServiceError) -> Usage? {
     guard let identifier = RelayIdentifier(base64URL: name) else { throw RelayServiceError("expected an identifier") }
     return try reading { (file) throws(RelayError) in
@@ -62,7 +62,7 @@ public struct RelayAdministration: Sendable {
     }
   }
 
-  /// What is wrong with the file; empty if nothing.
+  /// Problems with the file; empty if there are none.
   public func problems() -> [String] {
     do throws(RelayServiceError) {
       return try reading { (file) throws(RelayError) in
@@ -74,7 +74,7 @@ public struct RelayAdministration: Sendable {
   }
 
   private static func problems(of database: Database) throws(SQLiteError) -> [String] {
-    // What the tables say of each other is of no use if their pages are damaged.
+    // Cross-checks between tables are useless if their pages are damaged.
     let damage = try database.integrityCheck()
     guard damage.isEmpty else { return damage }
     var problems = try database.foreignKeyCheck().map { "rows that refer to none: \($0)" }
@@ -92,7 +92,7 @@ public struct RelayAdministration: Sendable {
     return problems
   }
 
-  /// What holds for each row that the relay wrote.
+  /// Conditions that hold for each row that the relay wrote.
   private static let contents = [
     (
       "mailboxes with malformed identifiers or keys", "mailbox",
@@ -105,7 +105,7 @@ public struct RelayAdministration: Sendable {
     ("malformed notifiers", "notifier", "length(identifier) = 24 AND length(key) = 32"),
   ]
 
-  /// Copies the file as it is at one moment to a new file, which must not exist.
+  /// Copies the file as of one moment to a new file, which must not exist.
   public func backUp(to copy: String) throws(RelayServiceError) {
     try reading { (file) throws(RelayError) in
       try file.storage { () throws(SQLiteError) in try file.database.backUp(to: copy) }

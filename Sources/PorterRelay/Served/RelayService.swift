@@ -2,17 +2,18 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
-/// A relay's file as a program serves it to many clients: requests are carried out several at a time, so that their commits
-/// share one sync, and each client has a listener of its own.
+/// A relay's file as a program serves it to many clients: requests are carried out several at a time, so that their
+/// commits share one sync, and each client has its own listener.
 ///
-/// The public part of this module: a server is another package. Not thread-safe: one thread at a time. No other process may
-/// use the file.
+/// This is the public part of the module: a server is another package. Not thread-safe: use one thread at a time. No
+/// other process may use the file.
 public final class RelayService {
   public struct Options: Sendable {
     /// The file, which is created if it is missing; its directory is not.
     public var path: String
     public var cacheKibibytes = 65_536
-    /// The file grows no further. What needs room is then refused, and what makes room is not. Nil: until the disk is full.
+    /// The file grows no further. Requests that need room are then refused, but not those that free it. Nil: until the
+    /// disk is full.
     public var maximumBytes: Int64?
 
     public init(path: String) { self.path = path }
@@ -21,9 +22,9 @@ public final class RelayService {
   /// One request, as bytes.
   public struct Exchange: Sendable {
     public var request: [UInt8]
-    /// The client's name for what is to be woken; nil if nothing is.
+    /// The client's name for the listener to wake; nil if there is none.
     public var listener: String?
-    /// It counts towards no mailbox's share.
+    /// Does not count towards any mailbox's share.
     public var isTrusted: Bool
 
     public init(request: [UInt8], listener: String? = nil, isTrusted: Bool = false) {
@@ -34,26 +35,26 @@ public final class RelayService {
   }
 
   public enum Outcome: Sendable, Equatable {
-    /// The bytes to answer with; whatever they promise is on the disk. `command` and `result` are names for counting.
+    /// The bytes to answer with; everything they promise is on disk. `command` and `result` are names for counting.
     case answer([UInt8], command: String, result: String)
     /// The mailbox has used up its share; nothing was carried out.
     case limited
-    /// The file failed, and the text says how. The request may be repeated.
+    /// The file failed, as described by the text. The request may be repeated.
     case failed(String)
   }
 
   public struct Turn: Sendable {
-    /// One for each exchange, in order.
+    /// One per exchange, in order.
     public var outcomes: [Outcome]
-    /// The listeners to which something came.
+    /// The listeners that received something.
     public var news: [String]
   }
 
-  /// Some exchanges of a turn, whose answers hold.
+  /// Some exchanges of a turn, whose answers are final.
   public struct Part {
-    /// With the place of each among the turn's exchanges.
+    /// Each with its index among the turn's exchanges.
     public var outcomes: [(index: Int, outcome: Outcome)] = []
-    /// The listeners to which something came.
+    /// The listeners that received something.
     public var news: [String] = []
   }
 
@@ -68,7 +69,7 @@ public final class RelayService {
     let generation: Int64
   }
 
-  /// A client needs one.
+  /// A client needs only one.
   private static let keysOfListener = 16
   private static let logPages = 4_096
 
@@ -78,13 +79,13 @@ public final class RelayService {
   private let admit: ([UInt8]) -> Bool
   private(set) var file: RelayFile?
   private var isLimited = false
-  /// The exchange that is being carried out is.
+  /// Whether the exchange in progress is trusted.
   private var isTrusted = false
   private var listeners = [String: Listener]()
   private var nextGeneration: Int64
 
-  /// `admit` gets the identifier of a mailbox whose key has signed a request, and returns whether that may be carried out.
-  /// `log` gets lines without identifiers, each with a level from `debug` to `error`.
+  /// `admit` gets the identifier of a mailbox whose key has signed a request, and returns whether it may be carried
+  /// out. `log` gets lines without identifiers, each with a level from `debug` to `error`.
   public convenience init(
     _ options: Options, admit: @escaping ([UInt8]) -> Bool = { _ in true },
     log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
@@ -100,7 +101,7 @@ public final class RelayService {
     self.ports = ports
     self.admit = admit
     self.log = log.map { log in Log(minimum: .debug) { log("\($0)", $1) } } ?? .silent
-    // Positions of an earlier run must not be taken for this one's.
+    // Positions from an earlier run must not be mistaken for this one's.
     nextGeneration = ports.randomness.bytes(3).reduce(0) { $0 << 8 | Int64($1) } & Self.generations
     do throws(RelayError) {
       let file = try open()
@@ -122,7 +123,7 @@ public final class RelayService {
 
   // MARK: Exchanges
 
-  /// Carries out all of these. When it returns, what was accepted is durable.
+  /// Carries out all exchanges. When it returns, everything accepted is durable.
   public func carryOut(_ exchanges: [Exchange]) -> Turn {
     var turn = Turn(outcomes: [Outcome](repeating: .failed("not carried out"), count: exchanges.count), news: [])
     carryOut(exchanges) { part in
@@ -132,7 +133,8 @@ public final class RelayService {
     return turn
   }
 
-  /// Carries out all of these, and passes on each part as soon as its answers hold: what waits for no disk is not held up by what does.
+  /// Carries out all exchanges, and passes on each part as soon as its answers are final: exchanges that need no disk
+  /// sync are not held up by those that do.
   public func carryOut(_ exchanges: [Exchange], then: (Part) -> Void) {
     var reads = Part()
     var (quick, durable): ([Write], [Write]) = ([], [])
@@ -165,8 +167,8 @@ public final class RelayService {
     return part
   }
 
-  /// Nil if the file failed: then nothing was carried out, and each request is tried by itself, so that one that cannot be
-  /// carried out takes no others with it.
+  /// Nil if the file failed: then nothing was carried out, and each request is tried on its own, so that a failing one
+  /// does not take others with it.
   private func gather(_ writes: [Write], _ news: inout [String]) -> [Outcome]? {
     let isDurable = writes.contains { $0.request.command.isDurable }
     do throws(RelayError) {
@@ -205,7 +207,7 @@ public final class RelayService {
     }
   }
 
-  /// Why the file would not take a message now; nil if it would. Writes as much as one needs, and removes it.
+  /// Why the file would reject a message now; nil if it would not. Writes as much as a message needs, and removes it.
   public func writeFailure() -> String? {
     do throws(RelayError) {
       let file = try open()
@@ -255,7 +257,7 @@ public final class RelayService {
     return file
   }
 
-  /// What failed to be read or written may be there again when the file is opened anew.
+  /// Data that could not be read or written may be back when the file is reopened.
   private func forsake(after failure: SQLiteError) {
     switch failure.kind {
     case .ioError, .cannotOpen, .corrupt, .notADatabase: if file?.database.isInTransaction == false { close() }
@@ -289,14 +291,14 @@ extension RelayService {
     listeners[listener]?.keys.insert(key)
   }
 
-  /// The listener can be woken from now on: pushes wait a moment for it.
+  /// Marks the listener as reachable: pushes wait a moment for it.
   public func attach(_ listener: String) {
     guard listeners[listener] != nil, let file = try? open() else { return }
     _ = try? file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
   }
 
-  /// The listener cannot be woken for the moment, so pushes do not wait for it. Returns the services' listeners to wake: what was left to it
-  /// is due now.
+  /// Marks the listener as unreachable for now, so pushes do not wait for it. Returns the services' listeners to wake:
+  /// whatever was left to it is due now.
   public func detach(_ listener: String) -> [String] {
     guard listeners[listener] != nil, let file = try? open() else { return [] }
     return (try? file.noteAbsence(of: listener)) ?? []

@@ -1,6 +1,6 @@
-/// What a server needs to know of requests and answers: which of them write, and what they are called when they are counted.
+/// A server's view of requests and answers: which of them write, and their names for counting.
 extension RelayCommand {
-  /// Whether carrying it out changes the file.
+  /// Whether the command changes the file.
   var writes: Bool {
     switch self {
     case .createMailbox, .secureMailbox, .send, .acknowledge, .acknowledgeAndGet, .enableNotifier, .disableNotifier,
@@ -11,7 +11,7 @@ extension RelayCommand {
     }
   }
 
-  /// Whether its answer promises that the change is on the disk.
+  /// Whether its answer promises that the change is on disk.
   var isDurable: Bool {
     switch self {
     case .createMailbox, .secureMailbox, .send, .enableNotifier, .disableNotifier, .deleteMailbox: true

@@ -4,7 +4,7 @@ extension Command {
   static let addressRules: [Rule] = [
     Rule("/_address") { (cursor) throws(ChatError) in
       let user = try cursor.spaceAndNumber("a profile's id")
-      // Post-quantum encryption is SimpleX's; both words are taken, and change nothing.
+      // Post-quantum encryption is SimpleX's; both words are accepted without effect.
       _ = try cursor.onOffOption("pq_ratchet")
       return .createAddress(.id(user))
     },

@@ -1,12 +1,12 @@
 import PorterJSON
 
-/// What a host does with a call: `/_call …` beside `get`.
+/// A host's actions on a call: `/_call …` other than `get`.
 package enum CallCommand: Hashable, Sendable {
   case invite(CallType)
   case reject
   case offer(CallOffer)
   case answer(MediaSession)
-  /// ICE candidates that were found later.
+  /// ICE candidates found later.
   case extra(String)
   case end
   case status(CallStatus)
@@ -48,7 +48,7 @@ extension Command {
     return try cursor.number("a contact's id")
   }
 
-  /// `read` returns what it has read as JSON again: a member that is not there would be lost.
+  /// `read` also returns what it read as JSON: a member missing from that would be lost.
   private static func call(
     _ cursor: inout CommandCursor, _ expected: String, _ read: (JSONValue) -> (CallCommand, JSONValue)?
   ) throws(ChatError) -> Command {

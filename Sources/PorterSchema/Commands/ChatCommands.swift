@@ -124,7 +124,7 @@ extension ComposedMessage {
 }
 
 extension ChatListQuery {
-  /// What is not understood is refused, never left out: a query that is read in part finds other chats.
+  /// Unknown input is refused, never left out: a partly read query would find other chats.
   fileprivate init(json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
     switch json["type"]?.stringValue {
     case "filters":

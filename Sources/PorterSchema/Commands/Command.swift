@@ -5,7 +5,7 @@ import PorterPlatform
 package enum Command: Hashable, Sendable {
   // Profiles.
   case showActiveUser
-  /// Without a profile, the engine makes one.
+  /// Without a profile, the engine creates one.
   case createUser(Profile?)
   case listUsers
   case setActiveUser(Int64, password: SecretText?)
@@ -23,7 +23,7 @@ package enum Command: Hashable, Sendable {
   case activateChat(restores: Bool)
   /// Zero means immediately, and without the event.
   case suspendChat(Span)
-  /// Whether an extension keeps its store's files open between two pushes, with no lock on them.
+  /// Whether an extension keeps its store's files open between two pushes, without a lock on them.
   case setDozing(Bool)
   case setPhase(HostPhase)
   case resubscribeAll
@@ -44,7 +44,7 @@ package enum Command: Hashable, Sendable {
   case notifiedConnections(nonce: [UInt8], sealed: [UInt8])
   case connectionMessages([ConnectionMessageRequest])
   case testNotificationServer(ServerAddress)
-  /// A scope for pushes of the host's own; of the active profile, as all of these.
+  /// A scope for the host's own pushes; like all of these, for the active profile.
   case subscribeScope(ScopeRequest)
   case listScopes
   case deleteScope(String)
@@ -60,28 +60,28 @@ package enum Command: Hashable, Sendable {
   case markUnread(ChatReference, Bool)
   case setChatSettings(ChatReference, ChatSettings)
   case send(ChatReference, [ComposedMessage], SendOptions = SendOptions())
-  /// To the active user's contact of that name.
+  /// To the active user's contact with that name.
   case sendByName(String, ComposedMessage)
   case deleteChat(ChatReference, ChatDeletion, notifies: Bool)
   case updateItem(ChatReference, Int64, UpdatedMessage, live: Bool)
   case deleteItems(ChatReference, [Int64], ItemDeletion)
   case react(ChatReference, Int64, add: Bool, MessageReaction)
-  /// Whether contacts learn that their messages arrived; of the profile.
+  /// Whether contacts learn that their messages arrived; a setting of the profile.
   case setReceipts(Int64, Bool, overridesContacts: Bool)
 
   // Contacts.
-  /// Incognito: the other side sees a profile that was made up for it.
+  /// Incognito: the other side sees a profile made up for it.
   case addContact(user: UserSelection, incognito: Bool = false)
   case connect(user: UserSelection, link: SecretText, incognito: Bool = false)
   case connectionPlan(user: Int64, link: SecretText)
   case listContacts(UserSelection)
   case setContactAlias(Int64, String)
   case setConnectionAlias(Int64, String)
-  /// The host's own; nil removes it.
+  /// The host's own data; nil removes it.
   case setCustomData(Int64, JSONObject?)
-  /// What the user allows this contact in particular.
+  /// The features the user allows this contact in particular.
   case setContactPreferences(Int64, Preferences)
-  /// There are no groups here; the answer is an empty list.
+  /// Groups are not supported; the answer is an empty list.
   case listGroups(Int64)
 
   // The user's address, and the requests that come through it.
@@ -104,7 +104,7 @@ package enum Command: Hashable, Sendable {
   case call(Int64, CallCommand)
 }
 
-/// The profile that a command is about.
+/// The profile a command concerns.
 package enum UserSelection: Hashable, Sendable {
   case active
   case id(Int64)
@@ -122,7 +122,7 @@ package enum ChatReference: Hashable, Sendable {
   case noteFolder(Int64)
 }
 
-/// Where a host keeps files. There are none here, so it has no effect.
+/// The host's file locations. There are no files here, so they have no effect.
 package struct FilePaths: Hashable, Sendable {
   package var files: String
   package var temporary: String
@@ -135,7 +135,7 @@ package struct FilePaths: Hashable, Sendable {
   }
 }
 
-/// What `/_network` sets. An absent member changes nothing.
+/// The settings of `/_network`. An absent member changes nothing.
 package struct NetworkSettings: Hashable, Sendable {
   package var relay: RelayAddress?
   /// Takes effect only if the store names no relay yet.
@@ -151,7 +151,7 @@ package struct NetworkSettings: Hashable, Sendable {
   }
 }
 
-/// Which conversations of a list to return.
+/// The conversations of a list to return.
 package enum ChatListPage: Hashable, Sendable {
   case last(Int64)
   case after(WallTime, count: Int64)
@@ -166,7 +166,7 @@ package enum ChatListQuery: Hashable, Sendable {
   package static let all = ChatListQuery.filters(favorite: false, unread: false)
 }
 
-/// Which messages of a conversation to return.
+/// The messages of a conversation to return.
 package enum ChatPage: Hashable, Sendable {
   case last(Int64)
   case after(Int64, count: Int64)
@@ -179,7 +179,7 @@ package enum ChatPage: Hashable, Sendable {
 package struct ComposedMessage: Hashable, Sendable {
   package var content: MessageContent
   package var quotedItemID: Int64?
-  /// Names that it mentions.
+  /// The names it mentions.
   package var mentions: [String]
 
   package init(_ content: MessageContent, quotedItemID: Int64? = nil, mentions: [String] = []) {
@@ -189,7 +189,7 @@ package struct ComposedMessage: Hashable, Sendable {
   }
 }
 
-/// Which part of a conversation to delete.
+/// The part of a conversation to delete.
 package enum ChatDeletion: String, Hashable, Sendable, CaseIterable {
   case full, entity, messages
 }

@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPlatform
 
-/// Walks along a command's text. Every failure gives the byte offset and what was expected, and quotes nothing.
+/// Walks through a command's text. Every failure gives the byte offset and what was expected, and quotes nothing.
 struct CommandCursor {
   private let bytes: [UInt8]
   private(set) var position = 0
@@ -12,14 +12,14 @@ struct CommandCursor {
 
   func failure(_ expected: String) -> ChatError { .nightporter(.commandSyntax(position: position, expected: expected)) }
 
-  /// Steps over `literal` if it comes next.
+  /// Skips `literal` if it comes next.
   mutating func skip(_ literal: String) -> Bool {
     guard bytes[position...].starts(with: literal.utf8) else { return false }
     position += literal.utf8.count
     return true
   }
 
-  /// Steps over `literal` if it comes next as a whole word or several.
+  /// Skips `literal` if it comes next as one or more whole words.
   mutating func skipWord(_ literal: String) -> Bool {
     let end = position + literal.utf8.count
     guard bytes[position...].starts(with: literal.utf8), end == bytes.count || bytes[end] == 0x20 else { return false }
@@ -36,14 +36,14 @@ struct CommandCursor {
     while position < bytes.count, bytes[position] == 0x20 { position += 1 }
   }
 
-  /// Steps over a space if something follows it.
+  /// Skips a space if something follows it.
   mutating func skipSpace() -> Bool {
     guard position < bytes.count, bytes[position] == 0x20 else { return false }
     while position < bytes.count, bytes[position] == 0x20 { position += 1 }
     return true
   }
 
-  /// A decimal number, not negative.
+  /// A non-negative decimal number.
   mutating func number(_ what: String) throws(ChatError) -> Int64 {
     let digits = bytes[position...].prefix { $0 >= 48 && $0 <= 57 }
     guard let value = Int64(String(decoding: digits, as: UTF8.self)) else { throw failure(what) }
@@ -143,7 +143,7 @@ struct CommandCursor {
     return SecretText(text)
   }
 
-  /// A name, quoted with `'` if it holds spaces.
+  /// A name, quoted with `'` if it contains spaces.
   mutating func name(_ what: String) throws(ChatError) -> String {
     guard skip("'") else { return try word(what) }
     let name = bytes[position...].prefix { $0 != UInt8(ascii: "'") }
@@ -159,7 +159,7 @@ struct CommandCursor {
     if skip("*") { return .noteFolder(try number("a folder's id")) }
     guard skip("#") else { throw failure("a conversation: @id, #id, *id or :id") }
     let group = try number("a group's id")
-    // A thread inside a group: which one does not matter where there are no groups.
+    // A thread inside a group: its identity does not matter, since there are no groups.
     if skip("(_support") {
       if skip(":") { _ = try number("a member's id") }
       guard skip(")") else { throw failure(")") }
@@ -176,7 +176,7 @@ struct CommandCursor {
         guard text.utf8.count <= 2 * WebPushAddress.longest else { return nil }
         return TextEncoding.hexDecoded(text).flatMap(WebPushAddress.init(bytes:)).map { _ in text }
       }
-      // APNs guarantees no length; today's are 32 bytes.
+      // APNs guarantees no length; currently tokens have 32 bytes.
       guard text.utf8.count <= 512, TextEncoding.hexDecoded(text) != nil else { return nil }
       return text
     }
@@ -185,14 +185,14 @@ struct CommandCursor {
 }
 
 extension DeviceToken {
-  /// The one token of the provider that reaches nothing.
+  /// The only token of the provider that reaches nothing.
   package static let nullToken = "test_ntf_token"
 }
 
 // MARK: - Members
 
 extension CommandCursor {
-  /// The object's members, all of which have these names: what no rule reads would be lost.
+  /// The object's members, which must all have these names: a member that no rule reads would be lost.
   func members(of json: JSONValue, _ names: [String]) throws(ChatError) -> JSONObject {
     guard case .object(let object) = json else { throw failure("an object") }
     guard object.members.allSatisfy({ names.contains($0.name) }) else {

@@ -5,8 +5,8 @@ extension Command {
   /// some bytes as six.
   package static let maximumBytes = 262_144
 
-  /// Parses a command. Ignores trailing spaces and line ends. Refuses with `ChatError`, whose text gives the position
-  /// and what was expected, and never quotes the command, since it may hold a password or a link.
+  /// Parses a command. Ignores trailing spaces and line ends. Throws a `ChatError`, whose text gives the position and
+  /// what was expected, and never quotes the command, because it may contain a password or a link.
   package init(parsing text: String) throws(ChatError) {
     var bytes = Array(text.utf8)
     guard bytes.count <= Self.maximumBytes else {
@@ -33,7 +33,7 @@ extension Command {
       self.read = read
     }
 
-    /// A part of the interface that is known and not supported.
+    /// A known but unsupported part of the interface.
     init(_ words: String, absent what: NightporterError.StaticText) {
       self.words = words
       read = { (_: inout CommandCursor) throws(ChatError) in throw .nightporter(.notSupported(what)) }
@@ -46,21 +46,21 @@ extension Command {
     }
   }
 
-  /// Longer rules before those they begin with: the first that fits is taken, and reports all errors after it.
+  /// Longer rules come before their prefixes: the first match is taken, and reports all errors after it.
   private static let grammar: [Rule] = absentBeginnings + presentRules + absentRules
 
   static let presentRules: [Rule] =
     userRules + lifecycleRules + notificationRules + itemRules + chatRules + contactRules + addressRules + callRules
     + settingsRules
 
-  /// Before `/_delete` and `/_accept`, with which they begin.
+  /// Come before `/_delete` and `/_accept`, which are their prefixes.
   private static let absentBeginnings: [Rule] = [
     Rule("/_delete member item", absent: "groups"),
     Rule("/_delete link", absent: "groups"),
     Rule("/_accept member", absent: "groups"),
   ]
 
-  /// Told apart from typing errors, and last, since some are prefixes of supported commands.
+  /// Distinguished from typing errors, and last, because some are prefixes of supported commands.
   private static let absentRules: [Rule] =
     [
       Rule("/_db export", absent: "archives"),

@@ -17,7 +17,7 @@ extension Command {
     Rule("/contacts", .listContacts(.active)),
     Rule("/_groups") { (cursor) throws(ChatError) in
       let user = try cursor.spaceAndNumber("a profile's id")
-      // A contact and words to look for: among no groups there is nothing to find.
+      // A contact and search words: without groups there is nothing to find.
       if cursor.skipSpace() { _ = cursor.rest() }
       return .listGroups(user)
     },
@@ -54,7 +54,7 @@ extension Command {
 
   private static func alias(_ cursor: inout CommandCursor) -> String { cursor.skipSpace() ? cursor.rest() : "" }
 
-  /// With a link, accepts the invitation or asks through the address; without one, makes an invitation.
+  /// With a link, accepts the invitation or sends a request through the address; without one, creates an invitation.
   private static func invitation(
     _ cursor: inout CommandCursor, _ user: UserSelection
   ) throws(ChatError) -> Command {

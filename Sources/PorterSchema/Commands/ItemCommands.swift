@@ -1,10 +1,10 @@
 import PorterJSON
 
-/// How a command that sends treats its messages.
+/// How a sending command treats its messages.
 package struct SendOptions: Hashable, Sendable {
-  /// The message is still being written; edits complete it.
+  /// Whether the message is still being written; edits complete it.
   package var isLive: Bool
-  /// The messages disappear after so many seconds.
+  /// The number of seconds after which the messages disappear.
   package var secondsToLive: Int64?
 
   package init(isLive: Bool = false, secondsToLive: Int64? = nil) {
@@ -12,14 +12,14 @@ package struct SendOptions: Hashable, Sendable {
     self.secondsToLive = secondsToLive
   }
 
-  /// Ten years: more is as good as unbounded, and sums of it stay within range.
+  /// Ten years: more is effectively unlimited, and sums stay within range.
   package static let longestLife: Int64 = 315_360_000
 }
 
-/// What a message says from now on.
+/// The new contents of a message.
 package struct UpdatedMessage: Hashable, Sendable {
   package var content: MessageContent
-  /// Names that it mentions.
+  /// The names it mentions.
   package var mentions: [String]
 
   package init(_ content: MessageContent, mentions: [String] = []) {
@@ -28,15 +28,15 @@ package struct UpdatedMessage: Hashable, Sendable {
   }
 }
 
-/// What deleting a message means; SimpleX's `CIDeleteMode`.
+/// The effect of deleting a message; SimpleX's `CIDeleteMode`.
 package enum ItemDeletion: String, Hashable, Sendable, CaseIterable {
   /// For both sides.
   case broadcast
-  /// Here only.
+  /// On this side only.
   case `internal`
-  /// Here only, and it stays to be seen that there was one.
+  /// On this side only, leaving a mark that there was a message.
   case internalMark
-  /// Of a group's history.
+  /// From a group's history.
   case history
 }
 
@@ -86,7 +86,7 @@ extension Command {
     },
   ]
 
-  /// The keys of `mentions`. What they map to are members of groups.
+  /// The keys of `mentions`. Their values are members of groups.
   static func mentionedNames(_ json: JSONObject, _ cursor: CommandCursor) throws(ChatError) -> [String] {
     let mentions = try cursor.optional(json, "mentions", "an object of numbers") { (value) -> JSONObject? in
       guard case .object(let object) = value, object.members.allSatisfy({ $0.value.integerValue != nil }) else {

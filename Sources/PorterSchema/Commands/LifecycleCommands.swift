@@ -4,7 +4,7 @@ import PorterPlatform
 extension Command {
   static let lifecycleRules: [Rule] = [
     Rule("/_start") { (cursor) throws(ChatError) in
-      // The earlier form listed the main app's tasks one by one.
+      // The earlier form listed the main app's tasks individually.
       if let subscribes = try cursor.onOffOption("subscribe") {
         _ = try cursor.onOffOption("expire")
         _ = try cursor.onOffOption("xftp")
@@ -85,7 +85,7 @@ extension Command {
 
   private static let ownSettings: Set<String> = ["relay", "defaultRelay", "ntfServer"]
 
-  /// SimpleX's, which say how its own transport reaches its servers. Its apps send all of them at each start.
+  /// SimpleX's settings for how its own transport reaches its servers. Its apps send all of them at each start.
   private static let ignoredSettings: Set<String> = [
     "socksMode", "hostMode", "requiredHostMode", "sessionMode", "smpProxyMode", "smpProxyFallback", "smpWebPort",
     "smpWebPortServers", "tcpConnectTimeout", "tcpTimeout", "tcpTimeoutPerKb", "rcvConcurrency", "tcpKeepAlive",

@@ -1,7 +1,7 @@
 import PorterPlatform
 
 extension Command {
-  /// The nonce of a box, which is what the commands carry.
+  /// The nonce of a box, as carried by the commands.
   private static let nonceSize = 24...24
   /// A push is at most 4096 bytes in all.
   private static let sealedSizes = 1...4_096

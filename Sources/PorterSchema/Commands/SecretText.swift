@@ -1,4 +1,4 @@
-/// A text that must not be printed: a password, a key, an invitation. Its own `text` is the only way to it.
+/// Text that must not be printed: a password, a key, an invitation. Accessible only through `text`.
 package struct SecretText: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
   package let text: String

@@ -16,7 +16,7 @@ extension Command {
     Rule("/create bot") { (cursor) throws(ChatError) in
       let takesFiles = try cursor.onOffOption("files") ?? false
       var profile = try namedProfile(&cursor, .bot)
-      // As in SimpleX, a bot's contacts send it no files unless it is made with `files=on`.
+      // As in SimpleX, a bot's contacts send it no files unless it is created with `files=on`.
       if !takesFiles { profile.preferences = Preferences(allowed: [.files: .no]) }
       return .createUser(profile)
     },
@@ -43,7 +43,7 @@ extension Command {
     },
   ]
 
-  /// Beside the profile. What is not understood is refused, and so is what this library would answer `false` for.
+  /// Checks the members other than the profile. Refuses unknown ones, and those this library would answer `false` for.
   private static func checkTraits(_ members: JSONObject, at cursor: CommandCursor) throws(ChatError) {
     for (name, value) in members.members where name != "profile" && value != .null {
       guard let isSet = value.boolValue, ["pastTimestamp", "userChatRelay", "clientService"].contains(name) else {
@@ -53,7 +53,7 @@ extension Command {
       switch name {
       case "userChatRelay" where isSet: throw .nightporter(.notSupported("chat relays"))
       case "clientService" where isSet: throw .nightporter(.notSupported("client services"))
-      // `pastTimestamp` dates the chats that SimpleX makes with a new user, of which there are none here.
+      // `pastTimestamp` dates the chats that SimpleX creates with a new user; there are none here.
       default: break
       }
     }
@@ -77,7 +77,7 @@ extension Command {
 
 extension Profile {
   fileprivate init(checking json: JSONValue, at cursor: CommandCursor) throws(ChatError) {
-    // What is not understood is refused, never left out.
+    // Unknown input is refused, never left out.
     guard let profile = Profile(strict: json) else { throw cursor.failure("a profile with a displayName") }
     self = try profile.checked()
   }

@@ -1,24 +1,24 @@
 import PorterJSON
 
-/// What a host reports through `np_notification_response`: the user did this with that notification.
+/// A user's response to a notification, reported by a host through `np_notification_response`.
 package struct UserResponse: Hashable, Sendable {
   package var action: NotificationAction
-  /// Of the notification; nil for one that is not ours.
+  /// The notification's; nil for one that is not ours.
   package var identifier: String?
   package var userID: Int64?
   package var chatID: String?
   package var contactRequestID: Int64?
-  /// The agent's name of the connection that the notification was about, base64url.
+  /// The agent's name of the notification's connection, base64url.
   package var connection: String?
-  /// Of a reply.
+  /// Only for a reply.
   package var text: String?
 
-  /// The longest identifier that is taken; ours are less than half of it.
+  /// The longest accepted identifier; ours are less than half as long.
   private static let longestWord = 256
 }
 
 extension UserResponse {
-  /// Refuses with `responseInvalid`, which says what was expected and quotes nothing.
+  /// Fails with `responseInvalid`, which states what was expected and quotes nothing.
   package init(parsing text: String) throws(ChatError) {
     let bytes = text.utf8.count
     guard bytes <= Command.maximumBytes else {
@@ -50,7 +50,7 @@ extension UserResponse {
 
   private func requireWhatItsActionNeeds() throws(ChatError) {
     guard action != .open else { return }
-    // By which a repeat is recognised.
+    // A repeat is recognised by this.
     guard identifier != nil else { throw Self.failure("identifier, which every action needs") }
     guard userID != nil else { throw Self.failure("userInfo.userId, which every action needs") }
     switch action {
@@ -65,7 +65,7 @@ extension UserResponse {
     }
   }
 
-  /// Nil when it is left out.
+  /// Nil if it is left out.
   private static func word(
     _ json: JSONValue, _ name: String, _ expected: NightporterError.StaticText
   ) throws(ChatError) -> String? {

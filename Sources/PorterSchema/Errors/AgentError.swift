@@ -2,7 +2,7 @@ import PorterJSON
 
 /// Failures of connections, the relay and the notification server: the `agentError` of a `ChatError`.
 package enum AgentError: Hashable, Sendable {
-  /// Why the connection layer refused a command.
+  /// The reason the connection layer rejected a command.
   package enum CommandKind: String, Hashable, Sendable, CaseIterable {
     case prohibited = "PROHIBITED"
     case syntax = "SYNTAX"
@@ -19,14 +19,14 @@ package enum AgentError: Hashable, Sendable {
     case notAvailable = "NOT_AVAILABLE"
   }
 
-  /// A server's refusal of a request.
+  /// A server's rejection of a request.
   package enum ServerAnswer: Hashable, Sendable {
     case block, session, authentication, crypto, quota, noMessage, largeMessage, expired, service, `internal`
     case commandSyntax, commandProhibited, commandUnknown
     case store(String)
   }
 
-  /// Why a server could not be reached.
+  /// The reason a server could not be reached.
   package enum BrokerKind: Hashable, Sendable {
     case response(String)
     case unexpected(String)
@@ -36,7 +36,7 @@ package enum AgentError: Hashable, Sendable {
     case timeout
   }
 
-  /// What was wrong with a message from the contact.
+  /// The problem with a message from the contact.
   package enum MessageKind: Hashable, Sendable {
     case message, version, duplicate
     case prohibited(String)
@@ -57,7 +57,7 @@ package enum AgentError: Hashable, Sendable {
   case critical(offersRestart: Bool, String)
   case inactive
 
-  /// True if the same command may succeed later without a change.
+  /// Whether the same command may succeed later unchanged.
   package var isTemporary: Bool {
     switch self {
     case .broker(_, .network), .broker(_, .timeout), .broker(_, .host), .broker(_, .transportVersion), .inactive: true

@@ -2,8 +2,8 @@ import PorterJSON
 
 /// The failure of a command or an event, and the one error type of this module.
 ///
-/// The cases and their JSON are those of the interface this library follows; `nightporter` is for what it has no word
-/// for.
+/// The cases and their JSON are those of the interface this library follows; `nightporter` is for failures it has no
+/// word for.
 package enum ChatError: Error, Hashable, Sendable {
   case error(ErrorType)
   /// `connection` is the agent's name of the connection concerned, base64url; empty if there is none.
@@ -23,13 +23,13 @@ package enum ChatError: Error, Hashable, Sendable {
     }
   }
 
-  /// A command that was refused because of its text.
+  /// A command rejected because of its text.
   package static func command(_ message: String) -> ChatError { .error(.commandError(message: message)) }
 
   /// An inconsistent state in our own code; never caused by input alone.
   package static func `internal`(_ message: String) -> ChatError { .error(.internalError(message: message)) }
 
-  /// There is no device token: hosts take this answer to `/_ntf get` as "notifications are off", not as a failure.
+  /// There is no device token: hosts take this answer to `/_ntf get` to mean "notifications are off", not as a failure.
   package static let noToken = ChatError.agent(.command(.prohibited, context: "no token"))
 }
 
@@ -52,7 +52,7 @@ extension ChatError {
     case chatStoreChanged
     /// The text is not an invitation of ours.
     case invalidConnReq
-    /// It is an invitation, but of a kind or version that this library does not speak.
+    /// It is an invitation, but of a kind or version that this library does not support.
     case unsupportedConnReq
     case contactNotReady(ContactRecord)
     case contactNotActive(ContactRecord)

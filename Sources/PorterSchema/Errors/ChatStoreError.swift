@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// What the store lacks, or has already: the `storeError` of a `ChatError`.
+/// A lack or a duplicate in the store: the `storeError` of a `ChatError`.
 package enum ChatStoreError: Hashable, Sendable {
   case duplicateName
   case userNotFound(Int64)
@@ -59,7 +59,7 @@ package enum ChatStoreError: Hashable, Sendable {
   }
 }
 
-/// What is wrong with the store's file: the `databaseError` of a `ChatError`.
+/// The problem with the store's file: the `databaseError` of a `ChatError`.
 package enum DatabaseError: Hashable, Sendable {
   package enum Cause: Hashable, Sendable {
     case notADatabase

@@ -1,33 +1,33 @@
 import PorterJSON
 
-/// Failures that the interface we follow has no word for. Each is written as the nearest shape it does have, so that a
-/// program made for that interface understands it, with a member `np` beside it: `{code, advice, …}`. `code` is stable;
-/// `advice` says what to do.
+/// Failures that the interface we follow has no word for. Each is written as the nearest shape that interface has, so
+/// that programs written for it understand it, with an additional member `np`: `{code, advice, …}`. `code` is stable;
+/// `advice` suggests a remedy.
 package enum NightporterError: Hashable, Sendable {
-  /// `position` is a byte offset in the command; the command itself is never quoted, for it may hold a password or a
-  /// link.
+  /// `position` is a byte offset in the command; the command itself is never quoted, because it may contain a password
+  /// or a link.
   case commandSyntax(position: Int, expected: String)
   case commandTooLarge(bytes: Int, limit: Int)
   case textNotUTF8
   /// A part of the interface that this library does not support.
   case notSupported(StaticText)
-  /// NULL, or a controller that was freed.
+  /// NULL, or a freed controller.
   case controllerInvalid
   case storeClosed
   case storeReadOnly
   case storeFull
   case storeDamaged
-  /// There is no file, or no directory for it, or the path's links lead in a circle.
+  /// There is no file, or no directory for it, or the path's links form a loop.
   case storeMissing
   case storeNotADatabase
-  /// It is sealed, and no key was given.
+  /// The store is sealed, and no key was given.
   case storeKeyMissing
   case storeKeyWrong
   /// The text is not a key.
   case storeKeyInvalid
-  /// The key was not to be kept, and the store was closed since.
+  /// The key was not to be kept, and the store has been closed since.
   case storeKeyForgotten
-  /// An extension has not enough memory to derive a key from a passphrase.
+  /// An extension lacks the memory to derive a key from a passphrase.
   case storeKeyNotRaw
   case storeKeyNoMemory
   /// A key was given, but the store is plain.
@@ -37,16 +37,16 @@ package enum NightporterError: Hashable, Sendable {
   /// `page` is 0 if it is unknown.
   case storePageDamaged(file: StaticText, page: Int64)
   case storeCutOff(file: StaticText, page: Int64)
-  /// Another owner took over while this one was working; this one's work is discarded, nothing is lost (INC-04,
+  /// Another owner took over while this one was working; this one's work is discarded, and nothing is lost (INC-04,
   /// INC-05). `holder` names the role and instance of the current owner.
   case ownershipLost(holder: String)
   /// `holder` names the instance that has the store (INC-16, INC-18).
   case ownedElsewhere(holder: String)
-  /// Only an app may do it, not an extension (INC-23, INC-42).
+  /// Allowed for an app only, not for an extension (INC-23, INC-42).
   case roleNotAllowed(StaticText)
   case relayMissing
   case relayUnavailable(StaticText)
-  /// The app is in the background: the store is read and written, and no relay is asked.
+  /// The app is in the background: the store is read and written, but no relay is contacted.
   case networkStopped
   case notificationServerMissing
   case messageTooLarge(bytes: Int, limit: Int)
@@ -56,11 +56,11 @@ package enum NightporterError: Hashable, Sendable {
   case invitationOwn
   /// Connecting incognito with a person to whom the user's own profile was sent.
   case profileShown
-  /// A string table was refused. `key` is the member with the mistake; nil for the table as a whole.
+  /// A string table was rejected. `key` is the member with the mistake; nil for the table as a whole.
   case stringsInvalid(key: String?, StaticText)
-  /// What a host reported about a notification does not say what was done with which.
+  /// A host's report about a notification does not identify the notification and the action.
   case responseInvalid(StaticText)
-  /// So many responses wait for the app that no more are taken.
+  /// So many responses are waiting for the app that no more are accepted.
   case responsesTooMany(limit: Int)
   /// The profile has no scope of this name.
   case scopeNotFound
@@ -151,7 +151,7 @@ package enum NightporterError: Hashable, Sendable {
 }
 
 extension NightporterError {
-  /// What happened, for people who read logs.
+  /// A description for people who read logs.
   package var message: String {
     switch self {
     case .commandSyntax(let position, let expected): "at byte \(position): expected \(expected)"
@@ -255,7 +255,7 @@ extension NightporterError {
     case .relayUnavailable: .agent(.broker(server: "", .network(reason: message)))
     case .networkStopped: .agent(.inactive)
     case .messageTooLarge: .agent(.command(.large, context: message))
-    // The answer of a relay that no longer knows the mailbox, or has secured it.
+    // A relay's answer if it no longer knows the mailbox, or has secured it.
     case .invitationUsed: .agent(.relay(server: "", .authentication))
     case .invitationOwn: .error(.invalidConnReq)
     case .relayMissing, .notificationServerMissing, .scopeNotFound, .scopesTooMany, .profileShown:
@@ -270,8 +270,8 @@ extension NightporterError {
     page > 0 ? "\(file), page \(page)" : "\(file), page unknown"
   }
 
-  /// Whether `chat_migrate_init` reports it as `errorNotADatabase`: a file that cannot be read with this key, as
-  /// SQLCipher puts it.
+  /// Whether `chat_migrate_init` reports it as `errorNotADatabase`: a file that cannot be read with this key, in
+  /// SQLCipher's words.
   var isNotADatabase: Bool {
     switch self {
     case .storeNotADatabase, .storeKeyMissing, .storeKeyWrong, .storeNotSealed, .storeFormatNewer,

@@ -1,20 +1,20 @@
 import PorterJSON
 
-/// What a user's address does with requests.
+/// How a user's address handles requests.
 package struct AddressSettings: Hashable, Sendable {
-  /// Exactly as it was set, so that a host that compares it with what it wants finds no difference. Members that this
-  /// library does not know are kept.
+  /// Exactly as it was set, so that a host comparing it with the wanted settings finds no difference. Members unknown
+  /// to this library are kept.
   package let json: JSONValue
 
-  /// Of an address that has just been made.
+  /// The settings of a new address.
   package static let initial = AddressSettings(unchecked: ["businessAddress": false])
 
   private init(unchecked json: JSONValue) { self.json = json }
 
-  /// What is wrong with settings that a host gave.
+  /// The problem with settings given by a host.
   package enum Failure: Error, Hashable {
     case isMalformed
-    /// A business address makes a group for each person who writes to it.
+    /// A business address creates a group for each person who writes to it.
     case isBusiness
   }
 
@@ -34,16 +34,16 @@ package struct AddressSettings: Hashable, Sendable {
     self.init(unchecked: json)
   }
 
-  /// Nil for text that is not what was stored.
+  /// Nil for text that is not in the stored form.
   package init?(stored: String) {
     guard let json = try? JSONValue(parsing: stored), case .object = json else { return nil }
     self.init(unchecked: json)
   }
 
-  /// Whether it accepts each request by itself; nil if not. True: with an incognito profile.
+  /// Whether requests are accepted automatically; nil if not. True: with an incognito profile.
   package var acceptsIncognito: Bool? { json["autoAccept"]?["acceptIncognito"]?.boolValue }
 
-  /// What a person whose request was accepted gets as the first message.
+  /// The first message sent to a person whose request was accepted.
   package var reply: MessageContent? { json["autoReply"].flatMap { MessageContent(json: $0) } }
 }
 

@@ -1,7 +1,7 @@
 import PorterJSON
 
-/// The settings that an app keeps in the store. The core reads two of them, since it decides what a notification may
-/// show (INC-45); all others are the app's own, and returned unchanged.
+/// An app's settings, kept in the store. The core reads two of them, because it decides what a notification may show
+/// (INC-45); all others are the app's own, and returned unchanged.
 package struct AppSettings: Hashable, Sendable {
   package enum PreviewMode: String, Hashable, Sendable, CaseIterable {
     case message, contact, hidden
@@ -37,7 +37,7 @@ package struct AppSettings: Hashable, Sendable {
     return result
   }
 
-  /// The defaults where neither the store nor the app says otherwise.
+  /// The defaults where neither the store nor the app sets a value.
   package static let defaults = AppSettings(
     members: JSONObject([(previewMode, .string(PreviewMode.message.rawValue)), (appLock, .bool(false))]))
 

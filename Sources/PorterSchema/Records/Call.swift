@@ -5,10 +5,10 @@ package enum CallMedia: String, Hashable, Sendable, CaseIterable {
   case audio, video
 }
 
-/// What a side of a call can do: the `CallType` shape.
+/// The capabilities of one side of a call: the `CallType` shape.
 package struct CallType: Hashable, Sendable {
   package var media: CallMedia
-  /// Whether its host encrypts the media with a key that the two sides agree on.
+  /// Whether its host encrypts the media with a key agreed between the two sides.
   package var encrypts: Bool
 
   package init(media: CallMedia, encrypts: Bool) {
@@ -68,12 +68,12 @@ package struct CallOffer: Hashable, Sendable {
   package var json: JSONValue { ["callType": type.json, "rtcSession": session.json] }
 }
 
-/// What a host reports of its media session: the words of `WebRTCCallStatus`.
+/// A host's report about its media session, in the words of `WebRTCCallStatus`.
 package enum CallStatus: String, Hashable, Sendable, CaseIterable {
   case connecting, connected, disconnected, failed
 }
 
-/// A call that a contact makes: the `RcvCallInvitation` shape.
+/// An incoming call from a contact: the `RcvCallInvitation` shape.
 package struct CallInvitation: Hashable, Sendable {
   package var user: UserRecord
   package var contact: ContactRecord
@@ -118,7 +118,7 @@ package struct CallItem: Hashable, Sendable {
     self.duration = duration
   }
 
-  /// As it is stored in place of a message's content.
+  /// Parses the form stored instead of a message's content.
   package init?(stored json: JSONValue) {
     guard json["type"] == "call", let status = json["status"]?.stringValue.flatMap(Status.init) else { return nil }
     self.init(status: status, duration: json["duration"]?.integerValue ?? 0)

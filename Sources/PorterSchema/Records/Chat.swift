@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// Who or what a conversation is with.
+/// The other side of a conversation.
 package enum ChatInfo: Hashable, Sendable {
   case direct(ContactRecord)
   case contactConnection(PendingConnectionRecord)
@@ -17,11 +17,11 @@ package enum ChatInfo: Hashable, Sendable {
 
 package struct ChatStats: Hashable, Sendable {
   package var unreadCount: Int64
-  /// Of those, the ones that mention the user.
+  /// How many of them mention the user.
   package var unreadMentions: Int64
   /// The first unread message; 0 if there is none.
   package var minimumUnreadItemID: Int64
-  /// Marked unread by hand.
+  /// Whether it was marked unread by hand.
   package var isMarkedUnread: Bool
 
   package init(
@@ -76,7 +76,7 @@ package struct ChatItemInChat: Hashable, Sendable {
   package var json: JSONValue { .compact(["chatInfo": info.json, "chatItem": item.json]) }
 }
 
-/// How many messages of a conversation follow a page of it.
+/// The number of messages in a conversation that follow a page of it.
 package struct NavigationInfo: Hashable, Sendable {
   package var afterUnread: Int64
   package var afterTotal: Int64

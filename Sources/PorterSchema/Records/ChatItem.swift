@@ -5,7 +5,7 @@ package enum MessageDirection: String, Hashable, Sendable, CaseIterable {
   case sent, received
 }
 
-/// Why a message could not be delivered.
+/// The reason a message could not be delivered.
 package enum SendError: Hashable, Sendable {
   case authentication, quota, expired
   case other(String)
@@ -38,7 +38,7 @@ package enum ChatItemStatus: Hashable, Sendable {
   }
 }
 
-/// The message that another one answers.
+/// The message that another message replies to.
 package struct QuoteRecord: Hashable, Sendable {
   /// The quoted message's direction, as this side sees it.
   package var direction: MessageDirection
@@ -78,7 +78,7 @@ package struct ChatItemRecord: Hashable, Sendable {
   package var content: MessageContent
   package var quote: QuoteRecord?
   package var status: ChatItemStatus
-  /// base64url; the name by which both sides know the message.
+  /// base64url; both sides' name for the message.
   package var sharedID: String?
   /// When the sender's relay accepted it, for a received message; when it was written, for a sent one.
   package var timestamp: WallTime
@@ -90,10 +90,10 @@ package struct ChatItemRecord: Hashable, Sendable {
   package var isLive: Bool
   /// How long it stays, once its time runs, and until when.
   package var timed: Timed?
-  /// By name, or in its list of those mentioned.
+  /// By name, or in its list of mentions.
   package var mentionsUser: Bool
   package var reactions: [ReactionCount]
-  /// Whether the user may still change it, and delete it for both sides.
+  /// Whether the user may still edit it, and delete it for both sides.
   package var isChangeable: Bool
 
   package struct Timed: Hashable, Sendable {
@@ -110,7 +110,7 @@ package struct ChatItemRecord: Hashable, Sendable {
       .compact(["ttl": .integer(seconds), "deleteAt": deletedAt.map { .string($0.iso8601) }])
     }
   }
-  /// In place of a message's content.
+  /// Instead of a message's content.
   package var call: CallItem?
 
   package init(

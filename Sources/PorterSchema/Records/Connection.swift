@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPlatform
 
-/// How far the handshake of a connection has come.
+/// The progress of a connection's handshake.
 package enum ConnectionStatus: Hashable, Sendable {
   case new, prepared, joined, requested, accepted, sndReady, ready, deleted
   case failed(reason: String)
@@ -34,10 +34,10 @@ package struct ConnectionRecord: Hashable, Sendable {
   /// base64url; the name of the connection in hints and commands.
   package var agentID: String
   package var status: ConnectionStatus
-  /// True on the side that made the invitation.
+  /// True on the side that created the invitation.
   package var isInitiator: Bool
   package var localAlias: String
-  /// How often the relay refused our signature; a connection with too many refusals is shown as disabled.
+  /// How often the relay rejected our signature; a connection with too many rejections is shown as disabled.
   package var authenticationErrors: Int64
   /// How often the contact's mailbox was full.
   package var quotaErrors: Int64
@@ -48,7 +48,7 @@ package struct ConnectionRecord: Hashable, Sendable {
   package var incognitoProfileID: Int64?
   package var created: WallTime
 
-  /// What a connection leads to.
+  /// The target of a connection.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case contact
     /// The user's address.
@@ -102,15 +102,14 @@ package struct ConnectionRecord: Hashable, Sendable {
   }
 }
 
-/// A connection without a contact yet: an invitation that has not been used, or one of ours to a contact who has not
-/// answered.
+/// A connection without a contact yet: an unused invitation, or our connection to a contact who has not answered.
 package struct PendingConnectionRecord: Hashable, Sendable {
   package var id: Int64
   package var agentID: String
   package var status: ConnectionStatus
-  /// The invitation, on the side that made it. It holds keys: it is for the user's eyes, never for a log.
+  /// The invitation, on the side that created it. It contains keys: it is for the user's eyes, never for a log.
   package var invitationLink: String?
-  /// It was asked for through another's address.
+  /// Whether it was requested through another person's address.
   package var isRequest: Bool
   package var incognitoProfileID: Int64?
   package var localAlias: String
@@ -150,7 +149,7 @@ package struct PendingConnectionRecord: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// A value of a sum type in the interface's form: the tag as member `type`, the payload beside it.
+  /// A value of a sum type in the interface's form: the tag as member `type`, with the payload alongside.
   static func tagged(_ tag: String, _ members: KeyValuePairs<String, JSONValue?> = [:]) -> JSONValue {
     var object = JSONObject([("type", .string(tag))])
     for case (let name, let value?) in members { object[name] = value }

@@ -33,18 +33,18 @@ package struct ContactRecord: Hashable, Sendable {
   }
 
   package var id: Int64
-  /// Unique among a user's contacts; what `@name text` addresses.
+  /// Unique among a user's contacts; the name in `@name text`.
   package var localDisplayName: String
   package var profile: ProfileRecord
   package var connection: ConnectionRecord?
   package var isUsed: Bool
   package var status: Status
   package var settings: ChatSettings
-  /// What the user allows this contact in particular.
+  /// The features the user allows this contact in particular.
   package var userPreferences: Preferences
-  /// What the user allows contacts in general.
+  /// The features the user allows contacts in general.
   package var usersPreferences: Preferences
-  /// The host's own.
+  /// The host's own data.
   package var customData: JSONObject?
   package var created: WallTime
   package var updated: WallTime
@@ -73,7 +73,7 @@ package struct ContactRecord: Hashable, Sendable {
     self.isChatDeleted = isChatDeleted
   }
 
-  /// The name that is shown: the alias given on this side, else the contact's own name.
+  /// The displayed name: the alias given on this side, or else the contact's own name.
   package var shownName: String {
     profile.localAlias.isEmpty ? profile.profile.displayName : profile.localAlias
   }

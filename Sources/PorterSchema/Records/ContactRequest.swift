@@ -1,13 +1,13 @@
 import PorterJSON
 import PorterPlatform
 
-/// A person who asks, through the user's address, to become a contact.
+/// A request, made through the user's address, to become a contact.
 package struct UserContactRequest: Hashable, Sendable {
   package var id: Int64
-  /// base64url; the name by which a repeat of the request is recognised.
+  /// base64url; identifies repeats of the request.
   package var person: String
   package var addressID: Int64
-  /// Set once it was accepted.
+  /// Set once the request was accepted.
   package var contactID: Int64?
   package var profile: ProfileRecord
   package var created: WallTime

@@ -1,7 +1,7 @@
 import PorterJSON
 
 /// The content of a message. This library sends and understands text; the other kinds are those of the interface, so
-/// that a message of a newer or richer sender is kept whole and shown as well as possible.
+/// that a message from a newer or richer sender is kept whole and shown as well as possible.
 package struct MessageContent: Hashable, Sendable {
   package enum ReportReason: String, Hashable, Sendable, CaseIterable {
     case spam, content, community, profile, other
@@ -22,7 +22,7 @@ package struct MessageContent: Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// Members that the kind does not have, exactly as they came: they are kept, and passed on.
+  /// Members that are not part of the kind, exactly as received: they are kept, and passed on.
   package var others: JSONObject
 
   package init(_ kind: Kind, others: JSONObject = JSONObject()) {
@@ -56,7 +56,7 @@ package struct MessageContent: Hashable, Sendable {
       self.init(.unknown(tag: tag, text: text, json: json))
       return
     }
-    // All of the known ones are there.
+    // All known members are present.
     guard object.members.count > known.count else {
       self.init(kind)
       return
@@ -84,7 +84,7 @@ extension MessageContent.Kind {
     }
   }
 
-  /// A kind that this library knows, and the names of its members, each of which the object has.
+  /// A kind known to this library, and the names of its members, all of which the object has.
   fileprivate static func known(tag: String, text: String, json: JSONValue) -> (MessageContent.Kind, [String])? {
     let image = json["image"]?.stringValue
     let duration = json["duration"]?.integerValue

@@ -2,7 +2,7 @@
 package enum NotificationAction: String, Hashable, Sendable, CaseIterable {
   case open, acceptContact, acceptContactIncognito, rejectContact, acceptCall, rejectCall, markRead, reply
 
-  /// By which a platform names the action. A tap has none of ours.
+  /// A platform's name for the action. We define none for a tap.
   package var identifier: String? {
     switch self {
     case .open: nil
@@ -27,7 +27,7 @@ package enum NotificationAction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What Apple's platforms call a tap.
+  /// The identifier Apple's platforms use for a tap.
   package static let tap = "com.apple.UNNotificationDefaultActionIdentifier"
 
   /// Whether it brings the app to the foreground: only an app on screen carries it out.

@@ -12,8 +12,8 @@ package enum PushProvider: String, Hashable, Sendable, CaseIterable {
   case null = "apns_null"
 }
 
-/// A push address of this device. Knowing it suffices to send pushes, so it is printed nowhere but in the answer that
-/// shows it.
+/// A push address of this device. Anyone who knows it can send pushes, so it is printed only in the answer that shows
+/// it.
 package struct DeviceToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
@@ -59,13 +59,13 @@ package struct NotificationMessage: Hashable, Sendable {
   /// base64url.
   package var id: String
   package var timestamp: WallTime
-  /// Of one that was fetched.
+  /// Only for a fetched message.
   package var flags: Flags?
 
   package struct Flags: Hashable, Sendable {
-    /// The sender asked for a notification.
+    /// Whether the sender asked for a notification.
     package var notification: Bool
-    /// Another message waits in the mailbox; nil if the relay did not say.
+    /// Whether another message waits in the mailbox; nil if the relay did not report it.
     package var more: Bool?
 
     package init(notification: Bool, more: Bool?) {
@@ -100,7 +100,7 @@ package struct NotificationMessage: Hashable, Sendable {
 package struct ConnectionEntity: Hashable, Sendable {
   package var connection: ConnectionRecord
   package var contact: ContactRecord?
-  /// Set instead of a contact where the connection is the user's address.
+  /// Set instead of a contact if the connection is the user's address.
   package var address: AddressRecord?
 
   package init(connection: ConnectionRecord, contact: ContactRecord?, address: AddressRecord? = nil) {
@@ -124,7 +124,7 @@ package struct ConnectionEntity: Hashable, Sendable {
   }
 }
 
-/// A connection in which, according to a push, something arrived.
+/// A connection in which something arrived, according to a push.
 package struct NotifiedConnection: Hashable, Sendable {
   package var user: UserRecord
   package var agentConnectionID: String
@@ -156,7 +156,7 @@ package struct NotifiedConnection: Hashable, Sendable {
   }
 }
 
-/// The relay's answer for one connection's message. Each of a batch has its own (INC-44).
+/// The relay's answer for one connection's message. Each in a batch has its own (INC-44).
 package enum ReceivedNotification: Hashable, Sendable {
   /// Nil if the mailbox was empty.
   case information(NotificationMessage?)

@@ -1,17 +1,17 @@
 import PorterJSON
 
-/// Whether a feature of a conversation is allowed by one side.
+/// Whether one side allows a feature of a conversation.
 package enum FeatureAllowed: String, Hashable, Sendable, CaseIterable {
   case always, yes, no
 }
 
-/// What one side allows in a conversation. An absent value means the default (`Preferences.byDefault`).
+/// The features one side allows in a conversation. An absent value means the default (`Preferences.byDefault`).
 package struct Preferences: Hashable, Sendable {
   package enum Feature: String, Hashable, Sendable, CaseIterable {
     case timedMessages, fullDelete, reactions, voice, files, calls, sessions
   }
 
-  /// Exactly as it was set: with a bot's commands, and with what this library does not know.
+  /// Exactly as it was set, including a bot's commands and members unknown to this library.
   private var members: JSONObject
 
   package init(allowed: [Feature: FeatureAllowed] = [:], timedMessagesSeconds: Int64? = nil) {
@@ -27,7 +27,7 @@ package struct Preferences: Hashable, Sendable {
       all.members.filter { Self.fits($0.name, $0.value) }.map { ($0.name, $0.value) })
   }
 
-  /// Nil as well if a feature has another shape.
+  /// Also nil if a feature has another shape.
   package init?(strict json: JSONValue) {
     guard case .object(let all) = json,
       all.members.allSatisfy({ $0.value == .null || Self.fits($0.name, $0.value) })
@@ -59,7 +59,7 @@ package struct Preferences: Hashable, Sendable {
     members[feature.rawValue] = .object(object)
   }
 
-  /// Seconds that a disappearing message stays; only set beside `timedMessages`.
+  /// The number of seconds a disappearing message stays; only set together with `timedMessages`.
   package var timedMessagesSeconds: Int64? {
     get { members[Feature.timedMessages.rawValue]?["ttl"]?.integerValue }
     set {
@@ -69,14 +69,14 @@ package struct Preferences: Hashable, Sendable {
     }
   }
 
-  /// These, except for what `others` says.
+  /// These preferences, with values from `others` taking precedence.
   package func overridden(by others: Preferences) -> Preferences {
     var result = self
     for (name, value) in others.members.members { result.members[name] = value }
     return result
   }
 
-  /// Nil for text that is not what was stored.
+  /// Nil for text that is not in the stored form.
   package init?(stored: String?) {
     guard let json = stored.flatMap({ try? JSONValue(parsing: $0) }) else { return nil }
     self.init(json: json)
@@ -85,7 +85,7 @@ package struct Preferences: Hashable, Sendable {
   /// The commands that a bot offers; empty for anyone else.
   package var commands: [JSONValue] { members[Self.commandsName]?.arrayValue ?? [] }
 
-  /// SimpleX's defaults. Features this library does not support are not offered, so that a host can grey them out.
+  /// SimpleX's defaults. Unsupported features are not offered, so that a host can grey them out.
   package static func byDefault(_ feature: Feature) -> FeatureAllowed {
     switch feature {
     case .timedMessages, .reactions, .calls: .yes
@@ -129,7 +129,7 @@ package struct Preferences: Hashable, Sendable {
         "contactPreference": contact.simplePreference(feature),
       ])
     }
-    // What the contact, a bot, offers.
+    // The commands offered by the contact, a bot.
     if !contact.commands.isEmpty { object[Self.commandsName] = .array(contact.commands) }
     return .object(object)
   }

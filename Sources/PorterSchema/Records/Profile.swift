@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// What a person shows of themselves to a contact.
+/// The information a person shows to a contact.
 package struct Profile: Hashable, Sendable {
   package var displayName: String
   package var fullName: String
@@ -11,7 +11,7 @@ package struct Profile: Hashable, Sendable {
   package var peerType: PeerType?
   /// The link of the person's address.
   package var contactLink: String?
-  /// Members that this library does not know, exactly as they came: they are kept, and passed on.
+  /// Members unknown to this library, exactly as received: they are kept, and passed on.
   package var others: JSONObject
 
   package enum PeerType: String, Hashable, Sendable, CaseIterable {
@@ -33,7 +33,7 @@ package struct Profile: Hashable, Sendable {
     self.others = others
   }
 
-  /// Leaves out known members of another shape, so that a newer contact's profile still parses. Nil without a display name.
+  /// Leaves out known members of another shape, so a newer contact's profile still parses. Nil without a display name.
   package init?(json: JSONValue) {
     guard case .object(let members) = json, let displayName = json["displayName"]?.stringValue else { return nil }
     self.init(
@@ -47,12 +47,12 @@ package struct Profile: Hashable, Sendable {
       others: JSONObject(members.members.filter { !Self.known.contains($0.name) }.map { ($0.name, $0.value) }))
   }
 
-  /// Nil as well if a known member has another shape, which would be left out.
+  /// Also nil if a known member has another shape, which would be left out.
   package init?(strict json: JSONValue) {
     self.init(json: json)
     guard case .object(let members) = json else { return nil }
     for (name, value) in members.members where value != .null && Self.known.contains(name) {
-      // `fullName` is never absent; a value of another shape is not the one that was kept.
+      // `fullName` is never absent; a value of another shape differs from the one that was kept.
       guard name == "preferences" ? preferences != nil : self.json[name] == value else { return nil }
     }
     if let preferences = json["preferences"], preferences != .null {
@@ -62,7 +62,7 @@ package struct Profile: Hashable, Sendable {
 
   private static let known: Set<String> = [
     "displayName", "fullName", "shortDescr", "image", "preferences", "peerType", "contactLink",
-    // What a profile that is stored has beside these.
+    // Additional members of a stored profile.
     "profileId", "localAlias",
   ]
 
@@ -80,7 +80,7 @@ package struct Profile: Hashable, Sendable {
   }
 }
 
-/// A profile as it is stored, the owner's or a contact's.
+/// A stored profile, the owner's or a contact's.
 package struct ProfileRecord: Hashable, Sendable {
   package var id: Int64
   package var profile: Profile

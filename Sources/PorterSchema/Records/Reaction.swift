@@ -1,13 +1,13 @@
 import PorterJSON
 import PorterPlatform
 
-/// A reaction to a message. One that this version does not know is kept and shown by hosts that do.
+/// A reaction to a message. A reaction unknown to this version is kept, and shown by hosts that know it.
 package enum MessageReaction: Hashable, Sendable {
   case emoji(String)
   /// `json` is the whole object as received.
   case unknown(tag: String, json: JSONValue)
 
-  /// Those that SimpleX's interface has.
+  /// The reactions in SimpleX's interface.
   package static let emojis = ["👍", "👎", "😀", "😂", "😢", "❤", "🚀", "✅"]
 
   /// Whether it may be sent.
@@ -26,7 +26,7 @@ package enum MessageReaction: Hashable, Sendable {
     }
   }
 
-  /// Nil without a `type`, and for what is too long to be one.
+  /// Nil without a `type`, or if too long to be a reaction.
   package init?(json: JSONValue) {
     guard let tag = json["type"]?.stringValue, json.utf8.count <= Self.longest else { return nil }
     switch tag {
@@ -45,7 +45,7 @@ package enum MessageReaction: Hashable, Sendable {
   private static let longest = 512
 }
 
-/// How many sides of a conversation have reacted in one way.
+/// The number of sides of a conversation with the same reaction.
 package struct ReactionCount: Hashable, Sendable {
   package var reaction: MessageReaction
   package var userReacted: Bool
@@ -63,12 +63,12 @@ package struct ReactionCount: Hashable, Sendable {
   }
 }
 
-/// A reaction with the message that it is about.
+/// A reaction with its message.
 package struct ReactionInChat: Hashable, Sendable {
   package var info: ChatInfo
   /// Which side reacted.
   package var direction: MessageDirection
-  /// As it is with the reaction.
+  /// Includes the reaction.
   package var item: ChatItemRecord
   package var sentAt: WallTime
   package var reaction: MessageReaction

@@ -1,21 +1,21 @@
 import PorterJSON
 import PorterPlatform
 
-/// A mailbox through which a service of the host's sends pushes of its own.
+/// A mailbox through which one of the host's services sends its own pushes.
 package struct ScopeRecord: Hashable, Sendable {
   package var userID: Int64
   package var name: String
-  /// Where the service leaves them.
+  /// Where the service delivers them.
   package var address: String
-  /// With which it seals them, base64url.
+  /// The key the service seals them with, base64url.
   package var publicKey: String
-  /// With which it signs them, base64url.
+  /// The key the service signs them with, base64url.
   package var serviceKey: String
-  /// The newest version that the host knows.
+  /// The newest version known to the host.
   package var version: Int64
-  /// The commands that the host knows; nil for all.
+  /// The commands known to the host; nil for all.
   package var commands: [String]?
-  /// Pushes that the host has not settled.
+  /// The number of pushes that the host has not settled.
   package var unsettled: Int64
   package var created: WallTime
 
@@ -44,13 +44,13 @@ package struct ScopeRecord: Hashable, Sendable {
   }
 }
 
-/// One push of the host's own, as it is handed over.
+/// One of the host's own pushes, as handed over.
 package struct HandedPush: Hashable, Sendable {
-  /// How the host is to take it. The content is there in every case.
+  /// How the host must treat it. The content is always included.
   package enum Outcome: String, Hashable, Sendable, CaseIterable {
-    /// Of a version and a command that the host knows, and in time.
+    /// Of a version and a command known to the host, and in time.
     case current
-    /// Its time is over.
+    /// It arrived too late.
     case expired
     case unknownVersion
     case unknownCommand
@@ -62,7 +62,7 @@ package struct HandedPush: Hashable, Sendable {
   package var scope: String
   package var outcome: Outcome
   package var envelope: JSONValue
-  /// When the relay had it.
+  /// When it reached the relay.
   package var arrived: WallTime
 
   package init(
@@ -84,7 +84,7 @@ package struct HandedPush: Hashable, Sendable {
   }
 }
 
-/// What `/_ntf scope subscribe` says.
+/// The contents of `/_ntf scope subscribe`.
 package struct ScopeRequest: Hashable, Sendable {
   package static let form =
     "name, serviceKey (32 bytes, base64url), and perhaps version (from 1) and commands (at most 256)"
@@ -97,7 +97,7 @@ package struct ScopeRequest: Hashable, Sendable {
   package var version: Int64
   package var commands: [String]?
 
-  /// Nil for anything else. Unknown members are refused: what a host takes for a limit must not be ignored.
+  /// Nil for anything else. Unknown members are refused: something the host considers a limit must not be ignored.
   package init?(json: JSONValue) {
     let known: Set<String> = ["name", "serviceKey", "version", "commands"]
     guard let object = json.objectValue, object.members.allSatisfy({ known.contains($0.name) }),
@@ -121,7 +121,7 @@ package struct ScopeRequest: Hashable, Sendable {
     }
   }
 
-  /// A word, as commands have it.
+  /// A word in the sense of commands.
   package static func isName(_ text: String) -> Bool {
     1...maximumName ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7e ~= $0 }
   }

@@ -3,14 +3,14 @@ import PorterJSON
 /// A profile of this store's owner. A store may hold several; one is active.
 package struct UserRecord: Hashable, Sendable {
   package var id: Int64
-  /// The contact row that stands for the user themselves.
+  /// The contact row that represents the user.
   package var contactID: Int64
   package var localDisplayName: String
   package var profile: ProfileRecord
   package var isActive: Bool
-  /// Grows each time the profile becomes active, so that the most recently used one sorts last.
+  /// Increases each time the profile becomes active, so that the most recently used one sorts last.
   package var activeOrder: Int64
-  /// Set for a hidden profile, which is shown only to a user who knows its password.
+  /// Set for a hidden profile, which is shown only to a user with its password.
   package var viewPassword: PasswordHash?
   package var showsNotifications: Bool
   package var sendsReceipts: Bool

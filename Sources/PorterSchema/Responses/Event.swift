@@ -1,54 +1,57 @@
 import PorterJSON
 
-/// What happens without a command; read with `chat_recv_msg_wait`.
+/// Events that occur without a command; read with `chat_recv_msg_wait`.
 package enum Event: Hashable, Sendable {
   /// A contact has followed our invitation, or accepted our request, and is not connected yet.
   case contactConnecting(UserRecord, ContactRecord)
-  /// What is sent to such a contact from now on is on its way without further steps of the handshake.
+  /// Messages sent to such a contact from now on are on their way without further steps of the handshake.
   case contactSndReady(UserRecord, ContactRecord)
   /// `incognito` is the profile that the contact sees instead of the user's own.
   case contactConnected(UserRecord, ContactRecord, incognito: Profile? = nil)
   case receivedContactRequest(UserRecord, UserContactRequest)
   /// A request was accepted: by the address itself, or by the user while the relay could not be reached.
   case acceptingContactRequest(UserRecord, ContactRecord)
-  /// The person took the request back.
+  /// The other person withdrew the request.
   case contactRequestWithdrawn(UserRecord, UserContactRequest)
   case contactUpdated(UserRecord, from: ContactRecord, to: ContactRecord)
   case contactDeletedByContact(UserRecord, ContactRecord)
 
   case newChatItems(UserRecord, [ChatItemInChat])
-  /// Ours: what an app on screen shows for the events it just got. It counts as shown. Without a user while no profile is active.
+  /// Ours: the notifications an app on screen shows for the events it just received. They count as shown. No user while
+  /// no profile is active.
   case notifications(UserRecord?, [PresentedNotification], withdrawals: [String] = [], badge: Int64)
   case chatItemUpdated(UserRecord, ChatItemInChat)
   case chatItemsStatusesUpdated(UserRecord, [ChatItemInChat])
-  /// `isTimed`: they were to disappear.
+  /// `isTimed`: whether they were disappearing messages.
   case chatItemsDeleted(UserRecord, [ChatItemDeletion], byUser: Bool, isTimed: Bool)
   case chatItemReaction(UserRecord, isAdded: Bool, ReactionInChat)
 
-  /// The message that a push announced has been fetched from the relay and acknowledged; of other messages there is none.
+  /// The message that a push announced has been fetched from the relay and acknowledged. Other messages cause no such
+  /// event.
   case ntfMessage(UserRecord, ConnectionEntity, NotificationMessage)
-  /// A push of the host's own. It comes again, with the same id, when the app ends before the host has taken it.
+  /// One of the host's own pushes. It is repeated, with the same id, if the app ends before the host has taken it.
   case applicationPush(HandedPush)
   case callInvitation(CallInvitation)
-  /// The contact has accepted, and offers a media session. `asksConfirmation`: it cannot encrypt the media, and our host can.
+  /// The contact has accepted, and offers a media session. `asksConfirmation`: it cannot encrypt the media, but our
+  /// host can.
   case callOffer(UserRecord, ContactRecord, CallOffer, sharedKey: String?, asksConfirmation: Bool)
   case callAnswer(UserRecord, ContactRecord, MediaSession)
   case callExtraInfo(UserRecord, ContactRecord, candidates: String)
   case callEnded(UserRecord, ContactRecord)
 
-  /// What the user did with a notification was carried out, or could not be; says where to navigate.
+  /// The user's response to a notification was carried out, or could not be; includes where to navigate.
   case ntfResponse(ResponseReport)
-  /// Nothing of the store is open or locked any more.
+  /// The store has no open files or locks left.
   case chatSuspended
-  /// The device token has another status at the notification server. `reason` is why it last needed repair: an
-  /// event of the machine `token_status`, left out if it never had to.
+  /// The device token's status at the notification server has changed. `reason` is why it last needed repair: an event
+  /// of the machine `token_status`, left out if it never needed any.
   case ntfTokenStatus(TokenStatus, reason: String?)
-  /// Connections whose push subscription has another status at the notification server `server`.
+  /// Connections whose push subscription has changed status at the notification server `server`.
   case subscriptionStatus(server: String, SubscriptionStatus, connections: [String])
 
-  /// A message did not open, and is kept with this reason. `severity` is `error`.
+  /// A message could not be opened, and is kept with this reason. `severity` is `error`.
   case messageError(UserRecord, severity: String, message: String)
-  /// What kept a part of a command from being done, while the rest was.
+  /// The errors that prevented a part of a command, while the rest was carried out.
   case chatErrors([ChatError])
   /// The host did not read for so long that this many of the oldest events were dropped.
   case eventsLost(Int64)
@@ -130,7 +133,7 @@ package enum Event: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// The same as an answer and as an event.
+  /// Used both in an answer and in an event.
   static func itemsDeleted(
     _ user: UserRecord, _ deletions: [ChatItemDeletion], byUser: Bool, isTimed: Bool
   ) -> JSONValue {
@@ -140,7 +143,7 @@ extension JSONValue {
   }
 }
 
-/// A notification, and how it is shown while its app is on screen.
+/// A notification, and its presentation while its app is on screen.
 package struct PresentedNotification: Hashable, Sendable {
   /// As in the answer to a push.
   package var content: JSONValue
@@ -157,7 +160,7 @@ package struct PresentedNotification: Hashable, Sendable {
   }
 }
 
-/// A deleted message, and its replacement, if there is one.
+/// A deleted message, with its replacement, if any.
 package struct ChatItemDeletion: Hashable, Sendable {
   package var deleted: ChatItemInChat
   package var remaining: ChatItemInChat?

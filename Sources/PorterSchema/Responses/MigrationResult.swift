@@ -2,7 +2,7 @@ import PorterJSON
 
 /// The answer of `chat_migrate_init`. Only `ok` comes with a controller.
 package enum MigrationResult: Hashable, Sendable {
-  /// A migration to be applied, and how to undo it if that is possible.
+  /// A migration to apply, and whether it can be undone.
   package struct Step: Hashable, Sendable {
     package var name: String
     package var canBeUndone: Bool
@@ -28,7 +28,7 @@ package enum MigrationResult: Hashable, Sendable {
   /// Failures that the interface has no word for, as `errorNotADatabase` or `errorSQL` with the member `np`.
   case nightporter(file: String, NightporterError)
 
-  /// With a notification that an extension shows for a store that does not open.
+  /// Includes a notification that an extension shows for a store that does not open.
   package func json(notice: JSONValue?) -> JSONValue {
     guard case .object(var members) = json else { return json }
     members["notice"] = notice

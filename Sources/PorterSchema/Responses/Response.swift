@@ -34,7 +34,7 @@ package enum Response: Hashable, Sendable {
   case contactConnectionDeleted(UserRecord, PendingConnectionRecord)
   case contactAliasUpdated(UserRecord, ContactRecord)
   case contactPrefsUpdated(UserRecord, from: ContactRecord, to: ContactRecord)
-  /// Groups are not supported; the list exists, and is empty.
+  /// Groups are not supported; the list is always empty.
   case groupsList(UserRecord)
   case connectionAliasUpdated(UserRecord, PendingConnectionRecord)
 
@@ -55,7 +55,7 @@ package enum Response: Hashable, Sendable {
   case ntfScopePushes([HandedPush])
 
   case appSettings(AppSettings)
-  /// Of `np_notification_response`.
+  /// From `np_notification_response`.
   case notificationResponse(ResponseReport)
 
   case callInvitations([CallInvitation])
@@ -183,7 +183,7 @@ extension JSONValue {
   }
 }
 
-/// What an invitation link leads to.
+/// The target of an invitation link.
 package enum InvitationPlan: Hashable, Sendable {
   case ok
   case ownLink
@@ -201,12 +201,12 @@ package enum InvitationPlan: Hashable, Sendable {
   }
 }
 
-/// What the link of an address leads to. SimpleX's `contactViaAddress`, a contact without a connection, cannot occur: each
-/// contact here is made with its connection.
+/// The target of an address link. SimpleX's `contactViaAddress`, a contact without a connection, cannot occur: each
+/// contact here is created with its connection.
 package enum AddressPlan: Hashable, Sendable {
   case ok
   case ownLink
-  /// Asked already, and not answered: asking again changes nothing for the other side.
+  /// Already asked, but not answered: asking again changes nothing for the other side.
   case connectingConfirmReconnect
   /// The other side has accepted; the contact is about to be connected.
   case connectingProhibit(ContactRecord)
@@ -224,11 +224,11 @@ package enum AddressPlan: Hashable, Sendable {
   }
 }
 
-/// What a link leads to.
+/// The target of a link.
 package enum ConnectionPlan: Hashable, Sendable {
   case invitation(InvitationPlan)
   case address(AddressPlan)
-  /// Connecting would fail with this.
+  /// Connecting would fail with this error.
   case error(ChatError)
 
   package var json: JSONValue {

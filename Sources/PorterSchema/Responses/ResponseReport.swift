@@ -1,12 +1,12 @@
 import PorterJSON
 
-/// What became of something that the user did with a notification: the answer of `np_notification_response` and the
-/// event `ntfResponse`.
+/// The outcome of a user's response to a notification: the answer of `np_notification_response` and the event
+/// `ntfResponse`.
 package struct ResponseReport: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
     /// Kept until an app may carry it out.
     case waiting
-    /// Begun, and not ended yet.
+    /// Begun, but not finished.
     case applying
     case applied
     case stale(Reason)
@@ -21,14 +21,14 @@ package struct ResponseReport: Hashable, Sendable {
     }
   }
 
-  /// Why there was nothing left to carry it out on.
+  /// The reason nothing was left to carry it out on.
   package enum Reason: String, Hashable, Sendable, CaseIterable {
     case noSuchUser, noSuchChat, noSuchMessage, noSuchRequest, noSuchCall
-    /// The notification was about another profile's chat.
+    /// The notification concerned another profile's chat.
     case otherUser
-    /// The connection that the notification was about is not the chat's: another store, or one from a backup.
+    /// The notification's connection is not the chat's: another store, or one from a backup.
     case otherStore
-    /// The contact cannot be written to, such as one that has left.
+    /// The contact cannot be written to, for example because it has left.
     case contactNotReady
     /// Another part refused it permanently.
     case refused
@@ -42,7 +42,7 @@ package struct ResponseReport: Hashable, Sendable {
   package var chatID: String?
   /// The contact request that was answered or opened.
   package var contactRequestID: Int64?
-  /// The same response had been received before.
+  /// Whether the same response had been received before.
   package var isRepeat: Bool
 
   package init(

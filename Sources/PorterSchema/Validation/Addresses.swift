@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPlatform
 
-/// A notification server: the key that requests to it are sealed for, and the relay mailbox that receives them.
+/// A notification server: the key for sealing requests to it, and the relay mailbox that receives them.
 package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
   package static let form = "ntf:<key, base64url>@<mailbox, base64url>"
 
@@ -15,7 +15,7 @@ package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     self.mailbox = mailbox
   }
 
-  /// Nil unless it has the form above, and the right sizes.
+  /// Nil unless it has the form above and the right sizes.
   package init?(parsing text: String) {
     guard text.utf8.count <= 128, text.hasPrefix("ntf:") else { return nil }
     let parts = text.dropFirst(4).split(separator: "@", omittingEmptySubsequences: false)
@@ -51,7 +51,7 @@ package enum RelayAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Answers of the functions that check a text without a controller.
+/// The answers of functions that check a text without a controller.
 package enum TextChecks {
   /// The answer of `chat_parse_server`: `{serverAddress?, parseError}`, with an empty `parseError` if it is an address.
   package static func server(_ text: String) -> JSONValue {
@@ -75,6 +75,6 @@ package enum TextChecks {
     ])
   }
 
-  /// The answer of `chat_json_length`: bytes of the text as a JSON string, without the quotes.
+  /// The answer of `chat_json_length`: the length in bytes of the text as a JSON string, without the quotes.
   package static func jsonLength(_ text: String) -> Int { JSONValue.string(text).utf8.count - 2 }
 }

@@ -1,13 +1,13 @@
-/// Names that are shown to others.
+/// Names shown to others.
 package enum DisplayName {
-  /// Longest, in Unicode scalars.
+  /// The maximum length, in Unicode scalars.
   package static let maximumLength = 50
 
-  /// The nearest name that is allowed; empty if nothing of it is. A name is allowed if this returns it unchanged.
+  /// The nearest allowed name; empty if nothing of it is allowed. A name is allowed if this returns it unchanged.
   ///
-  /// It begins with a letter, a number or a symbol; spaces are single and inside; there are at most three punctuation
-  /// marks in a row. `'` is left out, since it quotes names in commands; so are invisible characters, since they make
-  /// two names look alike.
+  /// It starts with a letter, a number or a symbol; spaces are single and inside; there are at most three punctuation
+  /// marks in a row. `'` is left out, because it quotes names in commands; so are invisible characters, because they
+  /// make two names look alike.
   package static func sanitized(_ name: String) -> String {
     var valid = String.UnicodeScalarView()
     var previous = Kind.start
@@ -25,7 +25,7 @@ package enum DisplayName {
     return String(valid)
   }
 
-  /// Letters, symbols and marks that fonts draw as nothing, although Unicode does not call them ignorable: the empty
+  /// Letters, symbols and marks that fonts draw as blank, although Unicode does not class them as ignorable: the empty
   /// Braille pattern, the object replacement, two blank hieroglyphs, the Khitan filler, the null notehead.
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {

@@ -29,7 +29,7 @@ package struct FormattedText: Hashable, Sendable {
   }
 
   package var format: Format?
-  /// Without the marks that made the format.
+  /// Without the marks that set the format.
   package var text: String
 
   package init(_ format: Format?, _ text: String) {

@@ -1,6 +1,6 @@
-/// Reads the marks of message texts: `*bold*` or `**bold**`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`, `!1
-/// red!`, `!- small!`, web addresses and `@mentions`. A mark counts at the start of a word only, and if no space
-/// follows it or precedes the closing one; marks do not nest.
+/// Parses the marks in message texts: `*bold*` or `**bold**`, `_italic_`, `~strike~`, `` `snippet` ``, `#secret#`,
+/// `!1 red!`, `!- small!`, web addresses and `@mentions`. A mark counts only at the start of a word, and only if no
+/// space follows it or precedes the closing one; marks do not nest.
 ///
 /// Generic so that a test can count how often a byte is read.
 struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
@@ -56,8 +56,8 @@ struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt
     }
   }
 
-  /// The next occurrence of `mark` at or after `start`. Since each opening holds its mark, the search for one's closing
-  /// ends at the next opening at the latest: of all that do not close, only the last is searched for to the end.
+  /// The next occurrence of `mark` at or after `start`. Each opening contains its mark, so the search for a closing
+  /// mark stops at the next opening at the latest: of all unclosed marks, only the last is searched for to the end.
   private func closing(_ mark: UInt8, from start: Int) -> Int? {
     start < bytes.count ? bytes[start...].firstIndex(of: mark) : nil
   }
@@ -72,7 +72,7 @@ struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt
     return (FormattedText(format, text(start, end)), end + 1)
   }
 
-  /// A text that opens with two marks has to close with two.
+  /// A text that opens with two marks must close with two.
   private func bold() -> (FormattedText, end: Int)? {
     let start = position + 2
     guard start <= bytes.count, bytes[position + 1] == bytes[position] else { return enclosed(.bold) }
@@ -137,7 +137,7 @@ struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt
 
   private func address() -> (FormattedText, end: Int)? {
     let word = bytes[position..<endOfWord(position)]
-    // A bracket that is closed inside belongs to the address, one that was opened before it does not.
+    // A bracket closed inside belongs to the address; one opened before it does not.
     let marks = word.contains(UInt8(ascii: "(")) ? addressMarks : addressMarks.union([UInt8(ascii: ")")])
     let end = withoutTrailing(marks, position, word.endIndex)
     for scheme in ["https://", "http://"] where end - position > scheme.utf8.count {
@@ -149,7 +149,7 @@ struct MarkdownParser<Bytes: RandomAccessCollection> where Bytes.Element == UInt
     return nil
   }
 
-  /// Of any script: what ends a sentence after a name is not part of it.
+  /// Handles any script: marks that end a sentence after a name are not part of it.
   private func withoutTrailingPunctuation(_ start: Int, _ end: Int) -> Int {
     var end = end
     while true {

@@ -1,14 +1,15 @@
 extension FormattedText {
   /// Whether the text mentions this name: as `@name` at the start of a word, or as `@'name'`.
   ///
-  /// A name may contain punctuation, and a sentence continues after a name with marks of its own, in many scripts without a space
-  /// between them: `@alice、元気?`. So the whole word is looked at first, and then whether what follows the name cannot be part of it.
+  /// A name may contain punctuation, and a sentence may continue after a name with punctuation, in many scripts without
+  /// a space in between: `@alice、元気?`. So the whole word is checked first, and then whether what follows the name
+  /// cannot be part of it.
   package static func mentions(_ name: String, in text: String) -> Bool {
     guard !name.isEmpty, let runs = parse(text) else { return false }
     for (index, run) in runs.enumerated() {
       guard case .mention(let found)? = run.format else { continue }
       if found == name { return true }
-      // In quotation marks the name is all that is between them.
+      // In quotation marks, the name is everything between them.
       guard run.text == "@" + found else { continue }
       var word = found[...].unicodeScalars
       if index + 1 < runs.count, runs[index + 1].format == nil {
@@ -19,8 +20,8 @@ extension FormattedText {
     return false
   }
 
-  /// Whether a name can end before this: at the end of its word, at marks that end it, and at marks of a script that has no space
-  /// after them. `@alice.b` is another name.
+  /// Whether a name can end before this: at the end of its word, before marks that end it, or before marks of a script
+  /// that puts no space after them. `@alice.b` is another name.
   private static func mayFollow(_ rest: Substring.UnicodeScalarView) -> Bool {
     guard let next = rest.first else { return true }
     if next.properties.isWhitespace { return true }

@@ -7,7 +7,7 @@ package struct WebAddress: Hashable, Sendable {
   /// Nil if there is nothing to remove.
   package var sanitized: String?
 
-  /// Nil if it is not an absolute address, or not one of `http` or `https` with a host.
+  /// Nil unless it is an absolute `http` or `https` address with a host.
   package init?(_ text: String, keepsUnknownParameters: Bool) {
     guard text.utf8.count <= 16_384, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
       let colon = text.firstIndex(of: ":")

@@ -1,18 +1,18 @@
 import PorterPlatform
 
-/// Where Web Push reaches a device (RFC 8030 and RFC 8291), as the token of the provider `webpush`:
+/// A device's Web Push address (RFC 8030 and RFC 8291), as the token of the provider `webpush`:
 ///
 ///     key 65 | secret 16 | endpoint, an https address in ASCII
 ///
-/// Knowing the endpoint suffices to send something there.
+/// Anyone who knows the endpoint can send something there.
 package struct WebPushAddress: Hashable, Sendable {
   private static let keyCount = 65
   private static let secretCount = 16
-  /// As in UnifiedPush.
+  /// The same limit as UnifiedPush.
   private static let longestEndpoint = 1_000
   package static let longest = keyCount + secretCount + longestEndpoint
 
-  /// `p256dh`: an uncompressed point. Whether it is on the curve is for what uses it.
+  /// `p256dh`: an uncompressed point. Its user must check that it is on the curve.
   package let key: [UInt8]
   /// `auth`.
   package let secret: [UInt8]

@@ -17,20 +17,20 @@ import PorterPush
 ///     → {"token":"<hex>","provider":"apns_test","type":"alert","priority":10,"payload":{…}}
 ///     ← {"status":200}   or   {"status":410,"reason":"Unregistered"}
 ///
-/// No listener, no answer in time, or a malformed answer counts as a provider that cannot be reached.
+/// A missing listener, a timeout, or a malformed answer counts as a provider that cannot be reached.
 package struct LocalProvider: PushProvider {
   /// For connecting, sending and the answer together.
   package static let defaultTimeout = Span.seconds(2)
   private static let longestAnswer = 4_096
 
-  /// A connection each.
+  /// Each uses a connection of its own.
   package var concurrency: Int { 8 }
 
   private let path: String
   private let timeout: Span
   private let clock: any Clock
 
-  /// Throws `socketPathTooLong`. Whether a simulator is listening is found out with each push.
+  /// Throws `socketPathTooLong`. Each push finds out whether a simulator is listening.
   package init(
     path: String, timeout: Span = LocalProvider.defaultTimeout, clock: any Clock = SystemClock()
   ) throws(ServerError) {
@@ -56,13 +56,13 @@ package struct LocalProvider: PushProvider {
   }
 }
 
-/// A path as the address of a Unix socket.
+/// A path as a Unix socket address.
 private struct UnixAddress {
   private var address = sockaddr_un()
 
   static var longestPath: Int { MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 }
 
-  /// Nil for a path that is empty or too long.
+  /// Nil if the path is empty or too long.
   init?(path: String) {
     let bytes = Array(path.utf8)
     guard !bytes.isEmpty, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
@@ -144,7 +144,7 @@ private struct StreamConnection: ~Copyable {
     return true
   }
 
-  /// A line without its terminator; nil if the other side closes, or the time ends, before the line is complete.
+  /// A line without its terminator; nil if the other side closes, or time runs out, before the line is complete.
   func readLine(longest: Int) -> [UInt8]? {
     var line: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1_024)
@@ -160,7 +160,7 @@ private struct StreamConnection: ~Copyable {
     return nil
   }
 
-  /// After a call that would block: waits until it can continue. False for an error or at the deadline.
+  /// After a call that would block, waits until it can continue. Returns false on an error or at the deadline.
   private func isReady(_ event: some BinaryInteger, after result: Int) -> Bool {
     guard result < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { return false }
     while true {

@@ -1,7 +1,7 @@
 import PorterJSON
 import PorterPush
 
-/// What is handed to a provider.
+/// A push as handed to a provider.
 package struct OutgoingPush: Sendable {
   package let pushToken: PushToken
   package let type: PushType
@@ -24,17 +24,18 @@ public enum PushOutcome: Hashable, Sendable {
   }
 
   case accepted
-  /// The push token is no longer valid: nothing more is to be sent to it.
+  /// The push token is no longer valid: send it nothing more.
   case invalid(Invalid)
-  /// The same, as of this time, in milliseconds since 1970: a push token that was registered later has come back.
+  /// Like `invalid`, as of this time, in milliseconds since 1970: a push token registered later has come back.
   case ended(Invalid, since: Int64)
   /// The provider cannot be reached, or cannot work now. The push is kept for later.
   case unreachable
-  /// This push cannot be delivered now, which says nothing of the provider's others. It is kept, and tried again after this time.
+  /// This push cannot be delivered now, which says nothing about the provider's others. It is kept, and retried after
+  /// this time.
   case later(seconds: Int)
   /// This push failed and may succeed on a new connection.
   case failed(status: Int)
-  /// This push will never succeed; or the server's own credentials are refused.
+  /// This push will never succeed, or the server's own credentials are refused.
   case rejected(status: Int)
 
   /// APNs' answers (`:status` and `reason`); the mapping is from simplex-notifications.md §6.3.
@@ -62,11 +63,11 @@ public enum PushOutcome: Hashable, Sendable {
 
 /// The port through which pushes are sent.
 package protocol PushProvider: Sendable {
-  /// How many pushes may be under way at the same time, each on a thread of its own.
+  /// How many pushes may be under way at the same time, each on its own thread.
   var concurrency: Int { get }
   /// Blocks for a bounded time. Called from `concurrency` threads at a time, though not always the same ones.
   func deliver(_ push: OutgoingPush) -> PushOutcome
-  /// Closes a connection that is kept open, so that the next push makes a new one.
+  /// Closes a connection kept open, so that the next push makes a new one.
   func disconnect()
 }
 

@@ -3,24 +3,24 @@ import PorterPlatform
 import PorterPush
 import PorterSchema
 
-/// A provider that another package brings: it sends pushes side by side, without a thread for each.
+/// A provider from another package: it sends pushes concurrently, without a thread for each.
 public protocol PushSender: AnyObject, Sendable {
-  /// How many pushes it takes at a time. May change.
+  /// How many pushes it takes at the same time. May change.
   var capacity: Int { get }
   /// Returns immediately. `then` is called once, on any thread, within a bounded time.
   func send(_ push: ServedPush, then: @escaping @Sendable (PushOutcome) -> Void)
 }
 
-/// What such a provider gets.
+/// A push as handed to a `PushSender`.
 public struct ServedPush: Sendable {
   public enum Kind: String, Sendable {
     case verification, message, wake
   }
 
   public let kind: Kind
-  /// The device's, in hexadecimal digits. Knowing it suffices to send pushes, so it is never printed.
+  /// The device's push token, in hexadecimal digits. Knowing it suffices to send pushes, so it is never printed.
   public let token: String
-  /// Whether it is shown to a person if the extension does not replace it.
+  /// Whether the user sees it if the extension does not replace it.
   public let isAlert: Bool
   public let priority: Int
   /// JSON within the platform's limit.
@@ -56,11 +56,11 @@ public struct ServedPush: Sendable {
   }
 }
 
-/// Where Web Push reaches a device.
+/// A device's Web Push address.
 public struct WebPushTarget: Sendable {
-  /// `https://HOST[:PORT]/…` in visible ASCII, which a client has chosen.
+  /// `https://HOST[:PORT]/…` in visible ASCII, chosen by a client.
   public let endpoint: String
-  /// `p256dh`, 65 bytes that begin with 4. Perhaps no point of the curve.
+  /// `p256dh`, 65 bytes that begin with 4. May not be a point on the curve.
   public let key: [UInt8]
   /// `auth`, 16 bytes.
   public let secret: [UInt8]
@@ -72,14 +72,14 @@ public struct WebPushTarget: Sendable {
   }
 }
 
-/// What APNs answers.
+/// An answer from APNs.
 public struct PushAnswer: Sendable, Equatable {
   public let status: Int
   public let reason: String?
-  /// As of when a push token is invalid, in milliseconds since 1970.
+  /// When a push token became invalid, in milliseconds since 1970.
   public let timestamp: Int64?
 
-  /// `body` is empty, or an object with a reason. What else is in it is ignored, and so is a body that is no JSON.
+  /// `body` is empty, or an object with a reason. Anything else in it is ignored, and so is a body that is not JSON.
   public init(status: Int, body: [UInt8]) {
     self.status = status
     let json = try? JSONValue(parsing: body)
@@ -87,6 +87,6 @@ public struct PushAnswer: Sendable, Equatable {
     timestamp = json?["timestamp"]?.integerValue.flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// By the table that the local provider has, too.
+  /// Uses the same table as the local provider.
   public var outcome: PushOutcome { PushOutcome(status: status, reason: reason, timestamp: timestamp) }
 }

@@ -2,7 +2,7 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// A notification server for a program of another package.
+/// A notification server for a program in another package.
 public final class PushService {
   public enum Relay: Sendable {
     /// The embedded relay's file.
@@ -14,11 +14,12 @@ public final class PushService {
     public var relay: Relay
     /// The server's own file.
     public var state: String
-    /// What the server shares its state with others in; the file then has only what is worked on.
+    /// The store shared with other servers; the file then holds only what is being worked on.
     public var store: (any SharedStore)?
-    /// Sockets of device simulators by the name of the provider that each stands for.
+    /// Sockets of device simulators, by the name of the provider each stands in for.
     public var locals: [String: String] = [:]
-    /// How many are kept; registrations beyond that are refused. Servers that share their state have the same number.
+    /// How many tokens are kept; registrations beyond that are refused. Servers that share their state use the same
+    /// number.
     public var tokens: Int?
 
     public init(relay: Relay, state: String) {
@@ -37,8 +38,8 @@ public final class PushService {
   private let log: Log
   private let status = ServerStatus()
 
-  /// Opens the server's file, and leaves the relay to `run`. `log` gets lines without identifiers, each with a level from
-  /// `debug` to `error`.
+  /// Opens the server's file, and leaves the relay to `run`. `log` gets lines without identifiers, each with a level
+  /// from `debug` to `error`.
   public init(
     _ options: Options, senders: [String: any PushSender],
     log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
@@ -70,7 +71,7 @@ public final class PushService {
     }
   }
 
-  /// One line for each thing that is wrong now. From any thread, as all of these.
+  /// One line for each current problem. From any thread, as are all of these.
   public var problems: [String] {
     let now = status.problems.map { problem in
       guard problem.part == .relay, let reason = relay.problem else { return problem.description }
@@ -79,7 +80,7 @@ public final class PushService {
     return now + (store?.problem.map { ["state: \($0)"] } ?? [])
   }
 
-  /// Whether clients are served: the relay has been reached, and is.
+  /// Whether clients are served: the relay was reached and still is.
   public var isReady: Bool { status.isReady }
 
   /// How many pushes have ended, by provider and outcome.
@@ -88,16 +89,16 @@ public final class PushService {
   public enum End: Sendable {
     /// Pushes in progress are sent again after the next start.
     case stop
-    /// Pushes that are due are sent before.
+    /// Pushes that are due are sent first.
     case drain
   }
 
-  /// Serves until `ended` returns, which is called on a thread of its own; after `drain` it is called again, and `stop` ends the
-  /// drain. `began` gets the address for clients, once the relay has been reached.
+  /// Serves until `ended` returns, which is called on its own thread; after `drain` it is called again, and `stop` ends
+  /// the drain. `began` gets the address for clients once the relay has been reached.
   public func run(
     began: (_ link: String) -> Void, until ended: @escaping @Sendable () -> End
   ) throws(PushServiceError) {
-    // Removes an embedded relay's wake socket, whatever happens.
+    // Removes an embedded relay's wake socket in any case.
     defer { relay.close() }
     do throws(ServerError) {
       let stop = stop
@@ -126,7 +127,7 @@ public final class PushService {
     }
   }
 
-  /// Waits for a relay on the network, or a cluster, that cannot be reached. Nil if the service is stopped before.
+  /// Waits while a relay on the network, or a cluster, cannot be reached. Nil if the service is stopped first.
   private func start() throws(ServerError) -> (any LoopedServer, NotificationServerLink)? {
     var backoff = ServerTimes.backoff
     let names = Set(providers.keys).union(senders.keys)

@@ -5,7 +5,7 @@ import PorterRelay
 public protocol RelayTransport: AnyObject, Sendable {
   /// Carries one request to the relay and its answer back. Blocks no longer than that; called by one thread at a time.
   func exchange(_ request: [UInt8], milliseconds: Int) -> RelayTransportAnswer
-  /// `told` is called on any thread with what the relay says of its own accord, from the first exchange until `close`.
+  /// `told` is called on any thread with what the relay reports unprompted, from the first exchange until `close`.
   func listen(_ told: @escaping @Sendable (RelayNews) -> Void)
   /// Why the latest exchange failed; nil if it was answered.
   var problem: String? { get }
@@ -20,17 +20,17 @@ public enum RelayTransportAnswer: Sendable, Equatable {
 }
 
 public enum RelayNews: Sendable, Equatable {
-  /// Something may wait.
+  /// Something may be waiting.
   case something
-  /// What was subscribed is forgotten, as after the relay's restart, and something may wait.
+  /// Subscriptions were forgotten, as after a relay restart, and something may be waiting.
   case reset
-  /// Nothing is heard for now: the relay may be gone.
+  /// No news for now: the relay may be gone.
   case ended
 }
 
-/// Such a relay as the notification server uses it.
+/// A transport as the relay port of the notification server.
 final class TransportRelay: RelayPort {
-  /// The server's loop waits for it, and does nothing else meanwhile.
+  /// The server's loop waits this long and does nothing else.
   private static let timeoutMilliseconds = 5_000
 
   private let transport: any RelayTransport

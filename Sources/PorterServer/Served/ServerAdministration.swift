@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterPush
 import PorterStore
 
-/// What an operator does with a notification server's state, beside the process that serves it or without one.
+/// An operator's access to a notification server's state, alongside the process that serves it or without one.
 public struct ServerAdministration: Sendable {
   public struct Token: Sendable {
     let number: Int64
@@ -22,7 +22,7 @@ public struct ServerAdministration: Sendable {
     public let pushes: Int
   }
 
-  /// What an operator calls a token.
+  /// An operator's name for a token.
   enum Name {
     case token([UInt8])
     case device(PushToken)
@@ -48,7 +48,7 @@ public struct ServerAdministration: Sendable {
 
   public init(state path: String) { self.path = path }
 
-  /// `name` is a token's identifier, or PROVIDER:HEX, a device's: that may have more than one.
+  /// `name` is a token's identifier, or PROVIDER:HEX for a device, which may have more than one.
   public func tokens(_ name: String) throws(PushServiceError) -> [Token] {
     let (id, pushToken): ([UInt8]?, PushToken?) =
       switch try Name(name) {
@@ -60,13 +60,13 @@ public struct ServerAdministration: Sendable {
     }
   }
 
-  /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. False if it is not
-  /// there any more.
+  /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. Returns false
+  /// if it no longer exists.
   public func revoke(_ token: Token) throws(PushServiceError) -> Bool {
     try using { (state) throws(ServerError) in try state.revoke(token.number) }
   }
 
-  /// What is wrong with the file; empty if nothing.
+  /// Problems with the file; empty if there are none.
   public func problems() -> [String] {
     do throws(PushServiceError) {
       return try using { (state) throws(ServerError) in try state.problems() }
@@ -75,7 +75,7 @@ public struct ServerAdministration: Sendable {
     }
   }
 
-  /// Copies the file as it is at one moment to a new file, which must not exist.
+  /// Copies the file as of one moment to a new file, which must not exist.
   public func backUp(to copy: String) throws(PushServiceError) {
     try using { (state) throws(ServerError) in
       try state.storage { () throws(SQLiteError) in try state.database.backUp(to: copy) }

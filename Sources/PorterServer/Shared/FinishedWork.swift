@@ -1,11 +1,11 @@
 import PorterPlatform
 
-/// Work whose push the token's document does not have. A node that was cut off from the others believes for 10 seconds that it leads, and
-/// may answer with a document of before the push, though the leader has taken a probe. So work is over when it is found so twice, with
-/// more time between than that.
+/// Work whose push is missing from the token's document. A node cut off from the others takes itself for the leader for
+/// another 10 seconds, and may answer with a document from before the push, although the real leader has taken a probe.
+/// So work counts as finished only when it is found so twice, with a longer time in between.
 struct FinishedWork {
   static let pause = Span.seconds(12)
-  /// Another server has ended it by then.
+  /// By then another server has ended it.
   private static let memory = Span.seconds(600)
   private static let most = 65_536
 
@@ -18,7 +18,7 @@ struct FinishedWork {
 
   private var found: [Item: Moment] = [:]
 
-  /// False when it is found for the first time, or too early.
+  /// Returns false when it is found for the first time, or again too early.
   mutating func isConfirmed(_ work: TakenWork, now: Moment) -> Bool {
     let item = Item(work)
     if let first = found[item] {
@@ -31,6 +31,6 @@ struct FinishedWork {
     return false
   }
 
-  /// Its push is due after all.
+  /// Call when its push is due after all.
   mutating func forget(_ work: TakenWork) { found[Item(work)] = nil }
 }

@@ -1,19 +1,20 @@
 import PorterPlatform
 import PorterRelay
 
-/// Notifications that a server has acknowledged to the relay within the last minute. A cluster whose nodes were lost can undo what it has
-/// acknowledged (relay-cluster.md, What 2.9 does not keep), and the relay does not give them again: so after such trouble they are taken once more.
+/// Notifications that a server has acknowledged to the relay within the last minute. A cluster that lost nodes can undo
+/// what it has acknowledged (relay-cluster.md, What 2.9 does not keep), and the relay does not give them again. So they
+/// are taken once more after such trouble.
 struct RecentNotifications {
   private static let span = Span.seconds(60)
   private static let most = 4_096
-  /// For how long the cluster has answered before they are taken again, or how long after the trouble began.
+  /// How long the cluster must have answered before they are taken again, or how long after the trouble began.
   private static let quiet = Span.seconds(5)
   private static let longest = Span.seconds(20)
 
   private var acknowledged: [(notification: RelayNotification, at: Moment)] = []
   private var trouble: (first: Moment, last: Moment)?
   private var again: ArraySlice<RelayNotification> = []
-  /// Those that were taken again too early, with the time at which to take them once more.
+  /// Notifications taken again too early, with the time to take them once more.
   private var later: [(notification: RelayNotification, at: Moment)] = []
 
   var hasMore: Bool { !again.isEmpty }
@@ -24,10 +25,11 @@ struct RecentNotifications {
     acknowledged.removeFirst(max(0, acknowledged.count - Self.most))
   }
 
-  /// The cluster gave no answer.
+  /// Call when the cluster did not answer.
   mutating func noteTrouble(now: Moment) { trouble = (trouble?.first ?? now, now) }
 
-  /// What is to be taken again now, at most `limit`; of each notifier the newest, which the device's process fetches everything for.
+  /// The notifications to take again now, at most `limit`: the newest of each notifier, for which the device's process
+  /// fetches everything.
   mutating func take(limit: Int, now: Moment) -> [RelayNotification] {
     if let trouble, now - trouble.last >= Self.quiet || now - trouble.first >= Self.longest {
       self.trouble = nil
@@ -43,7 +45,7 @@ struct RecentNotifications {
     return Array(taken)
   }
 
-  /// They were not stored, or a token that is to have them is just being subscribed.
+  /// Returns notifications that were not stored, or whose token is still being subscribed.
   mutating func giveBack(_ notifications: [RelayNotification], now: Moment) {
     later += notifications.map { ($0, now + Self.quiet) }
   }

@@ -1,12 +1,12 @@
 import PorterPlatform
 
-/// Documents of tokens as this server has read or stored them last. One may be outdated, which a replacement finds out; so they are used where one
-/// follows, and never to refuse or to end anything.
+/// Documents of tokens as this server last read or stored them. A document may be outdated, which a replacement
+/// detects. So they are used only where a replacement follows, and never to refuse or end anything.
 struct RememberedDocuments {
   private static let mostBytes = 8 << 20
-  /// Larger ones are rare, and take long to decode.
+  /// Larger ones are rare, and slow to decode.
   private static let mostBytesOfOne = 64 << 10
-  /// About what each takes beside its bytes.
+  /// Approximate overhead of each in addition to its bytes.
   private static let overhead = 256
 
   private struct Entry {
@@ -14,12 +14,12 @@ struct RememberedDocuments {
     let at: Moment
   }
 
-  /// What has not been noted since the newer ones began is forgotten when these are half of all.
+  /// When the newer ones make up half of all, those not noted since then are forgotten.
   private var newer: [[UInt8]: Entry] = [:]
   private var older: [[UInt8]: Entry] = [:]
   private var newerBytes = 0
 
-  /// `asked`: before the cluster was. One of a lower revision comes from a node that lags.
+  /// `asked`: the time before the cluster was asked. A record with a lower revision comes from a lagging node.
   mutating func note(_ id: [UInt8], _ record: SharedRecord, asked: Moment) {
     if let known = self.record(id), known.revision > record.revision { return }
     guard record.bytes.count <= Self.mostBytesOfOne else { return forget(id) }

@@ -3,9 +3,9 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// What an operator does with the state that notification servers share, while they serve or not.
+/// An operator's access to the state that notification servers share, whether or not they are serving.
 public struct SharedAdministration: Sendable {
-  /// Documents that are read together.
+  /// Documents read together.
   private static let slice = 64
   private static let mostTries = 32
 
@@ -15,7 +15,7 @@ public struct SharedAdministration: Sendable {
 
   // MARK: Tokens
 
-  /// `name` is a token's identifier, or PROVIDER:HEX, a device's: that may have more than one.
+  /// `name` is a token's identifier, or PROVIDER:HEX for a device, which may have more than one.
   public func tokens(_ name: String) throws(PushServiceError) -> [ServerAdministration.Token] {
     switch try ServerAdministration.Name(name) {
     case .token(let id): return try documents([id]).map { ServerAdministration.Token($0.document) }
@@ -30,8 +30,8 @@ public struct SharedAdministration: Sendable {
     }
   }
 
-  /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. False if it is not
-  /// there any more.
+  /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. Returns false
+  /// if it no longer exists.
   public func revoke(_ token: ServerAdministration.Token) throws(PushServiceError) -> Bool {
     guard let id = TextEncoding.base64URLDecoded(token.id) else { return false }
     let index = try index()
@@ -48,7 +48,7 @@ public struct SharedAdministration: Sendable {
     throw PushServiceError("the token changes all the time")
   }
 
-  /// What is changed meanwhile stays, and goes with the notifier's next notification.
+  /// Records changed in the meantime are left, and are removed with the notifier's next notification.
   private func forget(_ document: TokenDocument, _ index: WatcherIndex) throws(PushServiceError) {
     let records = try asking { (store) throws(SharedStoreFailure) in
       try index.records(of: document.notifiers, in: store)
@@ -77,7 +77,7 @@ public struct SharedAdministration: Sendable {
 
   // MARK: Verification
 
-  /// What is wrong with the state; empty if nothing. Reads each record that a server could read.
+  /// Problems with the state; empty if there are none. Reads each record that a server could read.
   public func problems() throws(PushServiceError) -> [String] {
     var problems: [String] = []
     let settings = try asking { (store) throws(SharedStoreFailure) in
@@ -87,7 +87,7 @@ public struct SharedAdministration: Sendable {
       if (try? SharedServer.fields(identity.bytes)) == nil { problems.append("the identity does not read") }
     } else {
       problems.append("there is no identity")
-      // No server has begun.
+      // No server has started yet.
       if settings[1] == nil { return problems }
     }
     let index = try index()
@@ -113,11 +113,11 @@ public struct SharedAdministration: Sendable {
 
   private struct Findings {
     var damaged: Set<[UInt8]> = []
-    /// Tokens that their devices' records do not name.
+    /// Tokens missing from their devices' records.
     var withoutDevice: Set<[UInt8]> = []
     /// Tokens with subscriptions whose notifications would not reach them.
     var unwatched: Set<[UInt8]> = []
-    /// Names of records of subscriptions.
+    /// Names of subscription records.
     var unreadable: Set<[UInt8]> = []
 
     var lines: [String] {
@@ -150,14 +150,14 @@ public struct SharedAdministration: Sendable {
     }
   }
 
-  /// Whether it was not changed since it was read.
+  /// Whether it is unchanged since it was read.
   private func isStill(_ document: TokenDocument) throws(PushServiceError) -> Bool {
     try documents([document.id]).first?.document == document
   }
 
   // MARK: Restoring
 
-  /// Work that follows from a document, as it is added when a backup is restored.
+  /// The work that follows from a document, to add when a backup is restored.
   public static func work(of document: [UInt8]) -> [SharedWork] {
     guard let document = try? TokenDocument(decoding: document) else { return [] }
     let pushes = document.pushes.map {
@@ -166,13 +166,13 @@ public struct SharedAdministration: Sendable {
     return pushes + (document.wake.map { [SharedServer.work($0, of: document.id)] } ?? [])
   }
 
-  /// The record of what all servers are known by.
+  /// The record of the identity that all servers share.
   public static var identityName: String { SharedServer.identityKey.name }
 
-  /// The record of where subscriptions are. It has to be there before the identity is.
+  /// The record of where subscriptions are stored. It must exist before the identity does.
   public static var watchersName: String { WatcherIndex.key.name }
 
-  /// Whether these bytes are a document.
+  /// Whether these bytes decode as a document.
   public static func reads(_ document: [UInt8]) -> Bool { (try? TokenDocument(decoding: document)) != nil }
 
   private func asking<Value>(

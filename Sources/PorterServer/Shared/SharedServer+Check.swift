@@ -2,14 +2,14 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// The daily check of each subscription with the relay (INC-67), which all servers share: one takes the next tokens by moving a
-/// position that all of them have.
+/// The daily check of each subscription with the relay (INC-67), shared by all servers: each takes the next tokens by
+/// moving a shared position.
 extension SharedServer {
   private struct Progress {
     static let key = SharedKey(.settings, "check")
     var began: Int64
     var position: UInt64
-    /// Tokens that were changed later are not looked at again.
+    /// Tokens changed later are not checked again.
     var end: UInt64
 
     var isOver: Bool { position >= end }
@@ -32,7 +32,7 @@ extension SharedServer {
 
   private static let checkInterval = Span.seconds(60)
 
-  /// A slice. If this server ends in the middle of it, those tokens are checked with the next day's.
+  /// Checks a slice. If this server ends partway, those tokens are checked the next day.
   func checkSubscriptions() throws(ServerError) {
     let now = clock.now()
     guard now >= nextCheck else { return }
@@ -68,12 +68,12 @@ extension SharedServer {
   private func check(_ id: [UInt8]) throws(ServerError) {
     for _ in 0..<Self.mostTries {
       try load([id])
-      // Found again, if they are still damaged.
+      // Damage is found again if it is still there.
       if !unreadable.contains(id) { state.damaged.forget(token: TokenDocument.number(id)) }
       let documents = loaded.values.map(\.document)
       try ensureWatching(documents)
       try addLostWork(documents)
-      // Of a token that gets no messages nothing else does.
+      // Nothing else does this for a token that gets no messages.
       try state.transaction { () throws(ServerError) in try sweepLoaded() }
       let records = try state.subscriptions(after: 0, limit: Self.maximumSubscriptions).records
       let statuses = try server.subscribeAtRelay(records.map { (notifier: $0.notifier, key: $0.key) })

@@ -3,9 +3,10 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// From the cluster into the file, and back.
+/// Moves documents from the cluster into the file, and back.
 extension SharedServer {
-  /// Replaces what is in the file by these tokens, as far as there are such. `remembered`: those that the cluster is not asked for.
+  /// Replaces the file's content with those of these tokens that exist. `remembered`: documents not requested from the
+  /// cluster.
   func load(
     _ ids: some Collection<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil }
   ) throws(ServerError) {
@@ -20,7 +21,7 @@ extension SharedServer {
         document.answers.removeAll { $0.answeredAt < oldest.milliseconds }
         loaded[id] = (document, record.revision)
       } catch {
-        // It concerns one token only (INC-44).
+        // This concerns only one token (INC-44).
         unreadable.insert(id)
         state.noteDamage(.token, of: TokenDocument.number(id))
       }
@@ -31,7 +32,7 @@ extension SharedServer {
     }
   }
 
-  /// What was read or stored before may be undone.
+  /// Forgets what was read or stored before trouble, because it may be undone.
   func forgetAfterTrouble() {
     let trouble = store.lastTrouble
     if trouble != rememberedSince { remembered.forgetAll() }
@@ -52,8 +53,8 @@ extension SharedServer {
     return known.filter { $1 != nil } + Array(zip(missing, read))
   }
 
-  /// Stores what was changed, and adds the work that follows from it. Returns the tokens that another server has changed
-  /// meanwhile: what was done to them is void.
+  /// Stores the changes, and adds the work that follows from them. Returns the tokens that another server has changed
+  /// in the meantime: the changes to those are void.
   func commit() throws(ServerError) -> Set<[UInt8]> {
     var changed: [TokenDocument] = []
     var ids: Set<[UInt8]> = []
@@ -66,11 +67,12 @@ extension SharedServer {
       if document != before { changed.append(document) }
       committed[document.id] = document
     }
-    // First, since what makes others superfluous commits with its answer: a repeat would not remove them any more.
+    // First: a change that makes other tokens superfluous commits along with its answer, so a repeat would no longer
+    // remove them.
     let removed = loaded.keys.filter { !ids.contains($0) }
     var conflicts = try replace(removed.map { id in (id, [], loaded[id]?.revision ?? 0) })
     guard conflicts.isEmpty else { return conflicts }
-    // Before it, so that a token which was stored is found when its device registers it again.
+    // Before the documents, so that a stored token is found when its device registers it again.
     let moved = changed.filter { document in
       let before = loaded[document.id]?.document
       return before?.pushToken != document.pushToken || before?.provider != document.provider
@@ -104,7 +106,7 @@ extension SharedServer {
     return conflicts
   }
 
-  /// For what a server may have left undone when it ended: adds all work that follows from what is loaded.
+  /// Adds all work that follows from the loaded documents, in case a server ended before it had done so.
   func ensureWork() throws(ServerError) {
     let documents = loaded.values.map(\.document)
     try ensureWatching(documents)
@@ -125,7 +127,7 @@ extension SharedServer {
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
 
-  /// For work that the cluster may have lost: adds that of pushes that are due, and of a wake-up that should have come.
+  /// Adds work that the cluster may have lost: for due pushes, and for a wake-up that should have come.
   func addLostWork(_ documents: [TokenDocument]) throws(ServerError) {
     let past = (clock.wall() - Self.wakePatience).milliseconds
     let work = documents.flatMap { document in
@@ -136,10 +138,10 @@ extension SharedServer {
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
 
-  /// By when a wake-up that is due has come, unless its work is missing.
+  /// A due wake-up has come by then, unless its work is missing.
   private static let wakePatience = Span.seconds(600)
 
-  /// Has a name, so that what two servers add for one wake-up becomes one.
+  /// Named, so that duplicates of one wake-up from two servers collapse into one.
   static func work(_ wake: TokenDocument.Wake, of id: [UInt8]) -> SharedWork {
     var bytes = id
     bytes.append(signed64: wake.dueAt)
@@ -152,7 +154,8 @@ extension SharedServer {
 
   // MARK: Who watches a notifier, and which tokens a device has
 
-  /// Returns tokens of which nothing is to be stored, since another server has given a device a token after this one had looked.
+  /// Returns tokens of which nothing may be stored because another server has given the device a token since this one
+  /// looked.
   private func noteDevices(_ documents: [TokenDocument]) throws(ServerError) -> Set<[UInt8]> {
     for document in documents {
       let key = TokenDocument.device(document.provider, document.pushToken)
@@ -169,7 +172,7 @@ extension SharedServer {
     return []
   }
 
-  /// Always writes, so that what another server removes because of what it read before is not removed.
+  /// Always writes, so that another server cannot remove the entry because of what it read before.
   private func note(_ additions: [(key: SharedKey, add: ([UInt8]) -> [UInt8])]) throws(ServerError) {
     var left = additions
     for _ in 0..<Self.mostTries {
@@ -187,14 +190,15 @@ extension SharedServer {
     throw .cluster("too many changes of one record at the same time")
   }
 
-  /// Before the relay is asked: a server that gets a notification before the subscription is stored then lets it wait.
+  /// Called before the relay is asked: a server that gets a notification before the subscription is stored then holds
+  /// it back.
   func noteWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
     let (wall, log) = (clock.wall(), log)
     let additions = index.grouped(notifiers).map { key, notifiers in
       (
         key: key,
         add: { (bytes: [UInt8]) -> [UInt8] in
-          // Of one that does not read nothing can be kept: the daily check notes it again.
+          // Nothing in an unreadable record can be kept: the daily check notes it again.
           if (try? Watchers(decoding: bytes)) == nil {
             log(.error, "a record of subscriptions is replaced that did not read")
           }
@@ -207,7 +211,7 @@ extension SharedServer {
     try note(additions)
   }
 
-  /// What is stored of these notifiers.
+  /// The stored records of these notifiers.
   func watching(_ notifiers: some Collection<[UInt8]>) throws(ServerError) -> [WatcherRecord] {
     let records = try asking { [index] (store) throws(SharedStoreFailure) in
       try index.records(of: notifiers, in: store)
@@ -216,8 +220,8 @@ extension SharedServer {
     return records
   }
 
-  /// What was noted may be gone again, if that took long; or it is about to go, by a server that has read the record and an earlier
-  /// document. So this writes: what that server does then is refused.
+  /// Notes new subscriptions again. If storing took long, the first note may be gone, or about to be removed by a
+  /// server that has read the record and an earlier document. The write causes that removal to be refused.
   private func confirmWatching(_ documents: [TokenDocument]) throws(ServerError) {
     for document in documents {
       let (before, after) = (loaded[document.id]?.document, Set(document.active))
@@ -226,7 +230,7 @@ extension SharedServer {
     }
   }
 
-  /// Notes what is missing: for what a server may have left undone when it ended.
+  /// Notes missing subscriptions, in case a server ended before it had done so.
   func ensureWatching(_ documents: [TokenDocument]) throws(ServerError) {
     for document in documents {
       let missing = try watching(document.active).flatMap { $0.missing(document.id) }
@@ -234,8 +238,8 @@ extension SharedServer {
     }
   }
 
-  /// Removes the token from the records of notifiers that it does not watch any more. What fails here costs an entry, which goes with
-  /// the notifier's next notification.
+  /// Removes the token from the records of notifiers that it no longer watches. A failure here costs an entry, which is
+  /// removed with the notifier's next notification.
   func forgetWatching(_ id: [UInt8], _ notifiers: [[UInt8]]) throws(ServerError) {
     let records = try watching(notifiers)
     // After the records: a server that subscribes again notes that once more after the document is stored.
@@ -253,7 +257,7 @@ extension TokenDocument {
     subscriptions.filter { $0.status == SubscriptionStatus.active.rawValue }.map(\.notifier)
   }
 
-  /// Now or later.
+  /// Whether the push is due now or later.
   fileprivate func has(_ push: Push) -> Bool {
     pushes.contains { $0.kind == push.kind && $0.version == push.version && $0.provider == push.provider }
   }
@@ -264,14 +268,14 @@ extension TokenDocument {
     notifications.contains { $0.nonce == notification.nonce.bytes && $0.notifier == notification.notifier.bytes }
   }
 
-  /// Whether later ones have come since, so that the token need not have it any more.
+  /// Whether later ones have come since, so that the token no longer needs it.
   func hasOutlived(_ notification: RelayNotification) -> Bool {
     let later = notifications.filter { $0.seconds > notification.timestamp.seconds }
     return later.count >= NotificationBundle.maximumEntries
       || later.contains { $0.notifier == notification.notifier.bytes }
   }
 
-  /// Whether another push is due than the one that was sent.
+  /// Whether a push other than the one sent is due.
   func hasPush(after sent: PendingPush) -> Bool {
     pushes.contains {
       $0.kind == sent.kind.rawValue && $0.provider == sent.provider && $0.version != sent.due.version && $0.dueAt == 0
@@ -283,11 +287,12 @@ extension TokenDocument {
   }
 }
 
-/// A record that leads from a device to tokens. It may name too many, which their documents show; never too few.
+/// A record that leads from a device to its tokens. It may name too many, which their documents reveal, but never too
+/// few.
 enum SharedIndex {
   struct Entry {
     let id: [UInt8]
-    /// What the token is looked for by: a digest of the key.
+    /// The search key of the token: a digest of its signing key.
     let detail: [UInt8]
   }
 

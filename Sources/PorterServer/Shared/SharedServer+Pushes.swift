@@ -6,19 +6,19 @@ import PorterRelay
 
 /// Notifications, wake-ups, and the pushes that follow from them.
 extension SharedServer {
-  /// For how long a notification waits for the subscription that a server has noted and not yet stored.
+  /// How long a notification waits for a subscription that a server has noted but not yet stored.
   private static let patience = Span.seconds(60)
   /// One of each kind.
   private static let pushesOfAToken = 3
-  /// After how many milliseconds to look again at a push that is being sent, or whose token is being changed.
+  /// How many milliseconds to wait before looking again at a push that is being sent, or whose token is being changed.
   private static let lookAgain: Int64 = 250
-  /// The same for one whose token does not read, which an operator has to mend.
+  /// Likewise for an unreadable token, which an operator must repair.
   private static let damagedWait: Int64 = 3_600_000
   private static let shortMemory = Span.seconds(1)
 
   // MARK: Notifications
 
-  /// They are acknowledged when all that follows from them is stored.
+  /// Acknowledges notifications when everything that follows from them is stored.
   func takeNotifications() throws(ServerError) {
     let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
       try server.notifiers.dueNotifications(limit: ServerTimes.slice)
@@ -37,7 +37,7 @@ extension SharedServer {
     if !finished.isEmpty { server.times.hasMoreAtRelay = true }
   }
 
-  /// The relay gives them to no server any more, so what is not stored stays here.
+  /// The relay no longer gives these to any server, so any not stored stay here.
   private func takeAgain(_ notifications: [RelayNotification]) throws(ServerError) {
     var left = notifications
     defer { recent.giveBack(left, now: clock.now()) }
@@ -45,7 +45,7 @@ extension SharedServer {
     left.removeAll { finished.contains($0) }
   }
 
-  /// Stores what follows from them. Returns those for which nothing has to be waited for.
+  /// Stores what follows from them. Returns those with nothing left to wait for.
   private func take(
     _ pending: [RelayNotification], isAgain: Bool
   ) throws(ServerError) -> [RelayNotification] {
@@ -58,7 +58,7 @@ extension SharedServer {
         try self.sweepLoaded()
       }
     }
-    // It was stored by a server that may have ended before it had added the work; or it waits for another token.
+    // The server that stored it may have ended before adding the work; or the notification waits for another token.
     let known = loaded.values.map(\.document).filter { document in pending.contains { document.knows($0) } }
     try addWork(known) { _ in nil }
     let waiting = try dropOutdated(watched)
@@ -73,8 +73,8 @@ extension SharedServer {
     return Set(knowing.map { TokenDocument.number($0.id) })
   }
 
-  /// Loads the tokens, does `body` to them and stores what came of it; again for those that another server has changed meanwhile. Returns them as
-  /// they are stored then.
+  /// Loads the tokens, applies `body` to them and stores the result; repeats this for those that another server has
+  /// changed in the meantime. Returns them as stored.
   @discardableResult
   private func change(
     _ ids: Set<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil },
@@ -87,7 +87,7 @@ extension SharedServer {
         loaded = all
         return documents
       }
-      // Those that are left were changed by others.
+      // The rest were changed by other servers.
       try load(left, remembered: attempt == 0 ? remembered : { _ in nil })
       all.merge(loaded) { _, newest in newest }
       if left == ids { try atFirst() }
@@ -98,15 +98,15 @@ extension SharedServer {
     throw .cluster("too many changes of one token at the same time")
   }
 
-  /// Those that have been forgotten by their clients, and notifications that no relay has a message for any more.
+  /// Expires tokens that their clients have forgotten, and notifications for which no relay has a message any longer.
   func sweepLoaded() throws(ServerError) {
     let wall = clock.wall()
     _ = try state.deleteNotifications(before: wall - ServerTimes.notificationRetention, limit: ServerTimes.slice)
     _ = try server.expireUnusedTokens()
   }
 
-  /// Removes tokens that do not watch the notifier, as their documents say that were read after it. Returns notifiers to which a
-  /// server is just subscribing, and those of which it is not known who watches them.
+  /// Removes tokens that do not watch the notifier, according to documents read after the record. Returns notifiers
+  /// that a server is just subscribing to, and those whose watchers are unknown.
   private func dropOutdated(_ watched: [WatcherRecord]) throws(ServerError) -> Set<[UInt8]> {
     let past = (clock.wall() - Self.patience).milliseconds
     var waiting: Set<[UInt8]> = []
@@ -134,7 +134,7 @@ extension SharedServer {
     }
     guard !taken.isEmpty else { return }
     let wakes = taken.map { WakeWork($0) }
-    // What has waited as long as it was to is due by the cluster's clock.
+    // Work that has waited its full time is due by the cluster's clock.
     for wake in wakes where wake.work.times == 1 { postpone(wake) }
     let due = wakes.filter { $0.work.times > 1 || $0.dueAt <= clock.wall().milliseconds }
     // Twice is usual: once too early.
@@ -144,7 +144,7 @@ extension SharedServer {
     } _: { () throws(ServerError) in
       try self.server.wakeDevices()
     }
-    // The server that stored the token's next wake-up may have ended before it had added that, or the push.
+    // The server that stored the token's next wake-up may have ended before adding work for it, or for the push.
     let others = due.compactMap { wake in
       loaded[wake.id].flatMap { $0.document.wake?.dueAt == wake.dueAt ? nil : $0.document }
     }
@@ -176,7 +176,7 @@ extension SharedServer {
     if left > 0 { postpone(wake.work, milliseconds: left) }
   }
 
-  /// Handles of those that the tokens still wait for, as the wall clock and they say.
+  /// Handles of the wake-ups that their tokens still wait for, according to the wall clock and the documents.
   private func waiting(_ wakes: [WakeWork]) throws(ServerError) -> Set<String> {
     let wall = clock.wall()
     return Set(
@@ -205,20 +205,20 @@ extension SharedServer {
     let pushes = try server.pushes(
       for: provider, among: Set(due.keys), outOf: loaded.count * Self.pushesOfAToken)
     let isSent = Set(pushes.map(\.sequence))
-    // What is not to be sent any more is not in the document, either, unless another server was faster: it may have found that the
-    // push is due already, and has added no work.
+    // A push that should no longer be sent is not in the document either, unless another server was faster: it may have
+    // found that the push is due already, and added no work.
     let unsent = due.filter { !isSent.contains($0.key) }.map(\.value)
     let changed = unsent.isEmpty ? [] : try commit()
     let isChanged = { (work: TakenWork) in changed.contains(Self.token(work)) }
     for work in unsent where isChanged(work) { postpone(work, milliseconds: Self.lookAgain) }
     let ended = spare + unsent.filter { !isChanged($0) }
     if !ended.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(ended) } }
-    // Last: if anything fails before, no worker gets them, and their leases must end.
+    // Last: if an earlier step fails, no worker gets them, and their leases must run out.
     for sequence in isSent { underWay[sequence] = due[sequence] }
     return pushes
   }
 
-  /// The document of the last second, if it has these pushes: what is stored of them replaces it, or is refused.
+  /// The document of the last second, if it has these pushes: the outcome replaces it, or is refused.
   private func having(_ sent: [DuePush], _ id: [UInt8]) -> SharedRecord? {
     guard let record = remembered.record(id, youngerThan: Self.shortMemory, now: clock.now()),
       let document = try? TokenDocument(decoding: record.bytes)
@@ -234,7 +234,7 @@ extension SharedServer {
     String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
   }
 
-  /// A server that ended after it had stored an outcome may have left what follows from it.
+  /// A server may have ended after storing an outcome, but before adding what follows from it.
   private func ensureWakes(_ taken: [TakenWork]) throws(ServerError) {
     let again = Set(taken.filter { $0.times > 1 }.map(Self.token))
     let work = loaded.values.map(\.document).filter { again.contains($0.id) }.compactMap { document in
@@ -243,8 +243,8 @@ extension SharedServer {
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
 
-  /// The work to do by its push, and what there is to be ended: a push carries everything that is new, so one is enough. What is over
-  /// is ended when it is found so for the second time.
+  /// Returns the work to do by its push, and the work to end: a push carries everything new, so one is enough. Finished
+  /// work is ended when it is found so for the second time.
   private func sort(
     _ taken: [TakenWork], _ provider: String, _ sequences: Set<Int64>
   ) -> (due: [Int64: TakenWork], spare: [TakenWork]) {
@@ -282,7 +282,7 @@ extension SharedServer {
   }
 
   package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
-    // What fails here loses its lease, and is sent once more.
+    // A failed step leaves the lease to run out, and the push is sent once more.
     let work = ended.map { underWay.removeValue(forKey: $0.pending.sequence) }
     var left = ended
     let ids = Dictionary(
@@ -304,7 +304,8 @@ extension SharedServer {
         let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
         postpone(work, milliseconds: span.milliseconds)
       case .accepted, .invalid, .ended, .failed, .rejected:
-        // What came meanwhile may have no other item: this one was enough for a server that found it, and ended the rest.
+        // News that came in the meantime may have no other item: a server may have found this one sufficient and ended
+        // the rest.
         if documents[Self.token(work)]?.hasPush(after: ended.pending) == true {
           postpone(work, milliseconds: Self.lookAgain)
         } else {

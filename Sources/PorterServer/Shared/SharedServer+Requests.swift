@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// Requests: from the server's mailbox into a queue that all servers share, and from there to one of them.
+/// Moves requests from the server's mailbox into a queue shared by all servers, and from there to one of them.
 extension SharedServer {
   func forwardRequests() throws(ServerError) {
     let (relay, recipient, key) = (server.relay, server.mailbox.recipient, server.identity.recipientKey)
@@ -14,7 +14,7 @@ extension SharedServer {
         throw error == .auth ? .mailboxUnknown : .relay(error)
       }
       guard let message else { return }
-      // Another server may have got it as well, and adds it under the same name.
+      // Another server may have received it as well, and adds it under the same name.
       let work = SharedWork(
         Self.requests, message.identifier.bytes + message.body, identifier: message.identifier.base64URL)
       try asking { (store) throws(SharedStoreFailure) in try store.add([work]) }
@@ -52,7 +52,7 @@ extension SharedServer {
     try server.send(answer, to: request, messageIdentifier: identifier)
   }
 
-  /// Nil if there is no answer to give.
+  /// Nil if no answer is due.
   private func carryOut(_ request: SignedRequest) throws(ServerError) -> ServerAnswer? {
     let name = SharedKey(.answers, TextEncoding.base64URL(request.correlation.bytes))
     for _ in 0..<Self.mostTries {
@@ -67,7 +67,8 @@ extension SharedServer {
         try prepare(request)
       }
       let answer = try server.answer(to: request)
-      // What is carried out before its answer is stored is not carried out again, but may lack what follows from it.
+      // A request carried out before its answer was stored is not carried out again, but its follow-up work may be
+      // missing.
       if isRepeat { try ensureWork() } else if try !commit().isEmpty { continue }
       if recorded == nil, let answer { try store(answer, of: request, as: name) }
       if !isRepeat { try forgetWatching(of: request) }
@@ -86,11 +87,11 @@ extension SharedServer {
       let detail = SharedIndex.detail(ofKey: signingKey.bytes)
       let known = try tokens(of: TokenDocument.device(pushToken.provider, pushToken.bytes))
         .filter { $0.detail == detail }
-      // If it is not stored, another server is about to: then both store one.
+      // If it is not stored, another server is about to store it: then both store the same one.
       server.proposedIdentifier = known.last?.id
       return known.map(\.id)
     case .verify(let id, _):
-      // It ends the device's other tokens.
+      // Verification ends the device's other tokens.
       try load([id])
       guard let token = loaded[id]?.document else { return [id] }
       return try tokens(of: TokenDocument.device(token.provider, token.pushToken)).map(\.id) + [id]
@@ -105,7 +106,7 @@ extension SharedServer {
     return SharedIndex.entries(record?.bytes ?? [])
   }
 
-  /// Whether the request was carried out before. Its answer is in the file then, unless it is forgotten.
+  /// Whether the request was carried out before. If so, its answer is in the file, unless it has been forgotten.
   private func noteRepeat(_ request: SignedRequest, _ recorded: [UInt8]?) throws(ServerError) -> Bool {
     if let recorded {
       let signer = Array(recorded.prefix(SigningPublicKey.count))
@@ -120,7 +121,7 @@ extension SharedServer {
     return true
   }
 
-  /// Only what is going to be admitted leaves something in the cluster.
+  /// Only subscriptions that will be admitted leave a trace in the cluster.
   private func prepare(_ request: SignedRequest) throws(ServerError) {
     guard case .success(let understood) = request.request,
       case .subscribe(let id, let credentials) = understood.command,
@@ -130,7 +131,7 @@ extension SharedServer {
     try noteWatching(id, credentials.map(\.notifier))
   }
 
-  /// For what the request has ended.
+  /// Forgets the subscriptions that the request ended.
   private func forgetWatching(of request: SignedRequest) throws(ServerError) {
     guard case .success(let understood) = request.request else { return }
     switch understood.command {
@@ -144,7 +145,7 @@ extension SharedServer {
     }
   }
 
-  /// One that was not recorded can be given anew.
+  /// An answer that was not recorded can be given anew.
   private func store(_ answer: ServerAnswer, of request: SignedRequest, as name: SharedKey) throws(ServerError) {
     guard let recorded = try state.recordedRequest(request.correlation), recorded.answer != nil else { return }
     let change = SharedChange(name, recorded.signer.bytes + answer.json.utf8, revision: 0)

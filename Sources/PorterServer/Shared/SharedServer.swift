@@ -3,12 +3,12 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// A notification server that shares its state and its work with others. It does what `NotificationServer` does to the tokens
-/// concerned, in a file of its own, and stores what came of it if no other server was faster. One thread.
+/// A notification server that shares its state and its work with others. It does the work of `NotificationServer` on
+/// the tokens concerned, in its own file, and stores the result if no other server was faster. Single-threaded.
 package final class SharedServer: LoopedServer {
   typealias Loaded = (document: TokenDocument, revision: UInt64)
 
-  /// A document has to fit into one message of the cluster, which has 1 MB at most.
+  /// A document must fit into one message of the cluster, which is limited to 1 MB.
   static let maximumSubscriptions = 4_000
   static let mostTries = 32
   /// A fraction of the lease.
@@ -22,30 +22,30 @@ package final class SharedServer: LoopedServer {
   let state: ServerState
   let server: NotificationServer
   let index: WatcherIndex
-  /// What the file was given, by the tokens' identifiers.
+  /// The documents loaded into the file, by token identifier.
   var loaded: [[UInt8]: Loaded] = [:]
   var remembered = RememberedDocuments()
   /// The store's last trouble before anything was remembered.
   var rememberedSince: ContinuousClock.Instant?
-  /// The tokens that were in the file at the last commit, as they are stored since then.
+  /// The tokens that were in the file at the last commit, as stored since then.
   var committed: [[UInt8]: TokenDocument] = [:]
-  /// Tokens that are stored, and whose documents did not read when they were last wanted.
+  /// Stored tokens whose documents were unreadable when last needed.
   var unreadable: Set<[UInt8]> = []
-  /// Records of devices on which the request being carried out depends, as it has found them.
+  /// Device records on which the current request depends, as it found them.
   var devices: [SharedKey: SharedRecord?] = [:]
   /// Work whose pushes are under way, by their sequences.
   var underWay: [Int64: TakenWork] = [:]
   var recent = RecentNotifications()
   var finished = FinishedWork()
   var nextCheck: Moment
-  /// When the first of the work that this server has put off is due.
+  /// When the first of the work that this server has postponed is due.
   private var nextPostponed: Moment?
   private var nextExtension: Moment
   private var nextTime: Moment
   private var nextCount: Moment
   private(set) var isDraining = false
 
-  /// `state` is opened for `work`.
+  /// `state` must be opened for `work`.
   package init(
     store: any SharedStore, state: ServerState, relay port: any RelayPort, providers: Set<String>, tokens: Int? = nil,
     ports: Ports = .system, log: Log = .silent
@@ -66,7 +66,7 @@ package final class SharedServer: LoopedServer {
     try lookAtTime()
     try countTokens()
     guard fields.count == 3 else { return }
-    // For one key the relay has one mailbox, whichever server has it made.
+    // For one key the relay has one mailbox, whichever server creates it.
     let whole = fields + [server.mailbox.recipient.bytes, server.mailbox.sender.bytes]
     let stored = try asking { (store) throws(SharedStoreFailure) in try store.records([Self.identityKey])[0] }
     guard let stored, try Self.fields(stored.bytes).count == 3 else { return }
@@ -75,7 +75,7 @@ package final class SharedServer: LoopedServer {
     }
   }
 
-  /// That of the cluster; the first server makes it.
+  /// The cluster's identity; the first server creates it.
   private static func identity(
     _ store: any SharedStore, _ state: ServerState, _ randomness: any Randomness
   ) throws(ServerError) -> [[UInt8]] {
@@ -95,13 +95,14 @@ package final class SharedServer: LoopedServer {
     throw .cluster("there is no identity")
   }
 
-  /// That of the cluster; the first server makes it. It is stored before the identity: an identity alone is of an earlier layout.
+  /// The cluster's index; the first server creates it. It is stored before the identity: an identity without an index
+  /// has an earlier layout.
   private static func index(
     _ store: any SharedStore, _ randomness: any Randomness
   ) throws(ServerError) -> WatcherIndex {
     for _ in 0..<2 {
       let identity = try asking(store) { (store) throws(SharedStoreFailure) in try store.records([identityKey])[0] }
-      // After it: two servers may start for the first time.
+      // After the identity: two servers may be starting for the first time.
       let stored = try asking(store) { (store) throws(SharedStoreFailure) in
         try store.records([WatcherIndex.key])[0]
       }
@@ -139,7 +140,7 @@ package final class SharedServer: LoopedServer {
 
   package var hasMoreToDo: Bool { server.hasMoreToDo }
 
-  /// Work that another server left or added is found by looking: nothing raises a wake-up for it.
+  /// Work that another server left or added is found by looking: no wake-up is raised for it.
   package func nextDeadline() -> Moment {
     let now = clock.now()
     if server.hasMoreToDo { return now }
@@ -151,7 +152,7 @@ package final class SharedServer: LoopedServer {
 
   package func takePushes(isWoken: Bool) throws(ServerError) { try serve(isWoken: isWoken) }
 
-  /// Pushes that follow from something are work, which is added after what it is about, and taken by any server.
+  /// Nothing to do: resulting pushes are work, which is added after the documents are stored, and taken by any server.
   package func settle() {}
 
   package func serve(isWoken: Bool = true) throws(ServerError) {
@@ -173,7 +174,7 @@ package final class SharedServer: LoopedServer {
       server.times.relayWorked()
     } catch {
       guard error.mayPass(at: port) else { throw error }
-      // A cluster has another leader after some seconds.
+      // A cluster elects another leader within some seconds.
       if case .cluster = error { server.times.relayWorked() }
       server.times.relayFailed(error, now: clock.now())
       server.times.hasMoreAtRelay = false
@@ -181,7 +182,7 @@ package final class SharedServer: LoopedServer {
     }
   }
 
-  /// At the cluster's clock.
+  /// Looks at the cluster's clock.
   private func lookAtTime() throws(ServerError) {
     let now = clock.now()
     guard now >= nextTime else { return }
@@ -190,7 +191,7 @@ package final class SharedServer: LoopedServer {
     server.useClock = .cluster(ClusterTime(milliseconds: time, moment: now))
   }
 
-  /// Tokens come and go at other servers too.
+  /// Repeats the count, because tokens also come and go at other servers.
   private func countTokens() throws(ServerError) {
     let now = clock.now()
     guard now >= nextCount else { return }
@@ -212,13 +213,13 @@ package final class SharedServer: LoopedServer {
     nextPostponed = min(nextPostponed ?? time, time)
   }
 
-  /// Another server gets what this one has not taken yet, however much is added meanwhile.
+  /// Leaves work not yet taken to other servers, however much more is added.
   package func drain() {
     isDraining = true
     extendLeases()
   }
 
-  /// Each turn acknowledges what it has taken.
+  /// Nothing to do: each turn acknowledges what it has taken.
   package func leave() {}
 
   private func extendLeases() {
@@ -242,7 +243,7 @@ package final class SharedServer: LoopedServer {
   func asking<Value>(_ body: (any SharedStore) throws(SharedStoreFailure) -> Value) throws(ServerError) -> Value {
     do throws(ServerError) { return try Self.asking(store, body) } catch {
       recent.noteTrouble(now: clock.now())
-      // What was asked for may have happened or not.
+      // The outcome of the call is unknown.
       remembered.forgetAll()
       throw error
     }

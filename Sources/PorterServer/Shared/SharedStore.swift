@@ -1,40 +1,42 @@
-/// What several notification servers keep their state in together. `spec/protocol/push-cluster.md` has what must hold.
+/// The state shared by several notification servers. `spec/protocol/push-cluster.md` defines the invariants.
 ///
-/// Calls come from one thread, and block for a bounded time. One that throws may have happened or not.
+/// Calls come from one thread, and block for a bounded time. A call that throws may or may not have taken effect.
 public protocol SharedStore: AnyObject, Sendable {
   // MARK: Records
 
-  /// One for each key, in their order; nil where there is none. Nothing that was stored before the call is missing.
+  /// Returns one per key, in the same order; nil where there is none. Includes everything stored before the call.
   func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?]
-  /// Replaces records of these revisions, each on its own; a replacement without bytes removes. Returns the new revisions, nil
-  /// where the record has another one.
+  /// Replaces records of these revisions, each independently; a replacement without bytes removes. Returns the new
+  /// revisions, nil where the record has a different one.
   func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?]
-  /// The next of all tokens that were stored after this revision, in the order of their revisions; nil if there is none.
+  /// The next token stored after this revision, in order of revision; nil if there is none.
   func token(after revision: UInt64) throws(SharedStoreFailure) -> (key: String, revision: UInt64)?
-  /// The revision of the one that was stored last; 0 if there is none.
+  /// The revision of the token stored last; 0 if there is none.
   func newestToken() throws(SharedStoreFailure) -> UInt64
-  /// How many tokens there are. One that was removed lately may count; no scan.
+  /// The number of tokens. May include recently removed ones; needs no scan.
   func tokenCount() throws(SharedStoreFailure) -> Int
 
-  /// Milliseconds since 1970, by the clock that gives what is stored now its time.
+  /// Milliseconds since 1970, by the clock that timestamps whatever is stored now.
   func time() throws(SharedStoreFailure) -> Int64
 
   // MARK: Work: queues that all servers share
 
-  /// Durable when it returns. An item is not stored again if this process has stored one with the same identifier within a minute.
+  /// Durable when it returns. An item is not stored again if this process has stored one with the same identifier
+  /// within a minute.
   func add(_ items: [SharedWork]) throws(SharedStoreFailure)
-  /// Items that no other server has. One that is neither ended nor extended within the lease is given again, to any server.
+  /// Takes items that no other server has. An item neither ended nor extended within the lease is given again, to any
+  /// server.
   func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork]
   func end(_ work: [TakenWork]) throws(SharedStoreFailure)
-  /// Gives it again after this time. If that is lost, the lease decides.
+  /// Gives it again after this time. If the call is lost, the lease decides.
   func postpone(_ work: TakenWork, milliseconds: Int64)
-  /// Begins the lease anew.
+  /// Restarts the lease.
   func extend(_ work: [TakenWork])
 
-  /// When a call last failed, another node was elected or the connection was lost: what was read or stored before may be undone. Nil if never.
-  /// From any thread.
+  /// The last time a call failed, another node was elected or the connection was lost: anything read or stored earlier
+  /// may be undone. Nil if never. From any thread.
   var lastTrouble: ContinuousClock.Instant? { get }
-  /// What it has lost, in a line for an operator; nil if nothing. From any thread.
+  /// A loss in the store, in one line for an operator; nil if there is none. From any thread.
   var problem: String? { get }
 
   func close()
@@ -47,15 +49,15 @@ extension SharedStore {
 
 public struct SharedKey: Hashable, Sendable {
   public enum Bucket: String, CaseIterable, Sendable {
-    /// The server's identity, where subscriptions are, and how far the daily check has come.
+    /// The server's identity, where subscriptions are, and the progress of the daily check.
     case settings
     /// Everything about a token, by its identifier.
     case tokens
-    /// The tokens that watch notifiers, in a fixed number of records, by their numbers.
+    /// The tokens that watch notifiers, in a fixed number of numbered records.
     case subscriptions
-    /// The tokens of a device, by a digest of what its platform calls it.
+    /// The tokens of a device, by a digest of its platform's name for it.
     case devices
-    /// Answers to requests, by their correlation; for 30 days.
+    /// Answers to requests, by their correlation; kept for 30 days.
     case answers
   }
 
@@ -76,7 +78,7 @@ public struct SharedRecord: Sendable, Equatable {
 public struct SharedChange: Sendable {
   public let key: SharedKey
   public let bytes: [UInt8]
-  /// That of the record which is replaced; 0: there is none.
+  /// The revision of the record being replaced; 0 if there is none.
   public let revision: UInt64
 
   public init(_ key: SharedKey, _ bytes: [UInt8], revision: UInt64) {
@@ -96,12 +98,12 @@ public struct SharedWork: Sendable {
 }
 
 public struct TakenWork: Sendable {
-  /// The same each time.
+  /// The same each time it is given.
   public let number: UInt64
   public let bytes: [UInt8]
-  /// The store's own, for this time.
+  /// The store's own handle, valid this time only.
   public let handle: String
-  /// How many times it was given, this one included.
+  /// How many times it was given, including this time.
   public let times: Int
 
   public init(number: UInt64, bytes: [UInt8], handle: String, times: Int) {
@@ -109,7 +111,7 @@ public struct TakenWork: Sendable {
   }
 }
 
-/// The cluster gave no answer, and what was asked for may have happened or not.
+/// The cluster did not answer, and the call may or may not have taken effect.
 public struct SharedStoreFailure: Error, Sendable, Equatable {
   public let reason: String
 

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// Everything about one token, as one value that is replaced as a whole: what must happen together is in one replacement.
+/// Everything about one token, as one value replaced as a whole: changes that must happen together are one replacement.
 struct TokenDocument: Equatable, Sendable {
   struct Subscription: Equatable, Sendable {
     var notifier: [UInt8]
@@ -36,9 +36,9 @@ struct TokenDocument: Equatable, Sendable {
     var answeredAt: Int64
   }
 
-  /// Answers that commit together with what they answer. Earlier ones are records of their own.
+  /// Answers that commit together with their effects. Earlier ones are separate records.
   static let mostAnswers = 8
-  /// Requests of which is remembered that they were carried out, with 8 bytes each.
+  /// Requests remembered as carried out, at 8 bytes each.
   static let mostPast = 4_096
   private static let pastCount = 8
   private static let version: UInt8 = 1
@@ -67,18 +67,18 @@ struct TokenDocument: Equatable, Sendable {
 
   static func key(_ id: [UInt8]) -> SharedKey { SharedKey(.tokens, TextEncoding.base64URL(id)) }
 
-  /// A digest, so that no one can send pushes who can list the keys.
+  /// A digest, so that listing the keys does not suffice to send pushes.
   static func device(_ provider: String, _ pushToken: [UInt8]) -> SharedKey {
     SharedKey(.devices, TextEncoding.base64URL(Digest.sha256(Array(provider.utf8) + [0] + pushToken)))
   }
 
-  /// What the token's row is called in a work file: the same in each, so that a push can be named between two uses of it. A digest,
-  /// since it is logged.
+  /// The number of the token's row in a work file: the same in each, so that a push can be identified between two uses
+  /// of the file. A digest, because it is logged.
   static func number(_ id: [UInt8]) -> Int64 {
     Digest.sha256(id).prefix(8).reduce(0) { $0 << 8 | Int64($1) } & (1 << 60 - 1) | 1 << 60
   }
 
-  /// The same for a push.
+  /// Likewise for a push.
   static func sequence(_ kind: String, of id: [UInt8]) -> Int64 {
     let kinds: [PushKind] = [.verification, .message, .wake]
     return number(id) & ~3 | Int64(kinds.firstIndex { $0.rawValue == kind } ?? 3)
@@ -86,11 +86,11 @@ struct TokenDocument: Equatable, Sendable {
 
   // MARK: Pushes
 
-  /// Versions that a work file gives are below.
+  /// Versions assigned by a work file are below this.
   private static let firstName: Int64 = 1 << 32
 
-  /// Gives each new push a version that no earlier one had: the outcome of an earlier one can come late, from a server that was frozen, and
-  /// must not end a later one.
+  /// Gives each new push a version that no earlier one had: the outcome of an earlier push can come late, from a frozen
+  /// server, and must not end a later one.
   mutating func nameNewPushes(_ randomness: any Randomness) {
     for index in pushes.indices where pushes[index].version < Self.firstName {
       let random = randomness.bytes(7).reduce(0) { $0 << 8 | Int64($1) }
@@ -108,14 +108,14 @@ struct TokenDocument: Equatable, Sendable {
     }
   }
 
-  /// Remembers the answers that `before` did not have.
+  /// Remembers the answers missing from `before`.
   mutating func remember(after before: TokenDocument?) {
     let earlier = before?.answers ?? []
     let known = Set(earlier.map(\.correlation))
     let new = answers.filter { !known.contains($0.correlation) }
     past = (before?.past ?? []) + new.flatMap { Self.digest($0.correlation) }
     past.removeFirst(max(0, past.count - Self.mostPast * Self.pastCount))
-    // Not in the order of their times: the clock may have been set back.
+    // Not sorted by time: the clock may have been set back.
     answers = Array((earlier + new).suffix(Self.mostAnswers))
   }
 
@@ -208,7 +208,7 @@ extension TokenDocument {
     guard isConsistent else { throw .syntax }
   }
 
-  /// What a work file has no room for is damage of this token, and no failure of the file (INC-44).
+  /// Content that does not fit in a work file is damage to this token, not a failure of the file (INC-44).
   private var isConsistent: Bool {
     let notified = Set(notifications.map(\.notifier)), kinds = Set(pushes.map(\.kind))
     return notifiers.count == subscriptions.count && notified.count == notifications.count

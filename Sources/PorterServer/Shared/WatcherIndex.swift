@@ -2,20 +2,20 @@ import PorterCrypto
 import PorterPlatform
 import PorterRelay
 
-/// Where the tokens that watch a notifier are noted. Notifiers share a fixed number of records: a node's memory and the time in which it
-/// starts grow with the number of records.
+/// Locates the records of the tokens that watch a notifier. Notifiers share a fixed number of records: a node's memory
+/// and startup time grow with the number of records.
 struct WatcherIndex: Sendable {
   static let key = SharedKey(.settings, "watchers")
   private static let version: UInt8 = 1
-  /// What the first server decides: 2^18 records, each of which names 38 of ten million subscriptions in 2 KB.
+  /// Chosen by the first server: 2^18 records, each of which names 38 of ten million subscriptions in 2 KB.
   private static let bits: UInt8 = 18
   private static let mostBits: UInt8 = 24
 
   private let bits: UInt8
-  /// Clients give notifiers. Without the key they cannot choose those of one record.
+  /// Clients supply notifiers. Without the key they cannot pick ones that share a record.
   private let secret: AuthenticationKey
 
-  /// With a new key; what the first server stores.
+  /// An index with a new key, for the first server to store.
   static func new(randomness: any Randomness) -> [UInt8] {
     [version, bits] + randomness.bytes(AuthenticationKey.count)
   }
@@ -27,7 +27,7 @@ struct WatcherIndex: Sendable {
     (bits, self.secret) = (bytes[1], secret)
   }
 
-  /// The record of this notifier and of others.
+  /// The record that this notifier shares with others.
   func key(of notifier: [UInt8]) -> SharedKey {
     let number = secret.tag(notifier).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> (32 - UInt32(bits))
     return SharedKey(.subscriptions, String(number))
@@ -37,7 +37,7 @@ struct WatcherIndex: Sendable {
     Dictionary(grouping: Set(notifiers), by: key).map { ($0, $1) }
   }
 
-  /// What is stored of these notifiers. Nothing that was stored before the call is missing.
+  /// The stored records of these notifiers. Includes everything stored before the call.
   func records(
     of notifiers: some Collection<[UInt8]>, in store: any SharedStore
   ) throws(SharedStoreFailure) -> [WatcherRecord] {
@@ -57,7 +57,7 @@ struct WatcherRecord {
   let key: SharedKey
   let notifiers: [[UInt8]]
   let revision: UInt64
-  /// Nil if it does not read.
+  /// Nil if it is unreadable.
   let watchers: Watchers?
 
   /// The tokens that watch one of the notifiers.
@@ -68,8 +68,8 @@ struct WatcherRecord {
     notifiers.filter { notifier in watchers?.of(notifier).contains { $0.id == id } != true }
   }
 
-  /// What removes these tokens; nil if nothing has to be removed, or nothing can be read. Nothing is removed if the record has
-  /// changed since it was read.
+  /// The change that removes these tokens; nil if there is nothing to remove, or the record is unreadable. It has no
+  /// effect if the record has changed since it was read.
   func removal(_ outdated: (_ notifier: [UInt8]) -> Set<[UInt8]>) -> SharedChange? {
     guard let watchers else { return nil }
     var left = watchers
@@ -78,24 +78,25 @@ struct WatcherRecord {
   }
 }
 
-/// What one record says: which tokens watch which notifiers. It may name too many, which their documents show; never too few.
+/// The content of one record: which tokens watch which notifiers. It may name too many, which their documents reveal,
+/// but never too few.
 struct Watchers: Equatable, Sendable {
   struct Watcher: Equatable {
     let id: [UInt8]
-    /// When that was noted.
+    /// When it was noted.
     let time: Int64
   }
 
-  /// Of one notifier.
+  /// Per notifier.
   static let mostTokens = 256
-  /// A message of the cluster has 1 MB at most.
+  /// A message of the cluster is limited to 1 MB.
   static let most = 16_384
   private static let version: UInt8 = 1
   private static let count = RelayIdentifier.count
   /// Notifier, token and time.
   private static let size = 2 * count + 8
 
-  /// Each as it is stored, in the order of their times.
+  /// Entries as stored, in order of time.
   private var entries: ArraySlice<UInt8> = []
 
   init() {}
@@ -108,7 +109,7 @@ struct Watchers: Equatable, Sendable {
     entries = bytes.dropFirst()
   }
 
-  /// Without any the record is removed.
+  /// Empty if there are no entries, which removes the record.
   func encoded() -> [UInt8] { entries.isEmpty ? [] : [Self.version] + entries }
 
   /// The tokens that watch a notifier.
@@ -119,7 +120,7 @@ struct Watchers: Equatable, Sendable {
     }
   }
 
-  /// Where there is no room, those make it that were noted first.
+  /// When room is short, the entries noted first make way.
   mutating func note(_ id: [UInt8], _ notifiers: [[UInt8]], at time: WallTime) {
     for notifier in notifiers where notifier.count == Self.count && id.count == Self.count {
       let others = of(notifier).map(\.id).filter { $0 != id }

@@ -4,10 +4,10 @@ import PorterPush
 import PorterRelay
 import PorterStore
 
-/// A file in which a server that shares its state works: it has the documents that are worked on, and nothing that is needed
-/// after that. So one implementation of what a server does serves both kinds of state.
+/// The file in which a server that shares its state works. It holds the documents being worked on, and nothing needed
+/// afterwards, so that one implementation of the server's work serves both kinds of state.
 extension ServerState {
-  /// Empties it.
+  /// Empties the file.
   func beginWork() throws(ServerError) {
     try storage { () throws(SQLiteError) in
       for table in ["token", "wake", "request"] { try database.run("DELETE FROM \(table)") }
@@ -19,7 +19,7 @@ extension ServerState {
   func load(_ document: TokenDocument) throws(ServerError) {
     let number = Binding.integer(TokenDocument.number(document.id))
     try storage { () throws(SQLiteError) in
-      // No two documents have one series, nor does the file give one of these.
+      // No two documents have the same series, and the file assigns none of these.
       try database.run(
         """
         INSERT INTO token (number, id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code,
@@ -65,7 +65,7 @@ extension ServerState {
     }
   }
 
-  /// A request that was carried out; nil for an answer that is forgotten.
+  /// Loads a request that was carried out; nil for a forgotten answer.
   func load(_ answer: [UInt8]?, to correlation: CorrelationID, signer: [UInt8]) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try load(answer, to: .blob(correlation.bytes), signer: .blob(signer), at: 0)
@@ -80,7 +80,7 @@ extension ServerState {
       [correlation, signer, .optional(answer), time])
   }
 
-  /// As those that the cluster has, instead of what is there.
+  /// Replaces the identity with the cluster's.
   func load(_ identity: [[UInt8]]) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run("DELETE FROM identity")
@@ -95,7 +95,7 @@ extension ServerState {
 
   // MARK: Out
 
-  /// Every document that is there now.
+  /// Every document now in the file.
   func documents() throws(ServerError) -> [TokenDocument] {
     try storage { () throws(SQLiteError) in
       let found = try database.rows(

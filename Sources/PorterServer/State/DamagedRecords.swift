@@ -1,7 +1,7 @@
 import PorterPlatform
 import PorterStore
 
-/// Records that do not read, each of which concerns one token (INC-44): the server skips them, and an operator has to mend them.
+/// Unreadable records that each concern one token (INC-44): the server skips them, and an operator must repair them.
 struct DamagedRecords {
   struct Name: Hashable {
     let record: ServerError.Record
@@ -10,7 +10,7 @@ struct DamagedRecords {
 
   private(set) var names: Set<Name> = []
 
-  /// Whether it was not known yet.
+  /// Returns whether it is new.
   mutating func note(_ record: ServerError.Record, of token: Int64) -> Bool {
     names.insert(Name(record: record, token: token)).inserted
   }
@@ -20,14 +20,14 @@ struct DamagedRecords {
 }
 
 extension ServerState {
-  /// Like `allRows`, without those that are damaged. The first column is the token's number.
+  /// Like `allRows`, but skips damaged rows. The first column is the token's number.
   func readableRows<Value>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(ServerError) -> Value
   ) throws(ServerError) -> [Value] {
     try database.allRows(sql, bindings) { (row) throws(ServerError) in try self.readable(row, map) }.compactMap(\.self)
   }
 
-  /// Nil for one that is damaged. The first column is the token's number.
+  /// Nil if the row is damaged. The first column is the token's number.
   func readable<Value>(
     _ row: borrowing Row, _ map: (borrowing Row) throws(ServerError) -> Value
   ) throws(ServerError) -> Value? {
@@ -43,7 +43,7 @@ extension ServerState {
     log(.error, "a damaged record is skipped", ["record": record.rawValue, "token": "\(token)"])
   }
 
-  /// Forgets those that have been mended or deleted since.
+  /// Forgets records that have since been repaired or deleted.
   func checkDamage() throws(ServerError) {
     for name in damaged.names where try !isDamaged(name) { damaged.forget(name) }
   }

@@ -24,7 +24,7 @@ struct Identity: Sendable {
 }
 
 extension ServerState {
-  /// The address of the server that has this state. Throws `neverRan` if there is no such server yet.
+  /// The address of the server that owns this state. Throws `neverRan` if there is no such server yet.
   package var link: NotificationServerLink {
     get throws(ServerError) {
       guard let link = try identity()?.link else { throw .neverRan }
@@ -51,7 +51,7 @@ extension ServerState {
     }
   }
 
-  /// The keys are on disk before the relay sees them: for the same key it returns the same mailbox.
+  /// Stores the keys on disk before the relay sees them: for the same key it returns the same mailbox.
   func makeIdentity(randomness: any Randomness) throws(ServerError) -> Identity {
     let identity = try newIdentity(randomness: randomness)
     try storage { () throws(SQLiteError) in
@@ -65,7 +65,7 @@ extension ServerState {
     return identity
   }
 
-  /// One that is not stored.
+  /// Creates an identity without storing it.
   func newIdentity(randomness: any Randomness) throws(ServerError) -> Identity {
     try ServerError.mappingErrors(from: CryptoError.self) { () throws(CryptoError) in
       Identity(

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterPush
 import PorterStore
 
-/// What an operator asks of a server's state.
+/// Queries for operators.
 extension ServerState {
   /// A token without its keys.
   struct TokenSummary: Sendable {
@@ -16,7 +16,7 @@ extension ServerState {
     let pushes: Int
   }
 
-  /// Those with this identifier, or of this device.
+  /// The tokens with this identifier, or of this device.
   func summaries(id: [UInt8]?, pushToken: PushToken?) throws(ServerError) -> [TokenSummary] {
     try reading { () throws(ServerError) in
       let found = try database.allRows(
@@ -49,7 +49,7 @@ extension ServerState {
     return Dictionary(uniqueKeysWithValues: rows.map { ($0.status, $0.count) })
   }
 
-  /// Deletes the token as its client's TDEL does. False if it is not there any more.
+  /// Deletes the token as its client's TDEL does. Returns false if it no longer exists.
   func revoke(_ number: Int64) throws(ServerError) -> Bool {
     try transaction { () throws(ServerError) in
       guard let token = try tokenStatus(number: number) else { return false }
@@ -69,7 +69,7 @@ extension ServerState {
     }
   }
 
-  /// What is wrong with the file; empty if nothing. Reads each record that the server could read.
+  /// Problems with the file; empty if there are none. Reads every record that the server could read.
   func problems() throws(ServerError) -> [String] {
     let damage = try storage { () throws(SQLiteError) in try database.integrityCheck() }
     guard damage.isEmpty else { return damage }

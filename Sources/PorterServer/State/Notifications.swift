@@ -21,7 +21,7 @@ struct DuePush: Sendable {
 extension ServerState {
   // MARK: Notifications
 
-  /// Replaces the subscription's earlier one, and keeps the token's newest.
+  /// Replaces the subscription's earlier notification, and keeps only the token's newest.
   func save(_ notification: RelayNotification, for subscription: Int64, token: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -63,12 +63,13 @@ extension ServerState {
     try readableRows(Self.entryColumns, [.integer(token)], Self.entry)
   }
 
-  /// Throws if one of the token's is damaged.
+  /// Throws if any of the token's notifications is damaged.
   func checkNotifications(token: Int64) throws(ServerError) {
     _ = try database.allRows(Self.entryColumns, [.integer(token)], Self.entry)
   }
 
-  /// For notifications older than any message a relay keeps: some of those that came first. Returns how many, at most `limit`.
+  /// Deletes some of the oldest notifications, if they are older than any message a relay keeps. Returns how many, at
+  /// most `limit`.
   func deleteNotifications(before time: WallTime, limit: Int) throws(ServerError) -> Int {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -91,7 +92,7 @@ extension ServerState {
     }
   }
 
-  /// The pushes that have waited longest, except those that are for later.
+  /// The pushes that have waited longest, except deferred ones.
   func duePushes(provider: String, limit: Int) throws(ServerError) -> [DuePush] {
     try readableRows(
       """
@@ -104,7 +105,7 @@ extension ServerState {
     }
   }
 
-  /// Removes it unless it has become due again meanwhile.
+  /// Removes the push unless it has become due again in the meantime.
   func remove(_ push: DuePush) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -115,7 +116,7 @@ extension ServerState {
 
   // MARK: Later
 
-  /// Also if it has become due again meanwhile.
+  /// Defers the push, even if it has become due again in the meantime.
   func postpone(_ push: DuePush, until time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -123,19 +124,19 @@ extension ServerState {
     }
   }
 
-  /// Milliseconds since 1970; nil if none is for later.
+  /// Milliseconds since 1970; nil if no push is deferred.
   func nextDeferredPush() throws(ServerError) -> Int64? {
     try storage { () throws(SQLiteError) in
       try database.integer("SELECT min(due_at) FROM push INDEXED BY push_deferred WHERE due_at > 0")
     }
   }
 
-  /// Further away than any push is deferred: the wall clock was set back.
+  /// Whether the time is further away than any push is deferred: the wall clock was set back.
   func isBeyond(_ time: Int64, _ now: WallTime) -> Bool {
     time > now.milliseconds &+ ServerTimes.longestDeferral.milliseconds
   }
 
-  /// Makes them due now. Returns how many, at most `limit`.
+  /// Makes deferred pushes due now. Returns how many, at most `limit`.
   func releaseDeferredPushes(at time: WallTime, limit: Int) throws(ServerError) -> Int {
     try storage { () throws(SQLiteError) in
       let beyond = time.milliseconds &+ ServerTimes.longestDeferral.milliseconds
@@ -150,7 +151,7 @@ extension ServerState {
     }
   }
 
-  /// Makes these due now, whatever they were put off to.
+  /// Makes these due now, however long they were deferred.
   func makeDue(_ sequences: some Sequence<Int64>) throws(ServerError) {
     try storage { () throws(SQLiteError) in try release(sequences) }
   }

@@ -14,7 +14,7 @@ enum PrivateFile {
   }
 }
 
-/// Keeps a second process out. The lock goes with the process, however it ends.
+/// Keeps a second process out. The lock ends with the process, however that ends.
 final class FileLock {
   private let files: any Files
   private let file: OpenFile

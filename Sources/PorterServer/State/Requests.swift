@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterPush
 import PorterStore
 
-/// A request that was carried out before.
+/// A request carried out earlier.
 struct RecordedRequest: Sendable {
   let signer: SigningPublicKey
   /// Nil if the answer has expired.
@@ -35,8 +35,8 @@ extension ServerState {
     }
   }
 
-  /// Deletes answers, and with them requests whose token no longer exists. The others' correlations stay, so that an
-  /// old recorded request cannot be replayed, until their token is deleted. Returns how many, at most `limit`.
+  /// Deletes answers, along with requests whose token no longer exists. The others keep their correlations until their
+  /// token is deleted, so that an old recorded request cannot be replayed. Returns how many, at most `limit`.
   func forgetAnswers(before time: WallTime, limit: Int) throws(ServerError) -> Int {
     try storage { () throws(SQLiteError) in
       let old = try database.rows(

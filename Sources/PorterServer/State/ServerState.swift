@@ -1,31 +1,32 @@
 import PorterPlatform
 import PorterStore
 
-/// A notification server's state, in one SQLite file that only its owner can read: it holds keys.
+/// A notification server's state, in one SQLite file that only its owner can read, because it holds keys.
 ///
-/// One thread; changes that belong together are one transaction, and durable when it returns unless it is a `normal` one.
+/// Single-threaded. Changes that belong together are one transaction, which is durable when it returns unless it is a
+/// `normal` one.
 package final class ServerState {
   package enum Access: Sendable {
     /// Creates the file if it is missing, and keeps other servers out.
     case serve
-    /// Reads beside a running server.
+    /// Reads alongside a running server.
     case look
-    /// The same as `serve` for a file that has nothing worth keeping when it is opened, so that no commit waits for the disk.
+    /// Like `serve`, for a file with nothing worth keeping when it is opened, so that no commit waits for the disk.
     case work
   }
 
   /// Identifies the file among SQLite files: "NPsv".
   private static let applicationIdentifier: Int64 = 0x4E50_7376
 
-  /// Pages kept in memory: the inner ones of each table and index, so that a question takes the one page that has its
+  /// Pages kept in memory: the inner ones of each table and index, so that a query reads only the one page that has its
   /// answer, however many tokens there are.
   private static let cacheKibibytes = 64 << 10
 
   let database: Database
-  /// Found since the file was opened, and not mended since.
+  /// Found since the file was opened, and not repaired since.
   var damaged = DamagedRecords()
   var log = Log.silent
-  /// On a file of its own: SQLite loses its locks whenever the process closes any descriptor of the database.
+  /// On a separate file: SQLite loses its locks whenever the process closes any descriptor of the database.
   private var lock: FileLock?
   private let access: Access
 
@@ -58,21 +59,21 @@ package final class ServerState {
     try beginWork()
   }
 
-  /// Under whatever names two servers are given one state, they find one lock.
+  /// Resolves the path, so that two servers given the same state under different names find the same lock.
   private static func canonical(_ path: String, _ files: any Files) throws(ServerError) -> String {
     do throws(SystemError) { return try files.canonicalPath(path) } catch {
       throw .cannotOpenState(systemError: error.code)
     }
   }
 
-  /// Closes the file, which is then free for another server.
+  /// Closes the file, freeing it for another server.
   package func close() throws(ServerError) {
     defer { lock = nil }
     try storage { () throws(SQLiteError) in try database.close() }
   }
 
-  /// After a `normal` one, a power failure leaves the file as it was before or after it. What follows from it must not be durable
-  /// before `synchronize`, or any transaction after it, has returned.
+  /// After a `normal` transaction, a power failure leaves the file as it was before or after it. Anything that depends
+  /// on it must not become durable before `synchronize`, or any later transaction, has returned.
   func transaction<Result>(
     _ durability: Database.Durability = .full, _ body: () throws(ServerError) -> Result
   ) throws(ServerError) -> Result {
@@ -88,13 +89,13 @@ package final class ServerState {
     return try outcome.get()
   }
 
-  /// Waits until all that was committed is on the disk.
+  /// Waits until everything committed is on disk.
   func synchronize() throws(ServerError) {
     if access == .work { return }
     try storage { () throws(SQLiteError) in try database.synchronize() }
   }
 
-  /// Several questions about one point in time.
+  /// Runs several queries against one point in time.
   func reading<Result>(_ body: () throws(ServerError) -> Result) throws(ServerError) -> Result {
     try database.transaction(.deferred, throwing: ServerError.self, body)
   }
@@ -107,7 +108,7 @@ package final class ServerState {
 
   // MARK: Schema
 
-  /// Upgrades only; the schema's number counts its migrations.
+  /// Only upgrades; the schema's number counts its migrations.
   private func migrate(_ access: Access) throws(ServerError) {
     let known = Int64(Self.migrations.count)
     try transaction { () throws(ServerError) in
@@ -211,7 +212,7 @@ package final class ServerState {
     CREATE INDEX request_signer ON request (signer);
     CREATE INDEX request_age ON request (answered_at);
     """,
-    // Each question of the loop is answered by an index, so that none grows with the tokens.
+    // Each of the loop's queries uses an index, so that none slows down as tokens grow in number.
     """
     CREATE INDEX token_wake ON token (woken_at + period * 60000) WHERE period > 0 AND state = 'active';
     CREATE INDEX token_woken ON token (woken_at) WHERE period > 0 AND state = 'active';
@@ -223,8 +224,8 @@ package final class ServerState {
     UPDATE push SET provider = (SELECT provider FROM token WHERE number = push.token);
     CREATE INDEX push_provider ON push (provider, sequence);
     """,
-    // Wake-ups in a narrow table, in the order in which they are due: one changes the pages of those that are due with it, and no
-    // token's.
+    // Wake-ups in a narrow table, ordered by due time: each changes the pages of those due with it, and no token's
+    // pages.
     """
     -- The next of each token that has a period. One of another series than its token's is dropped when it is due.
     CREATE TABLE wake (
@@ -249,7 +250,7 @@ package final class ServerState {
     DROP INDEX token_woken;
     ALTER TABLE token DROP COLUMN woken_at;
     """,
-    // Pushes that their provider wants later; and when each token was registered, which its provider's word is compared with.
+    // Pushes that their provider deferred; and when each token was registered, to compare with its provider's report.
     """
     -- Milliseconds since 1970; 0: unknown.
     ALTER TABLE token ADD COLUMN registered_at INTEGER NOT NULL DEFAULT 0;
@@ -276,7 +277,7 @@ package final class ServerState {
     DROP INDEX token_used;
     CREATE INDEX token_used ON token (used_age) WHERE state <> 'expired';
     """,
-    // How many tokens there are: counting them would take the longer the more they are.
+    // The number of tokens: counting them would take longer the more there are.
     """
     CREATE TABLE token_count (number INTEGER PRIMARY KEY CHECK (number = 1), count INTEGER NOT NULL) STRICT;
     INSERT INTO token_count (number, count) SELECT 1, count(*) FROM token;

@@ -23,7 +23,7 @@ extension ServerState {
       number: row.integer(1), token: row.integer(0), notifier: notifier, key: key, status: status)
   }
 
-  /// Those of the next `limit` in the order of their numbers, above `number`, that are not damaged; and the last number of these, nil
+  /// The undamaged ones among the next `limit` subscriptions numbered above `number`, and the last number read; nil
   /// after the last subscription.
   func subscriptions(
     after number: Int64, limit: Int
@@ -47,7 +47,7 @@ extension ServerState {
     try database.allRows(Self.subscriptionColumns + " WHERE token = ?1", [.integer(token)], Self.subscription)
   }
 
-  /// The active ones, each with its token. Neither's keys are read.
+  /// The active subscriptions, each with its token. Reads no keys of either.
   func watchers(of notifier: RelayIdentifier) throws(ServerError) -> [(subscription: Int64, token: TokenStatus)] {
     try readableRows(
       """
@@ -74,7 +74,7 @@ extension ServerState {
       })
   }
 
-  /// A repeat replaces key and status.
+  /// A repeat replaces the key and status.
   func save(_ credentials: NotifierCredentials, status: SubscriptionStatus, token: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(

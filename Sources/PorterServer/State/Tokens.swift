@@ -12,14 +12,14 @@ struct TokenRecord: Sendable {
   let generation: Int64
   let signingKey: SigningPublicKey
   let clientBoxKey: BoxPublicKey
-  /// The public half; of the secret half only the agreed key is kept.
+  /// The public half; only the agreed key is kept of the secret half.
   let boxKey: BoxPublicKey
   let pushKey: BoxSharedKey
   let code: VerificationCode
   let state: ServerToken.State
 }
 
-/// What TNEW stores.
+/// The values that TNEW stores.
 struct NewToken: Sendable {
   let id: [UInt8]
   let pushToken: PushToken
@@ -30,7 +30,7 @@ struct NewToken: Sendable {
   let code: VerificationCode
 }
 
-/// What a push needs of its token: no keys.
+/// What a push needs from its token, without keys.
 struct TokenStatus: Sendable {
   let number: Int64
   let generation: Int64
@@ -69,7 +69,7 @@ extension ServerState {
       clientBoxKey: clientBoxKey, boxKey: boxKey, pushKey: pushKey, code: code, state: state)
   }
 
-  /// Nil if there is none, or a damaged one.
+  /// Nil if there is none or it is damaged.
   func readableStatus(number: Int64) throws(ServerError) -> TokenStatus? {
     try readableRows(
       "SELECT number, generation, state FROM token WHERE number = ?1", [.integer(number)], Self.tokenStatus
@@ -92,7 +92,7 @@ extension ServerState {
     }
   }
 
-  /// Returns its number.
+  /// Returns the new token's number.
   func insert(
     _ token: NewToken, state: ServerToken.State, at time: WallTime, age: Int64
   ) throws(ServerError) -> Int64 {
@@ -137,8 +137,8 @@ extension ServerState {
     try restartWakes(of: number, at: time)
   }
 
-  /// Deletes its subscriptions, notifications and pushes too, and the requests whose answers are forgotten already: none of
-  /// them can be replayed without the token.
+  /// Also deletes its subscriptions, notifications and pushes, and the requests whose answers are already forgotten:
+  /// none of them can be replayed without the token.
   func deleteToken(_ number: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       let signer = try database.first("SELECT signing_key FROM token WHERE number = ?1", [.integer(number)]) {
@@ -171,7 +171,7 @@ extension ServerState {
 
   // MARK: Use
 
-  /// Its client has said that this is its push token.
+  /// Records that its client has confirmed this as its push token.
   func noteRegistration(of number: Int64, at time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -179,7 +179,7 @@ extension ServerState {
     }
   }
 
-  /// When that was last; 1970 if it is unknown.
+  /// The last such registration; 1970 if unknown.
   func registration(of number: Int64) throws(ServerError) -> WallTime {
     try storage { () throws(SQLiteError) in
       WallTime(

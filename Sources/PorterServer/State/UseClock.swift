@@ -2,15 +2,15 @@ import PorterPlatform
 import PorterRelay
 import PorterStore
 
-/// What the time since a token was last used is counted by. The wall clock is not it: one that is put forward, or that was wrong until it was
-/// set, would expire tokens of clients that are in use (INC-14).
+/// Measures the time since a token was last used. Not by the wall clock: one that is put forward, or was wrong until it
+/// was set, would expire tokens of clients that are in use (INC-14).
 enum UseClock {
-  /// Of a server that has its state alone.
+  /// For a server with its own state.
   case file(StateAge)
-  /// Of servers that share it.
+  /// For servers that share their state.
   case cluster(ClusterTime)
 
-  /// In milliseconds. It is later than it ought to be rather than earlier: what is counted so is kept longer.
+  /// In milliseconds. Errs on the late side: what is timed by it is kept longer.
   func time(now: Moment, wall: WallTime) -> Int64 {
     switch self {
     case .file(let age): age.value(at: now)
@@ -18,7 +18,7 @@ enum UseClock {
     }
   }
 
-  /// Whether tokens may expire by it. Of two clocks that differ one is wrong, which may be the cluster's.
+  /// Whether tokens may expire by it. If two clocks differ, one is wrong, and it may be the cluster's.
   func isCertain(now: Moment, wall: WallTime) -> Bool {
     switch self {
     case .file: true
@@ -27,7 +27,7 @@ enum UseClock {
   }
 }
 
-/// How long the server's file has been in use. It grows by the time since boot, and stands still while the machine is off.
+/// How long the server's file has been in use. Grows by the time since boot, and stands still while the machine is off.
 struct StateAge {
   struct Stored {
     let boot: String
@@ -43,7 +43,7 @@ struct StateAge {
   init(_ stored: Stored?, boot: String, now: Moment) {
     self.boot = boot
     base = stored?.age ?? 0
-    // What has passed since the file was last written in another boot is not known.
+    // The time since the file was last written in another boot is unknown.
     moment = stored.map { $0.boot == boot ? min($0.moment, now) : now } ?? now
   }
 
@@ -60,7 +60,7 @@ extension ServerState {
     return StateAge(stored, boot: boot, now: now)
   }
 
-  /// Time that was not stored is not counted after the next boot.
+  /// Time not stored is not counted after the next boot.
   func store(_ age: StateAge, now: Moment) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(

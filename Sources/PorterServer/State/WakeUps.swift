@@ -11,17 +11,17 @@ struct DueWake: Sendable {
   enum Owner: Sendable {
     case token(TokenStatus)
     case damaged
-    /// Another period was set, or the token is deleted.
+    /// Another period was set, or the token was deleted.
     case ended
   }
 }
 
 /// When devices are woken.
 ///
-/// A token's next wake-up is scheduled when its period is set, when its state changes, and with each wake-up. What is due for a
-/// token that gets no pushes is dropped, so that it costs nothing until its state changes.
+/// A token's next wake-up is scheduled when its period is set, when its state changes, and with each wake-up. Wake-ups
+/// due for a token that gets no pushes are dropped, so that they cost nothing until its state changes.
 extension ServerState {
-  /// 0 minutes for no wake-ups.
+  /// 0 minutes means no wake-ups.
   func setPeriod(of token: Int64, minutes: Int, at time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -30,7 +30,7 @@ extension ServerState {
     try restartWakes(of: token, at: time)
   }
 
-  /// The next one is a period away, whatever was scheduled before.
+  /// Schedules the next wake-up one period away, whatever was scheduled before.
   func restartWakes(of token: Int64, at time: WallTime) throws(ServerError) {
     let isPeriodic = try storage { () throws(SQLiteError) in
       try database.run(
@@ -42,7 +42,7 @@ extension ServerState {
     try scheduleWake(of: token, at: time)
   }
 
-  /// After one that was dropped.
+  /// Schedules the next wake-up after one was dropped.
   func scheduleWake(of token: Int64, at time: WallTime) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
@@ -61,7 +61,8 @@ extension ServerState {
     }
   }
 
-  /// Those that are due longest. One whose token was last woken in the future is due too: the wall clock was set back.
+  /// The longest overdue wake-ups. One whose token was last woken in the future is also due: the wall clock was set
+  /// back.
   func dueWakes(at time: WallTime, limit: Int) throws(ServerError) -> [DueWake] {
     var due: [DueWake] = []
     for rows in ["wake WHERE due_at <= ?1 ORDER BY due_at", "wake INDEXED BY wake_woken WHERE woken_at > ?1"] {
@@ -80,7 +81,7 @@ extension ServerState {
     return due
   }
 
-  /// Milliseconds since 1970; nil if no token is due to be woken.
+  /// Milliseconds since 1970; nil if no wake-up is scheduled.
   func nextWake() throws(ServerError) -> Int64? {
     try storage { () throws(SQLiteError) in try database.integer("SELECT min(due_at) FROM wake") }
   }

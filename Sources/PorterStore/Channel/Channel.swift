@@ -11,7 +11,7 @@ import PorterPlatform
   import Android
 #endif
 
-/// Why a process has no end of the channel. The process works without one: it finds other processes' commits the next
+/// Why a process has no end of the channel. The process works without one: it sees other processes' commits the next
 /// time it reads the store, and a process that cannot be asked counts as running while it holds its lock.
 package enum ChannelError: Error, Hashable, Sendable {
   /// The directory beside the store cannot be created.
@@ -26,24 +26,24 @@ package enum ChannelError: Error, Hashable, Sendable {
 /// One process's end of the channel beside a store: a datagram socket in a directory, for as long as the process is
 /// running.
 ///
-/// Threads: belongs to its engine's thread. Nothing waits: sending is one system call for each listening end, and what
-/// cannot be delivered is dropped. `close()` removes the socket. After SIGKILL it stays as a name without a listener,
-/// which the next process to arrive removes.
+/// Threads: belongs to its engine's thread. Nothing waits: sending is one system call for each listening end, and
+/// datagrams that cannot be delivered are dropped. `close()` removes the socket. After SIGKILL it stays as a name
+/// without a listener, which the next process to arrive removes.
 package final class Channel {
   package struct Counts: Equatable, Sendable {
     package var sent = 0
     package var received = 0
     /// Datagrams that were not ours, or not for this end.
     package var rejected = 0
-    /// Authentic datagrams that were received before.
+    /// Authentic datagrams received before.
     package var repeated = 0
   }
 
   /// Datagrams read in one pass, so that a flood cannot starve other work.
   package static let batch = 64
-  /// The most ends that are sent a message; more than ever listen, unless someone fills the directory.
+  /// The most ends that one message is sent to; more than ever listen, unless the directory is being filled on purpose.
   private static let receivers = 256
-  /// After this time a socket at which no process listens is removed.
+  /// A socket without a listening process is removed after this time.
   private static let abandonedAfter = Span.seconds(10)
 
   package let address: ChannelAddress
@@ -88,7 +88,7 @@ package final class Channel {
     directory.removeAbandoned(olderThan: Self.abandonedAfter)
   }
 
-  /// Remove the name first: a sender then finds no socket, rather than one that refuses.
+  /// Removes the name first: a sender then finds no socket, rather than one that refuses.
   package func close() {
     directory.remove(address.name)
     ports.datagrams.close(end)
@@ -96,12 +96,12 @@ package final class Channel {
 
   // MARK: Sending
 
-  /// Sends to every end of this role. Returns the counter it was sent with, or nil if no end listens.
+  /// Sends to every end of this role. Returns the message's counter, or nil if no end listens.
   @discardableResult
   package func send(_ kind: ChannelMessage.Kind, toAll role: ChannelAddress.Role) -> UInt64? {
     let counter = nextCounter()
     var heard = 0
-    // Mostly there is none, and no array of them is made.
+    // Usually there are none, and no array is allocated.
     var receivers: [ChannelAddress] = []
     for name in directory.names() {
       guard let receiver = ChannelAddress(name: name), receiver.role == role, receiver != address else { continue }
@@ -138,8 +138,8 @@ package final class Channel {
 
   // MARK: Receiving
 
-  /// Datagrams received since the last call, at most `batch`. Drops what is not authentic, not for this end, from
-  /// another boot, or a repeat.
+  /// Datagrams received since the last call, at most `batch`. Drops any that are not authentic, not for this end, from
+  /// another boot, or repeated.
   package func receive() -> [ChannelMessage] {
     var messages: [ChannelMessage] = []
     for _ in 0..<Self.batch {

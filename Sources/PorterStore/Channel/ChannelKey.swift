@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPlatform
 
 /// The channel's key, created with the store and readable only by processes that can open the store. It is a row, not
-/// derived from the store's own key, so that re-keying the store does not disturb a running process.
+/// derived from the store's own key, so that re-keying the store does not disturb running processes.
 extension Store {
   package func channelKey() throws(StoreError) -> AuthenticationKey {
     if let known = knownChannelKey { return known }

@@ -26,7 +26,7 @@ package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
       }
     }
 
-    /// The first of a socket's name.
+    /// The first letter of a socket's name.
     var letter: String {
       switch self {
       case .app: "a"
@@ -64,8 +64,8 @@ package struct ChannelAddress: Hashable, Sendable, CustomStringConvertible {
   package var description: String { name }
 }
 
-/// A message between processes beside the store; spec/protocol/channel.md has the bytes. Every message is a hint: the
-/// receiver checks the store or asks the kernel, so a lost, late or repeated message does no harm.
+/// A message between processes beside the store; spec/protocol/channel.md specifies the bytes. Every message is a hint:
+/// the receiver checks the store or asks the kernel, so a lost, late or repeated message does no harm.
 package struct ChannelMessage: Hashable, Sendable {
   package enum Kind: UInt8, CaseIterable, Sendable {
     /// "Are you there?"
@@ -86,7 +86,7 @@ package struct ChannelMessage: Hashable, Sendable {
   package var nonce: [UInt8]
   /// The boot the sender runs in, as the first 16 bytes of its identifier's SHA-256.
   package var boot: [UInt8]
-  /// Grows with each message of a sender, and from one sender to the next: nanoseconds since the boot.
+  /// Grows with each message of a sender, and from one sender to the next: nanoseconds since boot.
   package var counter: UInt64
   /// In `here`: the counter of the question; 0 in an announcement.
   package var answers: UInt64
@@ -114,7 +114,7 @@ package struct ChannelMessage: Hashable, Sendable {
     Array((bytes + [UInt8](repeating: 0, count: count)).prefix(count))
   }
 
-  /// Bytes of the whole message, with its tag.
+  /// The size of the whole message in bytes, including its tag.
   package static let count = 4 + 4 + 8 + 8 + 4 + 8 + 8 + 16 + 8 + 8 + AuthenticationKey.tagCount
   private static let magic: [UInt8] = Array("NPch".utf8)
   private static let version: UInt8 = 1
@@ -174,18 +174,18 @@ extension [UInt8] {
   }
 }
 
-/// Lets each message of each sender through once. Whatever is older than a message that was let through is rejected, so
-/// a replay has no effect, however late (INC-15).
+/// Lets each message of each sender through once. Anything older than a message that was let through is rejected, so a
+/// replay has no effect, however late (INC-15).
 package struct ReplayGuard: Sendable {
   /// How many senders are remembered individually.
   package static let capacity = 32
 
   private var newest = [ChannelAddress: UInt64]()
-  /// The counter that a sender not remembered has to exceed. Counters are times of one clock, so forgetting a sender
-  /// never readmits its old messages.
+  /// The counter that an unremembered sender must exceed. Counters are times of one clock, so forgetting a sender never
+  /// readmits its old messages.
   private var floor: UInt64
 
-  /// Rejects everything from before `opening`, nanoseconds since the boot.
+  /// Rejects everything from before `opening`, in nanoseconds since boot.
   package init(opening: UInt64 = 0) { floor = opening }
 
   package mutating func admits(_ message: ChannelMessage) -> Bool {

@@ -24,7 +24,7 @@ package enum Binding: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloatL
   package static func optional(_ value: [UInt8]?) -> Binding { value.map(Binding.blob) ?? .null }
 }
 
-/// The row a statement stands on. Columns count from 0. Valid only inside the closure that receives it.
+/// The row that a statement is on. Columns are numbered from 0. Valid only inside the closure that receives it.
 ///
 /// A column that does not exist, or has another type, reads as SQLite converts it (0, "" or empty); `isNull` identifies
 /// null.
@@ -47,7 +47,7 @@ package struct Row: ~Copyable {
 
   package func blob(_ column: Int32) -> [UInt8] { withBlob(column) { Array($0) } }
 
-  /// SQLite's own bytes, without a copy; valid in the closure only.
+  /// SQLite's own bytes, not copied; valid only in the closure.
   package func withBlob<Result, Failure: Error>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

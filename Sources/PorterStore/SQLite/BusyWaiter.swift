@@ -5,22 +5,22 @@ import Synchronization
 /// Waits for another connection's lock: short random pauses up to a deadline.
 ///
 /// SQLite's own busy timeout backs off to pauses of 100 ms, hundreds of times a commit's length; a waiter then sleeps
-/// through every gap of a busy file. Pauses here grow from 50 µs to half a millisecond, after some 30 ms to 2 ms, and
-/// differ between processes so that they do not wake in step. Fairness is handled by `FairWriteLock`.
+/// through every gap of a busy file. Pauses here grow from 50 µs to half a millisecond, after about 30 ms to 2 ms, and
+/// differ between processes so that they do not wake in step. `FairWriteLock` provides fairness.
 final class BusyWaiter {
   var timeout: Span
   /// How often the connection had been interrupted when the running statement began.
   var interruptionsBefore: UInt32 = 0
 
   /// False while a transaction is committed or rolled back, or the connection is closed: work that has come this far
-  /// ends sooner by being finished.
+  /// ends soonest by being finished.
   var observesStop = true
 
   private let interrupter: DatabaseInterrupter
   private let stop: StopSignal?
   private let ports: Ports
   private var deadline = Moment.distantFuture
-  /// 0 until the first pause only.
+  /// 0 only until the first pause.
   private var jitter: UInt64 = 0
 
   private var clock: any Clock { ports.clock }
@@ -32,7 +32,7 @@ final class BusyWaiter {
     self.ports = ports
   }
 
-  /// `instructions`: between two looks whether to stop reading.
+  /// `instructions`: between two checks whether to stop reading.
   func install(on database: OpaquePointer, instructions: Int32 = instructionsBetweenLooks) {
     sqlite3_busy_handler(
       database,
@@ -49,7 +49,7 @@ final class BusyWaiter {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// SQLite bytecode instructions: some ten microseconds' worth, a hundred rows.
+  /// SQLite bytecode instructions: about ten microseconds' worth, a hundred rows.
   static let instructionsBetweenLooks: Int32 = 512
 
   private var isStopped: Bool { observesStop && stop?.cutsOff == true }
@@ -91,7 +91,7 @@ final class BusyWaiter {
 
   /// Sleeps a little; false if SQLite should give up. `attempt` counts from 0 for each lock.
   private func wait(attempt: Int32) -> Bool {
-    // SQLite checks its interrupt flag between steps only, not while it waits for a lock.
+    // SQLite checks its interrupt flag only between steps, not while it waits for a lock.
     guard interrupter.interruptions == interruptionsBefore, !isStopped else { return false }
     if attempt == 0 { deadline = end(of: timeout) }
     let now = clock.now()
@@ -114,11 +114,10 @@ final class BusyWaiter {
   }
 }
 
-/// Stops the statement that a connection is running. Safe from any thread, also during or after the closing of the
-/// database.
+/// Stops the statement that a connection is running. Safe from any thread, even while or after the database is closed.
 ///
-/// It stops what runs at that moment, including a wait for a lock; what begins later is not affected. A caller that
-/// wants to stop a sequence of statements needs a flag of its own beside it.
+/// It stops whatever is running at that moment, including a wait for a lock; anything that begins later is not
+/// affected. A caller that wants to stop a sequence of statements also needs its own flag.
 package final class DatabaseInterrupter: Sendable {
   /// The connection's address; 0 once it is closed, since SQLite must not be asked to interrupt a closed connection.
   private let address = Mutex<UInt>(0)

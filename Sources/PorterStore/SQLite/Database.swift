@@ -13,27 +13,28 @@ package final class Database {
     case readOnly
     /// The file must exist.
     case readWrite
-    /// The file is created if it is missing; its directory is not.
+    /// The file is created if missing; its directory is not.
     case create
   }
 
-  /// What a commit guarantees when it returns (`PRAGMA synchronous`, in WAL mode).
+  /// The guarantee of a commit when it returns (`PRAGMA synchronous`, in WAL mode).
   package enum Durability: Sendable {
     /// The commit is on the disk.
     case full
-    /// The commit survives the process, not a power failure: the log is synced at checkpoints.
+    /// The commit survives the process, but not a power failure: the log is synced at checkpoints.
     case normal
   }
 
   package struct Options: Sendable {
     package var access: Access
-    /// Of all commits, unless `setDurability` says otherwise; nil for `full`, which `choose` may change for single ones.
+    /// For all commits, unless `setDurability` says otherwise; nil for `full`, which `choose` may change for individual
+    /// ones.
     package var durability: Durability?
-    /// The name of a registered VFS; nil for the system's. With a key, the one below the seal.
+    /// The name of a registered VFS; nil for the system's. With a key, the VFS below the seal.
     package var vfs: String?
     /// The key the file is sealed with.
     package var key: StoreKey
-    /// Requires that no other connection is open and keeps others out; otherwise `busy`. No log is written beside the
+    /// Requires that no other connection is open, and keeps others out; otherwise `busy`. No log is written beside the
     /// file.
     package var isExclusive: Bool
     /// How long a statement waits for a lock that another connection holds; 0: not at all.
@@ -41,24 +42,24 @@ package final class Database {
     package var foreignKeys: Bool
     /// The page cache's limit; nil for SQLite's default, 2000.
     package var cacheKibibytes: Int?
-    /// The caller reads immediately after opening, which takes SQLite's lock and finds what is wrong with the file. Spares
-    /// an opening of a file that is in WAL mode already the statement that does both.
+    /// The caller reads immediately after opening, which takes SQLite's lock and detects problems with the file. Saves
+    /// the statement that does both when the file is already in WAL mode.
     package var readsLater = false
-    /// Otherwise the system's temporary folder may have files, which are sealed as the database is.
+    /// Otherwise files may be written to the system's temporary folder, sealed like the database.
     package var keepsTemporaryInMemory = true
-    /// Of a new file; nil for SQLite's default.
+    /// For a new file; nil for SQLite's default.
     package var pageSize: Int64?
-    /// How many pages of log, of 4096 bytes, make a commit write the log back; nil for SQLite's default, 1000. The first
-    /// connection to a file reads its whole log, so a file that is opened often wants a short one.
+    /// How many pages of log, of 4096 bytes, make a commit write the log back; nil for SQLite's default, 1000. The
+    /// first connection to a file reads its whole log, so a file that is opened often should have a short one.
     package var logPages: Int?
-    /// Compiles nothing to open a file whose header says that it is in WAL mode: page cache and temporary tables are as SQLite has
-    /// them by itself.
+    /// Compiles nothing to open a file whose header says that it is in WAL mode: page cache and temporary tables keep
+    /// SQLite's defaults.
     package var isPlain: Bool
     /// Stops this connection's work: a wait ends with `busy`, a long statement with `interrupted`. Nil: never.
     package var stop: StopSignal?
     /// The path is the file's one canonical name, as `plainPath` returns it.
     package var isPlainPath = false
-    /// Whether `doze()` is to be possible, for a connection through the system's VFS.
+    /// Whether `doze()` must be possible, for a connection through the system's VFS.
     package var mayDoze = false
     package var ports: Ports
 
@@ -84,7 +85,7 @@ package final class Database {
   }
 
   package enum TransactionKind: Sendable {
-    /// A lock is taken when the first statement needs it. For reading several things as of one point in time.
+    /// A lock is taken when the first statement needs it. For several reads as of one point in time.
     case deferred
     /// The write lock is taken, or waited for, immediately. For everything that writes.
     case immediate
@@ -103,13 +104,13 @@ package final class Database {
   let waiter: BusyWaiter
   private var writeLock: FairWriteLock
   var logReport: LogReport?
-  /// With room for those of a push.
+  /// With room for the statements of a push.
   private var statements = [StatementText: Statement](minimumCapacity: 24)
   #if DEBUG
-    /// Called for each statement that is run, on the thread that runs it. For tests that count them.
+    /// Called for each statement run, on the thread that runs it. For tests that count statements.
     package var observer: ((String) -> Void)?
-    /// Instructions that SQLite's virtual machine has carried out for the statements that are kept. Some ten for each row that
-    /// is looked at: for tests that compare the work of two stores.
+    /// Instructions that SQLite's virtual machine has executed for the cached statements. About ten for each row
+    /// visited: for tests that compare the work of two stores.
     package var instructions: Int { statements.values.reduce(0) { $0 + $1.instructions } }
   #endif
 
@@ -141,7 +142,7 @@ package final class Database {
   package var isOpen: Bool { handle != nil }
 
   /// Finalizes all statements and closes the file. Afterwards the process has no lock on the file or its log through
-  /// this connection. Does nothing if it is closed already.
+  /// this connection. Does nothing if already closed.
   ///
   /// With `checkpoint: false` the last connection leaves the log beside the file instead of writing it back, which
   /// saves two syncs; the next connection reads it.
@@ -151,7 +152,7 @@ package final class Database {
     defer { waiter.observesStop = true }
     for statement in statements.values { statement.finalize() }
     statements.removeAll()
-    // A transaction that was left open must not keep the file open.
+    // A transaction left open must not keep the file open.
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, checkpoint ? 0 : 1)
     interrupter.detach()
@@ -166,7 +167,7 @@ package final class Database {
 
   private func configure(_ options: Options) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
-    // What has a function of its own needs no statement to be compiled.
+    // Settings with their own C function need no statement to be compiled.
     sqlite3_db_config_integer(handle, SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys ? 1 : 0)
     let header = header
     if let pages = options.logPages {
@@ -176,7 +177,7 @@ package final class Database {
     if options.isPlain, header?.isInWALMode == true { return }
     var sql = ""
     if options.access == .create, header == nil, let size = options.pageSize { sql += "PRAGMA page_size=\(size);" }
-    // Temporary tables and sorts stay in memory, where there is room for them.
+    // Temporary tables and sorts stay in memory where there is room.
     if options.keepsTemporaryInMemory { sql += "PRAGMA temp_store=MEMORY;" }
     if options.isExclusive { sql += "PRAGMA locking_mode=EXCLUSIVE;" }
     if let limit = options.cacheKibibytes { sql += "PRAGMA cache_size=-\(max(0, limit));" }
@@ -192,10 +193,10 @@ package final class Database {
     }
   }
 
-  /// Does nothing if the file is in WAL mode already.
+  /// Does nothing if the file is already in WAL mode.
   private func enterWAL() throws(SQLiteError) {
     let mode = try compile("PRAGMA journal_mode=WAL", persistent: false).first { $0.text(0) }
-    // A VFS without shared memory leaves the mode unchanged, and reports nothing else.
+    // A VFS without shared memory leaves the mode unchanged, and reports no error.
     guard mode == "wal" else { throw SQLiteError(kind: .cannotOpen, detail: "no WAL mode here") }
   }
 
@@ -211,7 +212,7 @@ package final class Database {
     if code & 0xff == SQLITE_BUSY, interrupter.interruptions != interruptions {
       throw SQLiteError(code: SQLITE_INTERRUPT)
     }
-    // Nothing can be bound here, so the parser's complaint can quote only the statement.
+    // Nothing can be bound here, so the parser's message can quote only the statement.
     throw code & 0xff == SQLITE_ERROR
       ? SQLiteError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
       : SQLiteError(code: code, in: handle)
@@ -248,7 +249,7 @@ package final class Database {
     try statement.query(bindings, throwing: failure, each)
   }
 
-  /// What `map` makes of each row.
+  /// The result of `map` for each row.
   package func rows<Result>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> [Result] {
@@ -257,7 +258,7 @@ package final class Database {
     return results
   }
 
-  /// What `map` makes of the first row; nil if there is none.
+  /// The result of `map` for the first row; nil if there is none.
   package func first<Result>(
     _ sql: String, _ bindings: [Binding] = [], _ map: (borrowing Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result? {
@@ -269,7 +270,7 @@ package final class Database {
     try idle(sql).first(bindings) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// The prepared statement, or a second one of the same text if the caller is still iterating over its rows.
+  /// The prepared statement, or a second one with the same text if the caller is still iterating over its rows.
   private func idle(_ sql: String) throws(SQLiteError) -> Statement {
     #if DEBUG
       observer?(sql)
@@ -303,7 +304,7 @@ package final class Database {
 
   // MARK: Transactions
 
-  /// A transaction of one statement; the number of rows that it changed.
+  /// Runs a transaction of one statement; returns the number of rows it changed.
   package func commit(_ sql: String, _ bindings: [Binding]) throws(SQLiteError) -> Int {
     waiter.interruptionsBefore = interrupter.interruptions
     waiter.takeTurn(at: &writeLock)
@@ -332,7 +333,7 @@ package final class Database {
       rollBack()
       throw error
     }
-    // Interrupted at its end, a successful commit would be reported as failed.
+    // If interrupted at its end, a successful commit would be reported as failed.
     waiter.observesStop = false
     defer { waiter.observesStop = true }
     do throws(SQLiteError) {
@@ -345,7 +346,7 @@ package final class Database {
     return result
   }
 
-  /// For tests, in which a short statement is to be interrupted as well as a long one.
+  /// For tests that interrupt short statements as well as long ones.
   func lookForStops(every instructions: Int32) {
     if let handle { waiter.install(on: handle, instructions: instructions) }
   }
@@ -373,13 +374,13 @@ package final class Database {
     do throws(SQLiteError) {
       try run(sql)
     } catch {
-      // Interrupted at its end, the transaction has begun nevertheless.
+      // Even if interrupted at its end, the transaction has begun.
       rollBack()
       throw Failure(error)
     }
   }
 
-  /// SQLite rolls some failures back by itself (a full disk); then nothing is left to do. If this fails, `close()` does
+  /// SQLite rolls back some failures by itself (a full disk); then nothing is left to do. If this fails, `close()` does
   /// it.
   private func rollBack() {
     guard isInTransaction else { return }

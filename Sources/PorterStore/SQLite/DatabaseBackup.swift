@@ -2,14 +2,14 @@ import CSQLite
 import PorterPlatform
 
 extension Database {
-  /// Copies the file as it is at one moment to a new file. All pages are copied in one read transaction: writers do not wait for
-  /// it, and what they commit meanwhile does not make it begin again.
+  /// Copies a snapshot of the file to a new file. All pages are copied in one read transaction: writers do not wait for
+  /// it, and their commits do not make it start over.
   ///
-  /// For files that are not sealed. What was written is deleted if the copy cannot be completed.
+  /// For files that are not sealed. Deletes the partial copy if it cannot be completed.
   package func backUp(to path: String) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let path = try Self.plainPath(path, ports.files)
-    // Created here: SQLite would create it with permissions for others, and write into one that is there.
+    // Created here: SQLite would create it with permissions for others, or write into an existing one.
     do throws(SystemError) { ports.files.close(try ports.files.open(path, for: .creating)) } catch {
       throw SQLiteError(kind: .cannotOpen, systemError: error.code)
     }
@@ -43,7 +43,7 @@ extension Database {
     do throws(SystemError) { try body() } catch { throw SQLiteError(kind: .ioError, systemError: error.code) }
   }
 
-  /// Rows that refer to rows that do not exist, as `table: number`; empty if there are none.
+  /// Rows that refer to missing rows, as `table: number`; empty if there are none.
   package func foreignKeyCheck() throws(SQLiteError) -> [String] {
     let tables = try rows("PRAGMA foreign_key_check") { $0.text(0) }
     var counts = [String: Int]()

@@ -1,7 +1,7 @@
-/// Parts of a transaction.
+/// Nested parts of a transaction.
 extension Database {
-  /// Runs `body` inside the running transaction. If it throws, what it changed is undone and the transaction continues, unless
-  /// SQLite has rolled it back as a whole (a full disk); then the next statement fails.
+  /// Runs `body` inside the running transaction. If it throws, its changes are undone and the transaction continues,
+  /// unless SQLite has rolled back the whole transaction (a full disk); then the next statement fails.
   package func nested<Result, Failure: SQLiteFailure>(
     throwing failure: Failure.Type, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -2,21 +2,21 @@ import CSQLite
 import PorterPlatform
 
 extension Database {
-  /// Whether this SQLite was built to sync each commit, unless told otherwise.
+  /// Whether this SQLite was built to sync each commit by default.
   package var isFullByDefault: Bool {
     sqlite3_compileoption_used("DEFAULT_SYNCHRONOUS=2") != 0
       && sqlite3_compileoption_used("DEFAULT_WAL_SYNCHRONOUS=2") != 0
   }
 }
 
-/// From a path, options and a key to an SQLite handle.
+/// Turns a path, options and a key into an SQLite handle.
 extension Database {
-  /// Opens the file, which reads its header, and closes it. Throws what is wrong with it or with the key.
+  /// Opens the file, which reads its header, and closes it. Throws if the file or the key is wrong.
   static func check(path: String, options: Options) throws(SQLiteError) {
     sqlite3_close(try open(try plainPath(path, options.ports.files), options))
   }
 
-  /// The name by which SQLite opens the file. It begins with a slash, so SQLite does not interpret it, as it does
+  /// The name by which SQLite opens the file. It begins with a slash, so SQLite does not interpret it, as it would
   /// `file:` and `:memory:`. It has no links: SQLite follows them recursively, deeper than a thread's stack may allow.
   package static func plainPath(_ path: String, _ files: any Files = SystemFiles()) throws(SQLiteError) -> String {
     guard !path.isEmpty else { throw SQLiteError(kind: .cannotOpen) }

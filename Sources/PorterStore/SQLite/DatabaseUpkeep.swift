@@ -2,7 +2,7 @@ import CLogSync
 import CSQLite
 import PorterPlatform
 
-/// About the connection, its file and its log.
+/// The connection, its file and its log.
 extension Database {
   /// How long a statement waits for a lock that another connection holds; 0: not at all.
   package var busyTimeout: Span {
@@ -12,22 +12,22 @@ extension Database {
 
   /// Applies to later commits. Not inside a transaction, where SQLite refuses it.
   package func setDurability(_ durability: Durability) throws(SQLiteError) {
-    // Not a cached statement: SQLite carries this pragma out while preparing it, so a second run would do nothing.
+    // Not a cached statement: SQLite executes this pragma while preparing it, so a second run would do nothing.
     try execute(durability == .full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL")
   }
 
-  /// What the commit of each transaction guarantees from here on, on a connection whose commits are `full` otherwise. No
-  /// statement is compiled for it.
+  /// Sets the guarantee of each transaction's commit from here on, on a connection whose commits are otherwise `full`.
+  /// No statement is compiled for it.
   package func choose(_ durability: Durability) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let code = log_sync_choose(
       handle, durability == .full ? 1 : 0, isOnSystemVFS ? synchronizeLog : nil,
       Unmanaged.passUnretained(self).toOpaque())
-    // Without a log each commit is on the disk.
+    // Without a log each commit is on the disk anyway.
     guard code == SQLITE_OK || code == SQLITE_NOTFOUND else { throw SQLiteError(code: code, in: handle) }
   }
 
-  /// Waits until all that was committed is on the disk.
+  /// Waits until everything committed is on the disk.
   package func synchronize() throws(SQLiteError) {
     guard isOpen else { throw SQLiteError(kind: .closed) }
     do throws(SystemError) { try ports.files.synchronizeContents(of: path + "-wal") } catch {
@@ -38,7 +38,7 @@ extension Database {
   /// The rowid of the last insert through this connection.
   package var lastInsertedRow: Int64 { handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
-  /// Rows changed by the last statement that changes rows.
+  /// Rows changed by the last statement that changed any.
   package var changes: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
   /// Stops the running statement; see `interrupter`, which other threads hold.
@@ -54,8 +54,8 @@ extension Database {
     try execute("PRAGMA user_version=\(version)")
   }
 
-  /// What SQLite finds wrong with the file; empty if nothing. `quick` skips the comparison of indexes with their
-  /// tables.
+  /// Problems that SQLite finds in the file; empty if there are none. `quick` skips the comparison of indexes with
+  /// their tables.
   package func integrityCheck(quick: Bool = false) throws(SQLiteError) -> [String] {
     do throws(SQLiteError) {
       let lines = try rows(quick ? "PRAGMA quick_check" : "PRAGMA integrity_check") { $0.text(0) }
@@ -74,7 +74,8 @@ extension Database {
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 
-  /// Has commits leave the log as it is, however long it becomes, and `hasLongLog` say when it has this many pages.
+  /// Makes commits leave the log as it is, however long it becomes, and `hasLongLog` report when it exceeds this many
+  /// pages.
   package func reportLog(longerThan pages: Int) {
     guard let handle else { return }
     let report = LogReport(limit: pages)
@@ -87,13 +88,14 @@ extension Database {
       }, Unmanaged.passUnretained(report).toOpaque())
   }
 
-  /// Whether the last commit left more than the pages that `reportLog` was called with.
+  /// Whether the last commit left more pages than `reportLog` was called with.
   package var hasLongLog: Bool { logReport?.isDue ?? false }
 
-  /// The log was written back as far as others allow. If it could not be begun anew, it is reported when it has as many pages more.
+  /// Called when the log was written back as far as others allow. If it could not be restarted, it is reported again
+  /// after as many more pages.
   package func forgetLongLog() { logReport?.postpone() }
 
-  /// The size of the log's file, which keeps it when the log has been written back and is begun anew.
+  /// The size of the log's file, which does not shrink when the log has been written back and restarted.
   package var logBytes: Int {
     (try? ports.files.status(at: path + "-wal", followingLinks: true)).map { Int($0.size) } ?? 0
   }
@@ -102,9 +104,9 @@ extension Database {
   ///
   /// A commit does so only if the log has been written back, as far as this connection knows. The first commit after an
   /// opening never knows, because the log does not record what was written back before. So a file that is opened for
-  /// one commit each time would have a log that grows without bound.
+  /// one commit at a time would have a log that grows without bound.
   ///
-  /// Waits for other connections' locks for `patience` in total; then their log is left as it is.
+  /// Waits for other connections' locks for `patience` in total; after that, leaves their log as it is.
   package func cutLog(longerThan bytes: Int, waitingAtMost patience: Span) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     guard logBytes > bytes else { return }
@@ -117,7 +119,7 @@ extension Database {
   }
 }
 
-/// How long the log is.
+/// The length of the log.
 final class LogReport {
   private let limit: Int
   private var pages = 0
@@ -135,8 +137,8 @@ final class LogReport {
   func postpone() { due = pages + limit }
 }
 
-/// Called by SQLite, while the connection that `context` is has its log open. POSIX locks of the process end with any
-/// descriptor of a file, but the log has none.
+/// Called by SQLite while the connection in `context` has its log open. The process's POSIX locks on a file end with
+/// any descriptor of it, but the log has none.
 private let synchronizeLog: @convention(c) (UnsafeMutableRawPointer?) -> Bool = { context in
   guard let context else { return false }
   let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()

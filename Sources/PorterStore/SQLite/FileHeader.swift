@@ -1,8 +1,8 @@
 import CSQLite
 
-/// What a database file says of itself in its first 100 bytes, read without compiling a statement.
+/// The first 100 bytes of a database file, read without compiling a statement.
 ///
-/// It is as old as the last time that the log was written back: who changes one of the numbers writes it back afterwards.
+/// As old as the last write-back of the log: code that changes one of the numbers writes the log back afterwards.
 package struct FileHeader {
   private static let count = 100
   private static let magic = Array("SQLite format 3".utf8) + [0]
@@ -15,7 +15,7 @@ package struct FileHeader {
   /// Nil unless these are the first bytes of a database.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.count, bytes.starts(with: Self.magic) else { return nil }
-    // Versions of the format for writing and for reading.
+    // Format versions for writing and for reading.
     isInWALMode = bytes[18] == 2 && bytes[19] == 2
     let size = Int64(bytes[16]) << 8 | Int64(bytes[17])
     pageSize = size == 1 ? 65_536 : max(512, size)
@@ -26,7 +26,7 @@ package struct FileHeader {
     applicationIdentifier = number(at: 68)
   }
 
-  /// Nil if it cannot be read, or is not one.
+  /// Nil if it cannot be read, or is not a header.
   static func read(from handle: OpaquePointer) -> FileHeader? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
@@ -37,7 +37,7 @@ package struct FileHeader {
       filled = code == SQLITE_OK ? count : 0
     }
     let header = FileHeader(bytes)
-    // Nothing is locked, so that what is read may be torn: no finding about the file.
+    // Nothing is locked, so the read may be torn: not a finding about the file.
     if header == nil { Sealing.forgetFindings() }
     return header
   }

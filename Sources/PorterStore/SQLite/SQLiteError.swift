@@ -27,7 +27,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     case full
     /// The file is not a database, or is sealed with another key.
     case notADatabase
-    /// The file is a database and damaged.
+    /// The file is a database, but damaged.
     case corrupt
     /// The file cannot be opened: it is missing, is a directory, or access is denied.
     case cannotOpen
@@ -37,10 +37,10 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     case interrupted
     /// The operating system failed a read, write or sync; `systemError` has its errno.
     case ioError
-    /// The statement does not fit the schema, or is not SQL.
+    /// The statement does not match the schema, or is not SQL.
     case schema
     case outOfMemory
-    /// A value or a statement is larger than SQLite takes.
+    /// A value or a statement is larger than SQLite accepts.
     case tooBig
     /// The wrapper was used wrongly: a transaction inside a transaction, a parameter that does not exist.
     case misuse
@@ -63,11 +63,11 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package let kind: Kind
   /// SQLite's extended result code; 0 if SQLite was not asked.
   package let code: Int32
-  /// The errno behind it; 0 if there is none.
+  /// The underlying errno; 0 if there is none.
   package let systemError: Int32
   /// Why a statement's text was rejected; never contains values.
   package let detail: String?
-  /// What the sealed VFS found wrong with the file; nil if the cause was another.
+  /// The sealed VFS's finding about the file; nil if the cause was different.
   package let finding: SealError?
 
   package init(
@@ -81,7 +81,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   init(code: Int32, systemError: Int32 = 0, detail: String? = nil, finding: SealError? = nil) {
-    // Some of SQLite's files, such as the index of the log, fail with a code of their own when the disk is full.
+    // Some of SQLite's files, such as the log's index, fail with their own code when the disk is full.
     let isFull = code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)
     self.init(
       kind: isFull ? .full : Kind(code: code), code: code, systemError: systemError, detail: detail, finding: finding)
@@ -95,7 +95,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
       code: code, systemError: fromSystem ? sqlite3_system_errno(database) : 0, finding: Sealing.finding(for: code))
   }
 
-  /// For a file beside the database that the system did not open.
+  /// For a file beside the database that the system could not open.
   init(opening reason: Int32) {
     let kind: Kind =
       switch reason {
@@ -198,7 +198,7 @@ package protocol SQLiteFailure: Error {
 }
 
 extension SQLiteFailure {
-  /// Runs `body`, and converts what it throws to this error.
+  /// Runs `body`, and converts the errors it throws to this type.
   @discardableResult
   package static func carrying<Result>(_ body: () throws(SQLiteError) -> Result) throws(Self) -> Result {
     do throws(SQLiteError) { return try body() } catch { throw Self(error) }

@@ -16,8 +16,8 @@ enum Sealing {
     return name
   }
 
-  /// Runs `body`, which opens or creates the file, while its key is registered. Afterwards only the connections that
-  /// were opened hold the key.
+  /// Runs `body`, which opens or creates the file, while its key is registered. Afterwards only the connections opened
+  /// hold the key.
   static func withKey<Value: Sendable>(
     _ key: StoreKey, path: String, _ body: () throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
@@ -56,8 +56,8 @@ enum Sealing {
     }
   }
 
-  /// The raw key in place of a passphrase, if the file exists; otherwise the passphrase itself: the salt is created
-  /// with the file, so that two processes that create it at the same time agree.
+  /// The raw key instead of a passphrase, if the file exists; otherwise the passphrase itself: the salt is created with
+  /// the file, so that two processes that create it at the same time agree.
   private static func derived(_ key: StoreKey, for path: String) throws(SQLiteError) -> StoreKey {
     guard case .passphrase(let passphrase) = key else { return key }
     do throws(SealError) {
@@ -83,10 +83,10 @@ enum Sealing {
 
   // MARK: Findings
 
-  /// Called by the thread that is about to open a file: earlier findings are not about this one.
+  /// Called by the thread that is about to open a file: earlier findings are about another one.
   static func forgetFindings() { sealed_vfs_clear_report() }
 
-  /// What the VFS found, on this thread, that made SQLite return `code`; nil if the cause was another.
+  /// The VFS's finding, on this thread, that made SQLite return `code`; nil if the cause was different.
   static func finding(for code: Int32) -> SealError? {
     switch code & 0xff {
     case SQLITE_NOTADB, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOMEM, SQLITE_AUTH: break

@@ -33,7 +33,8 @@ package final class Statement {
 
   // MARK: Whole executions
 
-  /// Runs it to its end, ignoring rows; returns the number of rows it changed (0 for a statement that changes none).
+  /// Runs the statement to its end, ignoring rows; returns the number of rows it changed (0 for a statement that
+  /// changes none).
   @discardableResult
   package func run(_ bindings: [Binding] = []) throws(SQLiteError) -> Int {
     try bind(bindings)
@@ -61,7 +62,7 @@ package final class Statement {
     }
   }
 
-  /// What `map` makes of the first row; nil if there is none.
+  /// The result of `map` for the first row; nil if there is none.
   package func first<Result>(
     _ bindings: [Binding] = [], _ map: (borrowing Row) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result? {
@@ -91,7 +92,7 @@ package final class Statement {
     }
   }
 
-  /// Parameters count from 1, as in `?1`.
+  /// Parameters are numbered from 1, as in `?1`.
   package func bind(_ value: Int64, at position: Int32) throws(SQLiteError) {
     try check(sqlite3_bind_int64(handle, position, value))
   }
@@ -124,7 +125,7 @@ package final class Statement {
     try check(code)
   }
 
-  /// True if the statement stands on a row now, false at the end. After an error it is reset.
+  /// True if the statement is now on a row, false at the end. After an error it is reset.
   package func step() throws(SQLiteError) -> Bool {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let interruptions = interrupter.interruptions
@@ -139,7 +140,7 @@ package final class Statement {
     throw error
   }
 
-  /// Back to its start, which releases its read lock. Parameters are cleared, so that no secret stays bound.
+  /// Returns it to its start, which releases its read lock. Parameters are cleared, so that no secret stays bound.
   package func reset() {
     guard let handle else { return }
     sqlite3_reset(handle)
@@ -153,12 +154,11 @@ package final class Statement {
   }
 }
 
-/// Tells SQLite to copy what is bound before the call returns (its SQLITE_TRANSIENT, a cast that Swift does not
-/// import).
+/// Tells SQLite to copy bound values before the call returns (its SQLITE_TRANSIENT, a cast that Swift does not import).
 private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-/// Of a statement that is kept. Texts have hundreds of characters, and a push looks some hundred up: their lengths and ends tell nearly
-/// all of them apart.
+/// The text of a cached statement. Texts have hundreds of characters, and a push looks up about a hundred: their
+/// lengths and ends distinguish nearly all of them.
 struct StatementText: Hashable {
   let sql: String
 

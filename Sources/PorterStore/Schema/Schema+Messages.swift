@@ -1,5 +1,5 @@
 extension Schema {
-  /// What comes through connections, what is said of it, and the push token by which it comes.
+  /// Messages that come through connections, records about them, and the push token they come by.
   static let messages = """
     -- No entry before `waiting_from` waits to be shown, as of this one's commit; NULL for this one itself. An entry that
     -- could not be shown is `late`, and does not keep later ones from moving that on.

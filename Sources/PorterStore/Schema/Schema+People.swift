@@ -1,5 +1,5 @@
 extension Schema {
-  /// Users, contacts, the connections to them, and who may ask for one.
+  /// Users, contacts, the connections to them, and the requests for them.
   static let people = """
     CREATE TABLE settings (
       name TEXT PRIMARY KEY,

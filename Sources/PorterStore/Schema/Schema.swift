@@ -1,10 +1,11 @@
-/// The store's tables: as a new store gets them, and as the migrations that bring an earlier one up to date. A migration that has shipped is never
-/// edited; a new one is added, and what it leaves is written into `newest` as well. `MigrationTests` compares the two.
+/// The store's tables: as created in a new store, and the migrations that update an earlier one. A migration that has
+/// shipped is never edited; a new one is added, and its result is also written into `newest`. `MigrationTests` compares
+/// the two.
 enum Schema {
   struct Migration: Sendable {
     let name: String
     let sql: String
-    /// The part SQL cannot do; in the same transaction.
+    /// The part that SQL cannot do; in the same transaction.
     var step: (@Sendable (Store) throws(StoreError) -> Void)?
 
     init(name: String, sql: String, step: (@Sendable (Store) throws(StoreError) -> Void)? = nil) {
@@ -14,15 +15,15 @@ enum Schema {
     }
   }
 
-  /// A new store does not run the migrations: in those, SQLite reads the whole schema again at each change of a table.
+  /// A new store does not run the migrations: in those, SQLite rereads the whole schema at each change of a table.
   static let newest = people + "\n" + messages
 
-  /// SQLite keeps the text of each statement, and every opening reads all of it: so without comments and indentation.
+  /// SQLite keeps the text of each statement, and every opening reads all of it: hence no comments or indentation.
   static func withoutComments(_ sql: String) -> String {
     sql.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("--") }.joined(separator: "\n")
   }
 
-  /// `Benchmarks/reference/push.c` knows the newest schema by its number: `SCHEMA` there, and its statements, follow it.
+  /// `Benchmarks/reference/push.c` knows the newest schema by its number: its `SCHEMA` and statements must follow this.
   static let migrations = [
     Migration(name: "20261121_first", sql: first),
     Migration(name: "20261121_channel", sql: channel) { (store) throws(StoreError) in try store.makeChannelKey() },

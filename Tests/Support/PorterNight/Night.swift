@@ -4,7 +4,7 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// Waits until it holds, and fails if that never happens. The bound is for a test that would hang.
+/// Waits until the condition holds, and fails if that never happens. The limit is for a test that would hang.
 package func awaitThat(
   _ what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () throws -> Bool
 ) rethrows {
@@ -54,7 +54,7 @@ package final class Night {
     try activateToken()
   }
 
-  /// Ends the processes and deletes the files; to be called with `defer`.
+  /// Ends the processes and deletes the files; call it with `defer`.
   package func end() {
     for process in [alice.process, bob.process, server, receiver] { process.kill() }
     try? FileManager.default.removeItem(at: directory)
@@ -97,16 +97,16 @@ package final class Night {
     try awaitSubscriptions(1)
   }
 
-  /// Alice's application registers its connections with the server by itself, a moment after the token became active, or
-  /// after a new one was made.
+  /// Alice's application registers its connections with the server by itself, a moment after the token became active or
+  /// a new connection was made.
   package func awaitSubscriptions(_ count: Int64, file: StaticString = #filePath, line: UInt = #line) throws {
     try awaitThat("the server watches \(count) of alice's mailboxes", file: file, line: line) {
       try self.count("subscription", in: "server") == count && !asksServer()
     }
   }
 
-  /// Waits until the relay has every request that alice's app sends without waiting for an answer. The server may carry one out
-  /// before the app has noted that it was sent. Not for a sealed store.
+  /// Waits until the relay has every request that alice's app sends without waiting for an answer. The server may carry
+  /// one out before the app has noted that it was sent. Not for a sealed store.
   package func awaitRequestsSent(file: StaticString = #filePath, line: UInt = #line) throws {
     try awaitThat("the relay has what alice's app left for the server", file: file, line: line) {
       try count("server_outbox", in: "alice_chat.db") == 0
@@ -117,7 +117,7 @@ package final class Night {
     try alice.state["holds"]?.arrayValue?.contains { $0.stringValue?.contains("answers") ?? false } ?? false
   }
 
-  // MARK: What people and systems do
+  // MARK: Actions of people and systems
 
   /// Alice's application goes to the background, up to the point where it may be frozen.
   package func suspendAlice(file: StaticString = #filePath, line: UInt = #line) throws {
@@ -144,22 +144,22 @@ package final class Night {
     return try XCTUnwrap(push["payload"])
   }
 
-  /// All pushes for what is at the relay; at least one.
+  /// All pushes for whatever is at the relay; at least one.
   package func allPushes(to other: String? = nil) throws -> [JSONValue] {
     let first = try nextPush(to: other)
     return [first] + (try remainingPushes(to: other))
   }
 
-  /// The pushes that have not been looked at, when bob has sent everything and the server has made all of them.
+  /// The pushes not looked at so far, once bob has sent everything and the server has made all of them.
   @discardableResult
   package func remainingPushes(to other: String? = nil) throws -> [JSONValue] {
     // A message is answered before it is sent.
     try awaitThat("bob has sent everything") { try isAtRest(bob) }
     try awaitThat("the server has pushed everything") {
-      // In this order: what leaves the relay is at the server before.
+      // In this order: items leave the relay only after they are at the server.
       try count("notification", in: "relay") == 0 && count("push", in: "server") == 0
     }
-    // The device prints a push after it has accepted it; this one comes behind all others.
+    // The device prints a push after accepting it; this one comes after all others.
     let marker = "marker \(UInt32.random(in: 0 ... .max))"
     let line: JSONValue = ["token": .string(marker), "payload": [:]]
     let answer = try UnixConnection(path: directory.appendingPathComponent("pushes").path).exchange(line.text)
@@ -173,7 +173,7 @@ package final class Night {
     }
   }
 
-  /// Of the rows of a table of the relay's or the server's file.
+  /// The number of rows in a table of the relay's or the server's file.
   package func count(_ table: String, in file: String) throws -> Int64 {
     let database = try Database(path: directory.appendingPathComponent(file).path)
     defer { try? database.close() }
@@ -190,11 +190,11 @@ package final class Night {
     _ = try? server.waitForEnd()
   }
 
-  /// The server is there and does nothing, as one that is slow. It is not in the midst of writing to the relay's file,
-  /// which a server that shares no disk with anybody could not hold up either.
+  /// The server is running but does nothing, like a slow one. It is not frozen while writing to the relay's file: a
+  /// server on a disk of its own could not hold that up either.
   package func freezeServer() { freeze(server) }
 
-  /// Alice's app is frozen, as the server is above: not in the midst of writing to the relay's file.
+  /// Alice's app is frozen, like the server above: not while writing to the relay's file.
   package func freezeAlice() { freeze(alice.process) }
 
   private func freeze(_ process: ChildProcess) {
@@ -223,7 +223,7 @@ package final class Night {
 
   // MARK: The extension
 
-  /// Starts a new extension for one push, and does not wait for it.
+  /// Starts a new extension for one push without waiting for it.
   package func startExtension(_ push: JSONValue, environment: [String: String] = [:]) throws -> ChildProcess {
     let process = try ChildProcess(
       Places.harness, ["extension", "--store", alice.store], environment: environment,
@@ -232,7 +232,7 @@ package final class Night {
     return process
   }
 
-  /// The answer of an extension that was started before, and how it ended.
+  /// The answer of an extension started earlier, and how it ended.
   package func answer(of process: ChildProcess) throws -> JSONValue {
     let answer = try JSONValue(parsing: process.line(within: 35))
     _ = try process.end()
@@ -252,13 +252,13 @@ package final class Night {
     let process = try ChildProcess(
       Places.harness, ["extension", "--store", alice.store] + options, environment: environment,
       log: directory.appendingPathComponent("extension.log"))
-    // An extension that cannot begin ends before it reads; how it ended says the rest.
+    // An extension that cannot begin ends before it reads; its ending says the rest.
     try? process.send(push.text)
     let line = try? process.line(within: 35)
     return (try line.map { try JSONValue(parsing: $0) }, try process.end())
   }
 
-  /// The answer of an extension that has to end well, and quiescent.
+  /// The answer of an extension that must end well, and quiescent.
   package func present(_ push: JSONValue, file: StaticString = #filePath, line: UInt = #line) throws -> JSONValue {
     let (answer, ending) = try runExtension(push)
     XCTAssertEqual(ending, .exited(0), file: file, line: line)
@@ -267,7 +267,7 @@ package final class Night {
     return content
   }
 
-  // MARK: What is there afterwards
+  // MARK: State afterwards
 
   /// The texts that alice got from bob, the oldest first.
   package func aliceHas() throws -> [String] {
@@ -277,8 +277,8 @@ package final class Night {
       .compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
   }
 
-  /// Waits until the relay has handed everything over and nothing is under way in this host, so that what has not come
-  /// by then does not come.
+  /// Waits until the relay has handed everything over and nothing is under way in this host: anything that has not
+  /// arrived by then will not arrive.
   package func awaitRest(of host: ScriptedHost, file: StaticString = #filePath, line: UInt = #line) throws {
     try awaitThat("nothing is under way: \(try host.state.text)", file: file, line: line) {
       try isRelayEmpty() && isAtRest(host)
@@ -296,7 +296,8 @@ package final class Night {
     return ["receiving", "delivery", "sending", "database"].allSatisfy { operations?[$0] == 0 }
   }
 
-  /// Waits until alice has these texts, and looks again when nothing more can come, so that a repetition shows as well.
+  /// Waits until alice has these texts, and looks again when nothing more can arrive, so that a repetition shows as
+  /// well.
   package func expectAliceHas(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     try awaitThat("alice has them", file: file, line: line) { try aliceHas().count >= texts.count }
     try awaitRest(of: alice, file: file, line: line)
@@ -307,7 +308,7 @@ package final class Night {
 extension JSONValue {
   /// The bodies of an extension's notifications, without placeholders and notices.
   package var bodies: [String] { bodies { $0 != "NTF_CAT_CONNECTION_EVENT" } }
-  /// Those of placeholders and notices.
+  /// The bodies of placeholders and notices.
   package var placeholders: [String] { bodies { $0 == "NTF_CAT_CONNECTION_EVENT" } }
 
   private func bodies(in isWanted: (String?) -> Bool) -> [String] {

@@ -3,14 +3,14 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// A file system of a few kilobytes in memory that only one process sees: it is mounted in a namespace of that process
+/// An in-memory file system of a few kilobytes that only one process sees: it is mounted in that process's namespace
 /// and disappears with it. This test reaches it through /proc.
 package final class SmallDisk {
   package let directory: URL
   private let kilobytes: Int
   private var host: ScriptedHost?
 
-  /// Where the process sees it.
+  /// The path as the process sees it.
   package var path: String { directory.appendingPathComponent("disk").path }
 
   package init(kilobytes: Int) throws {
@@ -24,7 +24,7 @@ package final class SmallDisk {
     try? FileManager.default.removeItem(at: directory)
   }
 
-  /// Starts the process that has the disk; with a store, that is `$c` there.
+  /// Starts the process that has the disk; a store, if given, is `$c` there.
   package func start(store: String? = nil) throws -> ScriptedHost {
     // As root a mount namespace is enough; other users also need a user namespace.
     let namespaces = getuid() == 0 ? ["--mount"] : ["--mount", "--map-root-user"]
@@ -68,7 +68,7 @@ package final class SmallDisk {
   }
 }
 
-/// Two people in one process: one whose store is on a small disk, and one who receives their messages.
+/// Two people in one process: one with a store on a small disk, and one who receives their messages.
 package final class DiskNight {
   private let host: ScriptedHost
   private let contact: Int64
@@ -108,7 +108,7 @@ package final class DiskNight {
     return items.compactMap { $0["content"]?["msgContent"]?["text"]?.stringValue }
   }
 
-  /// The other side has these, in this order, and each once.
+  /// The other side has these, in this order, each once.
   package func expectReceived(_ expected: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     try awaitThat("they have arrived", file: file, line: line) { try texts(of: "b").count >= expected.count }
     for name in ["b", "c"] {

@@ -1,5 +1,5 @@
 extension Schema {
-  /// Placeholders in the ledger, and further attempts at what did not open.
+  /// Placeholders in the ledger, and retries of messages that did not open.
   static let announcements = """
     -- How often it was tried again to open what is in quarantine.
     ALTER TABLE ledger ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;

@@ -1,4 +1,4 @@
-/// Messages that change after they were sent: edits, deletions, reactions, receipts, and messages that disappear.
+/// Messages that change after being sent: edits, deletions, reactions, receipts, and messages that disappear.
 extension Schema {
   static let changes = """
     ALTER TABLE items ADD COLUMN edited INTEGER NOT NULL DEFAULT 0;
@@ -56,8 +56,8 @@ extension Schema {
     ALTER TABLE items ADD COLUMN sent_moment INTEGER;
     """
 
-  /// What the user had not finished when its contact left, or was deleted without the messages, was kept. Its time begins with its last
-  /// change; see `markedDisappearing`.
+  /// Messages that the user had not finished when their contact left, or was deleted without the messages, used to be
+  /// kept. Their time begins with their last change; see `markedDisappearing`.
   static let unfinishedMessages = """
     CREATE INDEX items_unfinished ON items (contact_id) WHERE live = 1 AND sent = 1;
     UPDATE items SET delete_at = updated_at + ttl * 1000, delete_boot = '', delete_moment = 0
@@ -68,8 +68,8 @@ extension Schema {
       SELECT 1 FROM connections WHERE connections.contact_id = items.contact_id AND status <> 'left');
     """
 
-  /// What was marked as deleted before its time began was kept. The time begins with the mark; `continueDisappearing` takes it for one of an
-  /// earlier boot, and computes the moment at which it ends.
+  /// Messages marked as deleted before their time began used to be kept. The time begins with the mark;
+  /// `continueDisappearing` takes it for a time from an earlier boot, and computes the moment at which it ends.
   static let markedDisappearing = """
     UPDATE items SET delete_at = deleted_at + ttl * 1000, delete_boot = '', delete_moment = 0
     WHERE deleted_at IS NOT NULL AND ttl IS NOT NULL AND delete_at IS NULL;

@@ -1,5 +1,5 @@
 extension Schema {
-  /// What the user sets for one contact, or for one invitation.
+  /// The user's settings for one contact, or for one invitation.
   static let contactSettings = """
     -- The name that the user gives; empty for none.
     ALTER TABLE contacts ADD COLUMN local_alias TEXT NOT NULL DEFAULT '';

@@ -1,4 +1,4 @@
-/// The first tables, and what was added to them one by one.
+/// The first tables, and the later additions to them.
 extension Schema {
   static let first = """
     CREATE TABLE settings (

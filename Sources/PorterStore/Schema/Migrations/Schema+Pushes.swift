@@ -1,4 +1,4 @@
-/// What one push writes and reads is in few pages, and few tables are read before it.
+/// Reduces the pages that a push reads and writes, and the tables read before it.
 extension Schema {
   static let pushes = """
     -- One row: the key that authenticates messages between processes, and the highest numbers of items and of the ledger's
@@ -117,7 +117,7 @@ extension Schema {
     CREATE INDEX items_disappearing ON items (delete_moment) WHERE delete_at IS NOT NULL;
     """
 
-  /// Of tables that are small, or rarely looked into in this way.
+  /// On tables that are small, or rarely searched this way.
   static let fewerIndexes = """
     DROP INDEX users_active;
     DROP INDEX connections_user;

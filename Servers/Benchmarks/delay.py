@@ -1,11 +1,11 @@
-"""Measures how long an accepted message takes to the push service, through porter-relay and porter-push: `make bench-delay`.
+"""Measures how long an accepted message takes to reach the push service, through porter-relay and porter-push: `make bench-delay`.
 
-From the relay's answer to the sender until a stand-in for Apple's service has the whole request. The device's token is registered
-and verified by the library; the others are copies of it, each with a mailbox of its own, as the file of an app that sleeps has it.
-Messages have 1,000 bytes and a signature. `delay-load` sends them and takes the pushes; a device has one message under way at a time.
+From the relay's answer to the sender until a stand-in for Apple's service has the whole request. The library registers and verifies
+the device's token; the other devices are copies of it, each with its own mailbox, as in the file of a sleeping app.
+Messages have 1,000 bytes and a signature. `delay-load` sends them and takes the pushes; a device has one message in flight at a time.
 
-Each run begins with files of its own, and finds the greatest load first: messages are sent as fast as devices and connections are
-free. Then they come at half of that, spaced by chance. RATE sets the second load instead. The figures of all runs are printed.
+Each run starts with fresh files, and first finds the maximum load: messages are sent as fast as devices and connections become
+free. Then they come at half that rate, at random intervals. RATE sets the second load instead. The figures of all runs are printed.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "3"))
 WARM_UP, GREATEST, DURATION = 3, float(os.environ.get("GREATEST", "10")), float(os.environ.get("DURATION", "25"))
 RATE = float(os.environ.get("RATE", "0"))
 CONNECTIONS = 64
-# Of one device: a mailbox keeps 128.
+# For one device: a mailbox keeps 128 messages.
 REQUESTS = 120
 LOAD = os.environ.get("PORTER_DELAY_LOAD", str(ROOT / "Servers/.build/debug/delay-load"))
 # Subscriptions that porter-push checks in one exchange after its start.
@@ -46,7 +46,7 @@ def push_settings(folder: Path, relay: support.Relay, port: int) -> dict[str, st
 
 
 async def register(folder: Path, address: str, link: str, apple: test_apns.Apple) -> None:
-    """A device whose token is active and whose app is closed. The message shows that its mailbox is watched."""
+    """Sets up a device whose token is active and whose app is closed. The message shows that its mailbox is watched."""
     from nightporter import Controller
 
     async with Controller(f"{folder}/alice", relay=address) as alice, Controller(f"{folder}/bob", relay=address) as bob:
@@ -64,7 +64,7 @@ async def register(folder: Path, address: str, link: str, apple: test_apns.Apple
 
 
 def template(folder: Path) -> None:
-    """The files of both programs with one device, and the keys of the stand-in."""
+    """Creates the files of both programs with one device, and the stand-in's keys."""
     folder.mkdir()
     apple = test_apns.Apple(str(folder))
     relay = support.Relay(str(folder / "data"))
@@ -81,14 +81,14 @@ def template(folder: Path) -> None:
 
 
 def fill(source: Path, folder: Path) -> None:
-    """Copies of the device, and signed requests of a sender to each."""
+    """Makes copies of the device, and a sender's signed requests to each."""
     files = ServerFiles(source, folder, TOKENS)
     for name in ("key.pem", "certificate.pem", "AuthKey.p8", "server.pem", "server.key"):
         shutil.copy(source / name, folder / name)
     sender = SigningKey.generate()
     with closing(sqlite3.connect(files.relay)) as store, store:
         store.execute("UPDATE mailbox SET sender = randomblob(24), sender_key = ? WHERE number <= ?", (bytes(sender.verify_key), TOKENS))
-        # The app of the first device listens no more.
+        # The first device's app no longer listens.
         store.execute("DELETE FROM subscription WHERE mailbox = 1")
         senders = dict(store.execute("SELECT number, sender FROM mailbox WHERE number <= ?", (TOKENS,)))
     with closing(sqlite3.connect(files.state)) as store:
@@ -100,7 +100,7 @@ def fill(source: Path, folder: Path) -> None:
 
 
 def request(mailbox: protocol.Mailbox) -> bytes:
-    """What differs in each: its correlation, its attempt and its signature."""
+    """The parts that differ between requests: correlation, attempt and signature."""
     attempt = protocol.identifier()
     whole = protocol.send(mailbox, bytes([7]) * 1_000, attempt, notify=True)
     return whole[1:25] + attempt + whole[26:90]

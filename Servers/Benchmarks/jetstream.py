@@ -1,8 +1,8 @@
-"""Measures porter-relay on JetStream beside its own back end, and beside publishes through libnats to the same nodes, in one run:
+"""Measures porter-relay on JetStream against its own back end, and against publishes through libnats to the same nodes, in one run:
 `make bench-jetstream`.
 
-Messages have 1,000 bytes. A send is two publishes that wait for each other: the body, and the mailbox's record. Rows are measured in turn;
-the best of each counts. `nodes` is the processor time of all nodes for each message: another load of the machine changes it less.
+Messages have 1,000 bytes. A send is two publishes, one after the other: the body, and the mailbox's record. Rows are measured in turn;
+the best of each counts. `nodes` is the processor time of all nodes per message, which depends less on the machine's other load.
 """
 
 import json
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/peers"))
 from tests import nats, protocol, support  # noqa: E402
 
 COUNT = int(os.environ.get("COUNT", "6000"))
-# That share the sends of a row; 0: one for each hundred sends.
+# The mailboxes that share a row's sends; 0: one for each hundred sends.
 MAILBOXES = int(os.environ.get("MAILBOXES") or 0)
 PARTITIONS = os.environ.get("PARTITIONS") or "1"
 LOAD = os.environ["PORTER_RELAY_LOAD"]
@@ -30,13 +30,13 @@ def resident(pid: int) -> float:
 
 
 def processor_time(pid: int) -> float:
-    """In seconds, of a process."""
+    """A process's processor time in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(cluster: nats.Cluster, *arguments: str) -> dict:
-    """What it measured, and the nodes' processor time for each message, in µs."""
+    """Runs a program; returns its results, with the nodes' processor time per message in µs."""
     def spent() -> float:
         return sum(processor_time(node.process.pid) for node in cluster.nodes)
 

@@ -1,5 +1,5 @@
 /* Publishes messages of 1,000 bytes to a stream as fast as they are acknowledged, like `nats bench --js`, over libnats:
-   nats-publish URL STREAM REPLICAS COUNT WINDOW. Makes the stream and deletes it. Prints one JSON object. */
+   nats-publish URL STREAM REPLICAS COUNT WINDOW. Creates the stream and deletes it. Prints one JSON object. */
 
 #include <nats/nats.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
-"""How fast porter-push sends to APNs: beside h2load, which sends the same requests to the same nghttpd, in one run. `make bench-providers`.
+"""Measures how fast porter-push sends to APNs, against h2load sending the same requests to the same nghttpd, in one run: `make bench-providers`.
 
-nghttpd is the C server of nghttp2. Both senders have one connection, as many streams as it allows, and TLS; a body is 3.8 KB. They
-take turns, and the median of the rounds counts. Pushes per second and core are those per second of the sender's processor time.
+nghttpd is nghttp2's C server. Both senders have one connection, as many streams as it allows, and TLS; a body is 3.8 KB. They
+take turns, and the median of the rounds counts. Pushes per second and core are per second of the sender's processor time.
 """
 
 import json
@@ -66,7 +66,7 @@ def children() -> float:
 
 
 def ours(folder: str, port: int) -> tuple[float, float]:
-    """Pushes a second, and pushes a second of processor time."""
+    """Pushes per second, and per second of processor time."""
     words = [os.environ["PORTER_PUSH_LOAD"], str(port), "certificate.pem", "AuthKey.p8", str(COUNT), str(STREAMS)]
     result = json.loads(subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True).stdout)
     assert result["refused"] == 0, result

@@ -1,6 +1,6 @@
-"""Measures porter-relay beside its own back end and beside plain SQLite, in one run: `make bench-relay`.
+"""Measures porter-relay against its own back end and against plain SQLite, in one run: `make bench-relay`.
 
-Every message has 1,000 bytes and is durable when it is answered. Rows are measured in turn, three times; the best of each counts.
+Every message has 1,000 bytes and is durable when answered. Rows are measured in turn, three times; the best of each counts.
 """
 
 import json
@@ -21,7 +21,7 @@ LOAD = os.environ["PORTER_RELAY_LOAD"]
 
 
 def mailboxes(folder: str, count: int) -> str:
-    """A file with the senders' identifiers of new mailboxes."""
+    """Creates mailboxes; returns a file with their sender identifiers."""
     relay = support.Relay(folder)
     client = support.HTTP1(relay.port)
     person = protocol.Client(client.exchange)
@@ -35,7 +35,7 @@ def mailboxes(folder: str, count: int) -> str:
 
 
 def plain(folder: str, count: int) -> dict:
-    """One row, one commit, one sync: what SQLite does on this disk."""
+    """One row, one commit, one sync: SQLite's own speed on this disk."""
     database = sqlite3.connect(folder + "/plain.db", isolation_level=None)
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=FULL")

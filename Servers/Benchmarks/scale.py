@@ -1,7 +1,7 @@
 """Measures porter-push with many tokens and ten times as many subscriptions in SQLite: `make bench-scale`.
 
-How long it takes to start, how much memory it has, and how fast it pushes, while it checks each subscription with its relay, as after
-each start. The files are made in SQL; FOLDER says where, TOKENS how many.
+How long it takes to start, how much memory it uses, and how fast it pushes, while it checks each subscription with its relay, as after
+every start. The files are created in SQL; FOLDER sets the place, TOKENS the number of tokens.
 """
 
 import os
@@ -27,7 +27,7 @@ PUSH, SERVER, PROVIDER = (Path(os.environ[name]).resolve() for name in ("PORTER_
 
 
 def memory(pid: int, name: str) -> float:
-    """Megabytes."""
+    """A figure from the process's status, in megabytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.findall(rf"{name}:\s+(\d+)", status)[0]) * 1024 / 1e6
 
@@ -46,12 +46,12 @@ class Push:
                 "--operators=127.0.0.1:0", "--log-level=warning",
             ],
             cwd=files.folder, stdout=subprocess.PIPE, text=True)
-        # Its link: it serves, and the relay has been reached.
+        # The link shows that it serves, and has reached the relay.
         assert self.process.stdout.readline().startswith("ntf:")
         self.start = time.monotonic() - began
 
     def rate(self, number: int) -> float:
-        """Messages a second, of a backlog."""
+        """Messages per second, from a backlog."""
         self.files.make_due("message", number)
         self.provider.ask(str(BACKLOG))
         with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as sender:

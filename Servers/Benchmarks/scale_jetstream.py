@@ -1,7 +1,7 @@
-"""Measures what pushes cost in a bucket with few and with many tokens, on one node of NATS: `make bench-scale-jetstream`.
+"""Measures the cost of pushes in a bucket with few and with many tokens, on one NATS node: `make bench-scale-jetstream`.
 
-TOKENS says how many, with ten times as many subscriptions, which share RECORDS records. Records are put into the streams as a server stores them,
-with random contents; then `store-load` does to them what pushes do. Says what a node's memory is, and how long it takes to start.
+TOKENS sets the number, with ten times as many subscriptions, which share RECORDS records. Records are put into the streams in a server's format,
+with random contents; then `store-load` works on them as pushes do. Reports a node's memory, and how long it takes to start.
 """
 
 import json
@@ -20,9 +20,9 @@ SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
 PUSHES = int(os.environ.get("PUSHES", "6400"))
 BATCH = int(os.environ.get("BATCH", "64"))
 LOAD = os.environ["PORTER_STORE_LOAD"]
-# For how long a server works before it is measured. What it replaces is deleted after 5 seconds, and it knows the versions of the last 10.
+# How long a server works before it is measured. Replaced versions are deleted after 5 seconds, and it remembers the versions of the last 10.
 WARM_UP = int(os.environ.get("WARM_UP", "15"))
-# WatcherIndex.swift has how many a cluster has, and what an entry takes.
+# WatcherIndex.swift defines a cluster's number of records, and the size of an entry.
 RECORDS = int(os.environ.get("RECORDS", str(1 << 18)))
 ENTRY = 56
 # A document with ten subscriptions, a device's record with one token.
@@ -32,13 +32,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def memory(node: nats.Node, name: str = "VmRSS") -> int:
-    """Megabytes."""
+    """A node's memory in megabytes."""
     status = Path(f"/proc/{node.process.pid}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1]) // 1000
 
 
 def processor(node: nats.Node) -> float:
-    """Seconds."""
+    """A node's processor time in seconds."""
     fields = Path(f"/proc/{node.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -47,7 +47,7 @@ def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> No
     connection = nats.Connection(node)
     payload = os.urandom(size)
     subject = f"HPUB $KV.porter_push_{bucket}.".encode() + name
-    # As JetStream+Records.swift has them. A new record names a message of five seconds before, which is LATELY earlier.
+    # As in JetStream+Records.swift. A new record names a message from five seconds before, which is LATELY earlier.
     headers = b"NATS/1.0\r\nPorter-Replaces: 0\r\nPorter-Follows: %d\r\nPorter-Writer: 2mf8jq0x7vkz1\r\n\r\n"
 
     def record(number: int) -> bytes:
@@ -56,13 +56,13 @@ def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> No
 
     for start in range(0, count, 2_000):
         connection.socket.sendall(b"".join(record(number) for number in range(start, min(count, start + 2_000))))
-        # Otherwise the node would have to put aside what it has not stored yet.
+        # Otherwise the node would have to queue what it has not stored yet.
         connection.request(f"$KV.porter_push_{bucket}.probe")
     connection.close()
 
 
 def load(cluster: nats.Cluster, tokens: int, pushes: int, records: int) -> dict:
-    """What `store-load` says, and what the node took for it, in µs of its processor for each push."""
+    """The report of `store-load`, with the node's processor time per push, in µs."""
     arguments = [cluster.address, *map(str, (tokens, SIZES["tokens"], pushes, BATCH, records, WARM_UP))]
     with subprocess.Popen([LOAD, *arguments], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// The devices, each with one message under way at a time: that is how a push is matched with its message. Used by the threads of
-/// the sender and of the push service.
+/// The devices, each with one message under way at a time, so that a push can be matched with its message. Used by the
+/// threads of the sender and of the push service.
 final class Messages: Sendable {
-  /// Of a mailbox's sender: an identifier, and the parts of requests that were signed before.
+  /// A mailbox's sender: an identifier, and the parts of requests signed in advance.
   private struct Device {
     let sender: ArraySlice<UInt8>
     var requests: ArraySlice<UInt8>
@@ -14,7 +14,7 @@ final class Messages: Sendable {
   }
 
   struct Sample {
-    /// From the answer to the sender, and from the moment at which the message was to be sent.
+    /// From the answer to the sender, and from the moment at which the message should have been sent.
     let delay: Int64
     let whole: Int64
     let pushed: NIODeadline
@@ -25,14 +25,14 @@ final class Messages: Sendable {
     var sent = 0
     /// Answers other than `done`.
     var refused = 0
-    /// Pushes to a device without a message under way, and to none of the devices.
+    /// Pushes to a device without a message under way, and to unknown devices.
     var repeated = 0
     var unknown = 0
   }
 
   private struct State {
     var devices: [Device] = []
-    /// In the order in which they became so.
+    /// In the order in which they became idle.
     var idle = CircularBuffer<Int>()
     var counts = Counts()
     var isShort = false
@@ -43,14 +43,14 @@ final class Messages: Sendable {
     let bytes: [UInt8]
   }
 
-  /// Of the identifier of a device, of a mailbox, and of a request's correlation, attempt and signature.
+  /// The sizes of a device's identifier, a mailbox's, and a request's correlation, attempt and signature.
   private static let sizes = (device: 32, sender: 24, request: 24 + 24 + 64)
 
   private let numbers: [UInt64: Int]
   private let state: Mutex<State>
   private let body = [UInt8](repeating: 7, count: 1_000)
 
-  /// `bytes` is, for each device, its identifier, its mailbox's sender identifier, and `each` signed requests.
+  /// For each device, `bytes` has its identifier, its mailbox's sender identifier, and `each` signed requests.
   init(_ bytes: [UInt8], each: Int) {
     let sizes = Self.sizes
     let size = sizes.device + sizes.sender + each * sizes.request
@@ -65,7 +65,7 @@ final class Messages: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Nil if each device has a message under way, or has had all of its own: then `pushed` says when that is over.
+  /// Nil if each device has a message under way or has used up its own: then `pushed` reports when that is over.
   func next(due: NIODeadline) -> Request? {
     state.withLock { state in
       guard let number = state.idle.popFirst() else {
@@ -91,7 +91,7 @@ final class Messages: Sendable {
     }
   }
 
-  /// `device`: the first 8 bytes of its identifier. True if the sender waits for a device.
+  /// `device`: the first 8 bytes of its identifier. True if the sender is waiting for a device.
   func pushed(_ device: UInt64, at now: NIODeadline) -> Bool {
     state.withLock { state in
       guard let number = numbers[device] else {
@@ -122,7 +122,7 @@ final class Messages: Sendable {
 
   var underWay: Int { state.withLock { state in state.counts.sent - state.counts.samples.count } }
 
-  /// Since this was last asked.
+  /// The counts since the last call.
   func takeCounts() -> Counts {
     state.withLock { state in
       defer { state.counts = Counts() }

@@ -4,18 +4,18 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// Takes each push that comes, as Apple's service does one that it accepts. One connection, by its frames: a channel for each
-/// stream would take most of its time.
+/// Takes each push that arrives, like an accepting Apple service. One connection, handled by its frames: a channel for
+/// each stream would take most of its time.
 final class PushSink: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 
-  /// What may be on its way; each push has 4 KB.
+  /// The limit on data under way; each push has 4 KB.
   private static let window = 1 << 24
 
   private let messages: Messages
   private let onShortage: @Sendable () -> Void
-  /// The devices of requests that are not complete.
+  /// The devices of incomplete requests.
   private var streams: [HTTP2StreamID: UInt64] = [:]
   private var taken = 0
 
@@ -56,7 +56,7 @@ final class PushSink: ChannelInboundHandler {
     context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: nil)
   }
 
-  /// Listens on a free port, which it returns.
+  /// Listens on a free port, and returns it.
   static func serve(
     _ messages: Messages, certificate: String, key: String, on group: any EventLoopGroup,
     onShortage: @escaping @Sendable () -> Void

@@ -13,13 +13,13 @@ import NIOSSL
 enum Pace {
   /// As soon as a connection and a device are free.
   case flood
-  /// By chance, so many a second: messages of many people are not spaced evenly.
+  /// At random, this many a second: messages of many people are not evenly spaced.
   case rate(Double)
 }
 
-/// Sends messages to the relay over its connections. Belongs to its event loop.
+/// Sends messages to the relay over its connections. Confined to its event loop.
 final class Sender {
-  /// After its time is over it waits so long for pushes that are missing.
+  /// How long it waits for missing pushes after its time is over.
   private static let patience = TimeAmount.seconds(30)
 
   private let loop: any EventLoop
@@ -27,7 +27,7 @@ final class Sender {
   private var idle: [RelayConnection] = []
   private var pace = Pace.flood
   private var end = NIODeadline.distantPast
-  /// Those that wait for a connection or a device.
+  /// Messages waiting for a connection or a device.
   private var due = CircularBuffer<NIODeadline>()
   private var next = NIODeadline.distantPast
 
@@ -69,7 +69,7 @@ final class Sender {
     _ = loop.scheduleTask(deadline: next) { bound.value.tick() }
   }
 
-  /// Sends what can be sent now.
+  /// Sends everything that can be sent now.
   func pump() {
     while let connection = idle.last {
       let moment: NIODeadline
@@ -133,7 +133,7 @@ final class RelayConnection: ChannelInboundHandler {
 }
 
 extension Sender {
-  /// Connects, on a loop of its own.
+  /// Connects, on the given loop.
   static func connect(
     to port: Int, _ messages: Messages, connections: Int, on loop: any EventLoop
   ) throws -> NIOLoopBound<Sender> {

@@ -1,9 +1,9 @@
-// Sends messages to a relay, and takes the pushes that they lead to in the place of Apple's service, in one process and by one
-// clock: `delay-load RELAY-PORT REQUESTS EACH CERTIFICATE KEY CONNECTIONS`. REQUESTS has so many signed requests for EACH device, as
-// delay.py writes them.
+// Sends messages to a relay, and takes the resulting pushes in place of Apple's service, in one process and with one
+// clock: `delay-load RELAY-PORT REQUESTS EACH CERTIFICATE KEY CONNECTIONS`. REQUESTS has EACH signed requests per
+// device, as written by delay.py.
 //
-// Prints the port for pushes. A line on standard input, `flood SECONDS` or `pace RATE SECONDS`, is answered by one JSON object when
-// all that was sent is answered and pushed. Ends with standard input.
+// Prints the port for pushes. A line on standard input, `flood SECONDS` or `pace RATE SECONDS`, is answered with one
+// JSON object once everything sent has been answered and pushed. Ends with standard input.
 
 import NIOCore
 import NIOPosix
@@ -27,7 +27,7 @@ func bytes(of path: String) -> [UInt8] {
   }
 }
 
-/// Of the loop's thread, in seconds.
+/// The processor time of the loop's thread, in seconds.
 func processorTime(of loop: any EventLoop) throws -> Double {
   try loop.submit {
     var time = timespec()
@@ -36,7 +36,7 @@ func processorTime(of loop: any EventLoop) throws -> Double {
   }.wait()
 }
 
-/// Milliseconds, of each hundredth that a table names, and the longest.
+/// Milliseconds at each percentile that a table names, and the longest.
 func quantiles(_ times: [Int64]) -> String {
   let sorted = times.sorted()
   func part(_ share: Double) -> Double {
@@ -45,7 +45,7 @@ func quantiles(_ times: [Int64]) -> String {
   return "{\"p50\":\(part(0.5)),\"p90\":\(part(0.9)),\"p99\":\(part(0.99)),\"max\":\(part(1))}"
 }
 
-/// A pipe gets it immediately, unlike what is printed.
+/// A pipe gets it immediately, unlike printed output.
 func put(_ text: String) {
   let line = Array("\(text)\n".utf8)
   _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }

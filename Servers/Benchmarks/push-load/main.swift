@@ -1,6 +1,6 @@
-// Sends pushes to a stand-in for APNs as fast as it takes them: `push-load PORT AUTHORITY KEY COUNT STREAMS`, with as many under
-// way as a notification server has. All are for one device, since the stand-in serves a file. Prints one JSON object; its
-// processor time is that of sending, without the start.
+// Sends pushes to a stand-in for APNs as fast as it takes them: `push-load PORT AUTHORITY KEY COUNT STREAMS`, with as
+// many under way as a notification server has. All are for one device, since the stand-in serves a file. Prints one
+// JSON object; its processor time is that of sending, without start-up.
 
 import NIOCore
 import NIOPosix
@@ -33,7 +33,7 @@ final class Load: Sendable {
   init(_ provider: APNsProvider, count: Int, done: EventLoopPromise<Void>) {
     self.provider = provider
     self.count = count
-    // What a message push has: 4 KB of JSON.
+    // The content of a message push: 4 KB of JSON.
     let message = String(repeating: "A", count: 3_700)
     push = ServedPush(
       kind: .message, token: [UInt8](repeating: 0xAA, count: 32), isAlert: true, priority: 10,
@@ -100,7 +100,7 @@ options.authority = arguments[2]
 options.streams = streams
 let provider = try APNsProvider(options) { level, line in if level == "error" { print(line) } }
 let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-// The connection is there, and the token made.
+// The connection is open, and the token created.
 _ = try measure(provider, count: 1_000, on: group.next())
 let result = try measure(provider, count: count, on: group.next())
 try provider.close()

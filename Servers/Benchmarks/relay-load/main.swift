@@ -1,7 +1,7 @@
 // Sends messages as fast as they are accepted: `relay-load http PORT IDS CONNECTIONS COUNT` to a relay over HTTPS,
-// `relay-load file FOLDER IDS CLIENTS COUNT` to the back end that such a relay has, without HTTPS, and `relay-load nats URL IDS
-// CLIENTS COUNT` to that of a relay in a cluster. IDS is a file with the sender identifiers of mailboxes that are not secured, in
-// hexadecimal, one per line. Prints one JSON object.
+// `relay-load file FOLDER IDS CLIENTS COUNT` to the relay's back end without HTTPS, and
+// `relay-load nats URL IDS CLIENTS COUNT` to the back end of a relay in a cluster. IDS is a file with the sender
+// identifiers of unsecured mailboxes, in hexadecimal, one per line. Prints one JSON object.
 
 import NIOCore
 import NIOPosix
@@ -23,7 +23,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Hands out the requests and takes the times.
+/// Hands out the requests and measures the times.
 final class Work: Sendable {
   private struct State {
     var next = 0
@@ -41,7 +41,7 @@ final class Work: Sendable {
     self.count = count
   }
 
-  /// Nil if all were handed out.
+  /// Nil once all have been handed out.
   func next() -> [UInt8]? {
     let number = state.withLock { state -> Int? in
       guard state.next < count else { return nil }
@@ -101,7 +101,7 @@ final class Sender: ChannelInboundHandler {
     guard let end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return }
     let length = Self.length(received[..<end])
     guard received.count >= end + length else { return }
-    // One that was refused has another length.
+    // A refusal has a different length.
     work.note(.now() - began, isDone: length == 26 && received[end + 25] == 1)
     received.removeAll(keepingCapacity: true)
     send(context)
@@ -134,7 +134,7 @@ func overHTTP(port: Int, _ work: Work, connections: Int) throws -> TimeAmount {
   return time
 }
 
-/// Each client sends its next request when the one before was answered.
+/// Each client sends its next request once the previous one has been answered.
 func toBackEnd(_ backEnd: any RelayBackEnd, _ work: Work, clients: Int) -> TimeAmount {
   let active = Mutex(clients)
   @Sendable func send() {
@@ -163,7 +163,7 @@ func file(_ folder: String) throws -> any RelayBackEnd {
     admit: { _ in true }, onNews: { _ in })
 }
 
-/// That of the relay which has made the streams.
+/// The back end of the relay that has created the streams.
 func cluster(_ servers: String) throws -> any RelayBackEnd {
   #if JetStream
     JetStreamBackEnd(

@@ -1,7 +1,9 @@
-// Does to the shared state in a cluster what pushes do to it, without a relay and a provider:
-// `store-load URL TOKENS SIZE PUSHES BATCH RECORDS SECONDS`. TOKENS is how many there are, by names that `scale_jetstream.py` gives them, and RECORDS how
-// many have their subscriptions; 0 only makes the streams. A batch is what a server does at a time: it reads the records of as many notifiers and their tokens, stores the tokens, adds their pushes, takes those,
-// reads the tokens again, stores them once more, and ends the pushes. Does so for SECONDS first, prints `ready`, and then one JSON object of PUSHES more.
+// Puts the load of pushes on a cluster's shared state, without a relay and a provider:
+// `store-load URL TOKENS SIZE PUSHES BATCH RECORDS SECONDS`. TOKENS is the number of tokens, named by
+// `scale_jetstream.py`, and RECORDS the number of records with their subscriptions; 0 only creates the streams. A batch
+// is a server's unit of work: it reads the records of as many notifiers and their tokens, stores the tokens, adds their
+// pushes, takes those, reads the tokens again, stores them once more, and ends the pushes. Does so for SECONDS first,
+// prints `ready`, and then one JSON object for PUSHES more.
 
 import Foundation
 import PorterServer
@@ -35,7 +37,7 @@ import PorterTelemetry
 
     func push(_ numbers: [Int]) throws {
       let keys = numbers.map { key(.tokens, $0) }
-      // Those of other notifiers are in the same records.
+      // Subscriptions of other notifiers are in the same records.
       let watchers = Set(numbers.map { _ in Int.random(in: 0..<records) })
       _ = try read(watchers.map { SharedKey(.subscriptions, String($0)) })
       try change(keys)
@@ -45,7 +47,7 @@ import PorterTelemetry
       try store.end(taken)
     }
 
-    /// Pushes as many tokens, and says how long that took, without what failed before, and how often it failed.
+    /// Pushes to this many tokens; returns how long that took, without earlier failures, and how often it failed.
     func pushes(_ batch: Int) throws -> (duration: Duration, failures: Int) {
       var failures = 0
       while true {
@@ -56,7 +58,7 @@ import PorterTelemetry
           try push(Array(numbers))
           return (ContinuousClock.now - begin, failures)
         } catch {
-          // On a busy machine one may not be answered in time, as a server tries again.
+          // On a busy machine a call may not be answered in time; a server tries again too.
           failures += 1
           guard failures < 1_000 else { throw error }
           Thread.sleep(forTimeInterval: 0.1)
@@ -80,7 +82,8 @@ import PorterTelemetry
       _ = try store.records([SharedKey(.settings, "identity")])
       return
     }
-    // Until what it replaces is deleted as fast as it is stored, and its followers know as much as they ever do.
+    // Until replaced versions are deleted as fast as new ones are stored, and the followers know as much as they ever
+    // will.
     let end = ContinuousClock.now + .seconds(numbers[5])
     while ContinuousClock.now < end { _ = try load.pushes(batch) }
     FileHandle.standardOutput.write(Data("ready\n".utf8))

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The contents of `memory` as memory from malloc(); 0 or -1. */
+/* Copies the contents of `memory` into memory from malloc(). Returns 0 or -1. */
 static int take(BIO *memory, char **text, size_t *length) {
   char *contents = NULL;
   long count = BIO_get_mem_data(memory, &contents);
@@ -34,7 +34,7 @@ static int add_extension(X509 *certificate, int kind, const char *value) {
   return added == 1 ? 0 : -1;
 }
 
-/* Only letters, digits, '.', '-' and ':' (of an IPv6 address): nothing that means something in an extension's text. */
+/* Only letters, digits, '.', '-' and ':' (for IPv6 addresses): nothing with a meaning in an extension's text. */
 static int is_name(const char *name) {
   size_t length = strlen(name);
   if (length == 0 || length > 200) return 0;

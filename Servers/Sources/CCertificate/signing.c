@@ -14,7 +14,7 @@ static int is_p256(EVP_PKEY *key) {
          strcmp(group, "prime256v1") == 0;
 }
 
-/* A signature in DER as the two numbers that it has; 0 or -1. */
+/* Splits a DER signature into its two numbers. Returns 0 or -1. */
 static int unpack(const unsigned char *encoded, size_t length, uint8_t signature[64]) {
   ECDSA_SIG *numbers = d2i_ECDSA_SIG(NULL, &encoded, (long)length);
   if (numbers == NULL) return -1;
@@ -24,13 +24,13 @@ static int unpack(const unsigned char *encoded, size_t length, uint8_t signature
   return is_done ? 0 : -1;
 }
 
-/* 0 with a P-256 key; 1 if `key` is not a private key in PEM, 2 if it is one of another kind, -1 without memory. */
+/* Returns 0 for a P-256 key; 1 if `key` is not a private key in PEM, 2 if of another kind, -1 if out of memory. */
 static int read_key(const char *key, size_t key_length, EVP_PKEY **read) {
   *read = NULL;
   if (key_length > INT_MAX) return 1;
   BIO *memory = BIO_new_mem_buf(key, (int)key_length);
   if (memory == NULL) return -1;
-  /* With a password, which nothing is encrypted with: without one it would ask at the terminal. */
+  /* With a dummy password: without one, it would prompt at the terminal. */
   char none[] = "";
   *read = PEM_read_bio_PrivateKey(memory, NULL, NULL, none);
   BIO_free(memory);

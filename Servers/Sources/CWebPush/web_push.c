@@ -31,7 +31,7 @@ static EVP_PKEY *from_parts(const uint8_t point[WEB_PUSH_KEY], const BIGNUM *own
   return key;
 }
 
-/* Of a private key; its point is computed. */
+/* Creates a key from its private half; the point is computed. */
 static EVP_PKEY *from_private(const uint8_t own[WEB_PUSH_PRIVATE]) {
   EVP_PKEY *key = NULL;
   uint8_t point[WEB_PUSH_KEY];
@@ -75,7 +75,7 @@ static int hash(const uint8_t *key, size_t key_length, const uint8_t *bytes, siz
   return HMAC(EVP_sha256(), key, (int)key_length, bytes, length, result, &count) != NULL && count == HASH;
 }
 
-/* One block of HKDF's second step: all that is needed here is no longer. `name` with its NUL. */
+/* HKDF's second step, one block only: no output here is longer. `length` includes the NUL of `name`. */
 static int expand(const uint8_t key[HASH], const char *name, size_t length, uint8_t result[HASH]) {
   uint8_t info[40];
   memcpy(info, name, length);
@@ -165,7 +165,7 @@ static int decrypt(const struct keys *keys, const uint8_t *bytes, size_t length,
   return is_done;
 }
 
-/* The text's length, without its padding; -1 if there is no delimiter of a last record. */
+/* Returns the text's length without its padding; -1 if there is no delimiter of a last record. */
 static long strip(const uint8_t *text, size_t length) {
   while (length > 0 && text[length - 1] == 0) length--;
   return length > 0 && text[length - 1] == 2 ? (long)length - 1 : -1;

@@ -4,7 +4,7 @@ import PorterPushClient
 import PorterServer
 import PorterTLS
 
-/// APNs' requests and answers.
+/// APNs requests and answers.
 final class APNsDialect: PushDialect {
   private let options: APNsOptions
   private var token: RenewedToken
@@ -12,7 +12,7 @@ final class APNsDialect: PushDialect {
   init(_ options: APNsOptions) {
     self.options = options
     let (key, keyID, teamID) = (options.key, options.keyID, options.teamID)
-    // Apple accepts one for an hour, and refuses providers that renew it more often than every 20 minutes.
+    // Apple accepts a token for an hour, and refuses providers that renew it more often than every 20 minutes.
     token = RenewedToken(renewal: .minutes(40), shortestLife: .minutes(20)) { seconds in
       key.token(header: #"{"alg":"ES256","kid":"\#(keyID)"}"#, claims: #"{"iss":"\#(teamID)","iat":\#(seconds)}"#)
     }
@@ -25,7 +25,7 @@ final class APNsDialect: PushDialect {
       "apns-topic": options.topic, "apns-push-type": push.isAlert ? "alert" : "background",
       "apns-priority": "\(push.priority)", "apns-expiration": "\(clock.seconds + push.kind.life)",
     ]
-    // Long, and the same in all: the peer keeps it in its table.
+    // Long, and the same in all requests: the peer keeps it in its table.
     headers.add(name: "authorization", value: "bearer \(token)", indexing: .indexable)
     if let group = push.kind.collapseID { headers.add(name: "apns-collapse-id", value: group) }
     return .success(PushRequest(headers: headers, body: push.payload, credential: self.token.number))
@@ -38,7 +38,7 @@ final class APNsDialect: PushDialect {
     return "status=\(answer.status) reason=\(answer.knownReason)"
   }
 
-  /// Most of the table is the notification server's own; here is what a sender does by itself.
+  /// Most of the table is the notification server's; here are the cases a sender handles itself.
   func verdict(_ response: PushResponse) -> PushVerdict {
     let answer = PushAnswer(status: response.status, body: response.body)
     switch (answer.status, answer.reason) {
@@ -46,7 +46,7 @@ final class APNsDialect: PushDialect {
     case (403, "InvalidProviderToken"), (403, "MissingProviderToken"), (403, "BadCertificate"),
       (403, "BadCertificateEnvironment"), (429, "TooManyProviderTokenUpdates"):
       return .notNow
-    // One device's pushes are too many.
+    // Too many pushes to one device.
     case (429, _): return .hold(otherwise: .rejected(status: 429))
     case (503, _), (400, "IdleTimeout"): return .newConnection(otherwise: .unreachable)
     case (500...599, _): return .hold(otherwise: .unreachable)
@@ -68,13 +68,13 @@ extension PushAnswer {
     "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
   ]
 
-  /// For the log, which has nothing that comes from outside.
+  /// For the log, which contains nothing that comes from outside.
   var knownReason: String { reason.map { Self.reasons.contains($0) ? $0 : "other" } ?? "none" }
 }
 
 extension ServedPush.Kind {
-  /// How long Apple keeps it for a device that is offline, in seconds: a message as long as a relay does, a wake-up until
-  /// the next one.
+  /// How long Apple keeps the push for a device that is offline, in seconds: a message for as long as a relay does, a
+  /// wake-up until the next one.
   var life: Int64 {
     switch self {
     case .message: 21 * 86_400
@@ -83,8 +83,8 @@ extension ServedPush.Kind {
     }
   }
 
-  /// Of pushes with the same one a device keeps the newest. A message has none: it would replace the notification that an
-  /// earlier one is shown as.
+  /// Of pushes with the same ID, a device keeps the newest. A message has none: it would replace the notification shown
+  /// for an earlier one.
   var collapseID: String? {
     switch self {
     case .message: nil

@@ -1,12 +1,12 @@
 import NIOCore
 import PorterTLS
 
-/// Where pushes are sent, and in whose name.
+/// The destination of pushes, and the identity of their sender.
 public struct APNsOptions: Sendable {
   public enum Environment: String, Sendable, CaseIterable {
     case production, sandbox
 
-    /// What clients call it when they register a token.
+    /// The name clients use when they register a token.
     public var provider: String { self == .production ? "apns_prod" : "apns_dev" }
 
     public var host: String { self == .production ? "api.push.apple.com" : "api.sandbox.push.apple.com" }
@@ -21,12 +21,12 @@ public struct APNsOptions: Sendable {
   public let teamID: String
   /// The app's bundle identifier.
   public let topic: String
-  /// Requests at a time, if the peer allows as many.
+  /// Concurrent requests, if the peer allows as many.
   public var streams = 1_000
   /// For a connection to be ready, for room on it, and for an answer.
   public var timeLimit = TimeAmount.seconds(30)
 
-  /// Throws what is wrong with the key's file or the names.
+  /// Throws a description of the problem with the key's file or the names.
   public init(
     environment: Environment, key path: String, keyID: String, teamID: String, topic: String
   ) throws(APNsError) {
@@ -61,7 +61,7 @@ public struct APNsOptions: Sendable {
   }
 }
 
-/// Why pushes cannot be sent with what is configured.
+/// The reason pushes cannot be sent with this configuration.
 public struct APNsError: Error, Equatable, CustomStringConvertible {
   public let description: String
   init(_ description: String) { self.description = description }

@@ -4,17 +4,17 @@ import NIOSSL
 public import PorterPushClient
 public import PorterServer
 
-/// Sends pushes to Apple's service: one HTTP/2 connection, with as many streams as the peer allows.
+/// Sends pushes to Apple's service over one HTTP/2 connection, with as many streams as the peer allows.
 ///
-/// Pushes that cannot be sent now end as `unreachable`; the notification server keeps them and tries again later.
+/// Pushes that cannot be sent now end as `unreachable`; the notification server keeps them and retries later.
 public final class APNsProvider: PushSender {
   private let client: NIOLoopBound<PushClient>
   private let loop: any EventLoop
   private let group: MultiThreadedEventLoopGroup
-  /// Twice what is under way at the peer, so that streams need not wait for the outcomes to be stored.
+  /// Twice the number under way at the peer, so that streams need not wait for outcomes to be stored.
   public let capacity: Int
 
-  /// `log` gets lines without tokens or contents, each with a level from `debug` to `error`.
+  /// `log` receives lines without tokens or contents, each with a level from `debug` to `error`.
   public init(
     _ options: APNsOptions, clock: any PushClock = SystemPushClock(),
     log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
@@ -48,13 +48,13 @@ public final class APNsProvider: PushSender {
     loop.execute { [client] in client.value.send(push, then) }
   }
 
-  /// Returns when what was sent before has been begun; for tests.
+  /// Returns once everything sent earlier has begun; for tests.
   package func settle() throws {
-    // What is sent is written in a task of its own.
+    // Sent pushes are written in a task of their own.
     for _ in 0..<2 { try loop.submit {}.wait() }
   }
 
-  /// Ends what is under way as `unreachable`, and the thread. Blocks until that is done.
+  /// Ends pushes under way as `unreachable`, and the thread. Blocks until that is done.
   public func close() throws {
     try loop.submit { [client] in client.value.close() }.wait()
     try group.syncShutdownGracefully()

@@ -1,8 +1,8 @@
 import PorterRelayCluster
 import Synchronization
 
-/// Finds out whether signals of another relay were lost. Each relay sends numbered beats on the same connection as its signals, and
-/// what goes over one connection arrives in order: without a gap in the beats nothing between them is missing, either.
+/// Detects lost signals of other relays. Each relay sends numbered beats on the same connection as its signals, and a
+/// connection delivers in order: without a gap in the beats, nothing between them is missing either.
 final class Heartbeat: Sendable {
   private struct Peer {
     var number: UInt64
@@ -37,7 +37,7 @@ final class Heartbeat: Sendable {
       let last = peers[peer]
       peers[peer] = Peer(number: number, heard: now)
       for (name, each) in peers where now - each.heard > Self.memory { peers[name] = nil }
-      // One that is new has sent no signal before its first beat.
+      // A new relay has sent no signal before its first beat.
       guard let last else { return number > 1 }
       return number != last.number + 1
     }

@@ -1,24 +1,27 @@
 import PorterRelayCluster
 import Synchronization
 
-/// Records in a stream that has a subject for each: replaced by compare-and-set, without a message that a replica may have to refuse.
+/// Records in a stream with a subject for each, replaced by compare-and-set without a message that a replica may have
+/// to refuse.
 ///
-/// A message names the one that it replaces. Of several that replace the same one, the first in the stream is valid; who has stored one looks
-/// whether it is, before anything is built on it. So each message that another one replaces was valid, and valid is **the first of
-/// those that replace the latest one**. Those that are replaced, or never were valid, are deleted some seconds later.
+/// A message names the one it replaces. Of several that replace the same one, the first in the stream is valid; after
+/// storing one, a process checks whether its own is the first before building on it. So each replaced message was
+/// valid, and the valid one is **the first of those that replace the latest one**. Messages that were replaced, or
+/// never were valid, are deleted some seconds later.
 ///
-/// A node looks through all that it has between two messages to find those of one subject: a record that was not changed for long would cost the
-/// more the more others there are. So a message also says up to where there is nothing to be found: the leader has compared it with what it had
-/// applied, and that includes what was acknowledged long before (`SettledNumbers`).
+/// To find the messages of one subject, a node scans everything between two of them: the more other records there are,
+/// the more a record that was unchanged for a long time would cost. So a message also names the number up to which
+/// there is nothing to find: the leader has compared it with what it had applied, and that includes what was
+/// acknowledged long before (`SettledNumbers`).
 extension JetStream {
   static let replaces = "Porter-Replaces"
-  /// The process that has stored the version.
+  /// The process that stored the version.
   static let writer = "Porter-Writer"
   private static let follows = "Porter-Follows"
-  /// Nothing that a replacement has to see is deleted, or makes room, within this time.
+  /// Messages that a replacement must see are neither deleted nor displaced within this time.
   private static let patience = Duration.seconds(1)
   private static let mostTries = 8
-  /// A leader applies a message some milliseconds after it has taken it.
+  /// A leader applies a message some milliseconds after accepting it.
   private static let mostLooks = 8
   private static let lookInterval = Duration.milliseconds(10)
   private static let tookTooLong = ClusterFailure("a replacement took too long")
@@ -28,23 +31,25 @@ extension JetStream {
     var sequence: UInt64
     /// 0 if it replaces none.
     var replaced: UInt64
-    /// No other version lies between the one that it replaces and this number, which may be lower than that one's.
+    /// No other version lies between the one it replaces and this number, which may be lower than that version's
+    /// number.
     var settled: UInt64
     var writer: String
 
-    /// Others that replace the same one come after it.
+    /// Others that replace the same version come after this number.
     var start: UInt64 { settled < sequence ? max(replaced, settled) : replaced }
   }
 
   private enum Following {
-    /// There is one, up to this number.
+    /// There is a replacement, up to this number.
     case replacement(UInt64)
-    /// The last message of the subject, which replaces an earlier one, or is the one that was asked for.
+    /// There is none. This is the last message of the subject; it replaces an earlier one, or is the one that was asked
+    /// for.
     case last(Version?)
   }
 
   private enum Refusal {
-    /// It was stored all the same.
+    /// It was stored anyway.
     case stored(UInt64)
     /// Another one was faster.
     case replaced
@@ -52,7 +57,7 @@ extension JetStream {
     case late(UInt64)
   }
 
-  /// The valid version, as the leader of the stream knows it.
+  /// The valid version, according to the stream's leader.
   func newest(_ stream: String, _ subject: String) async throws(ClusterFailure) -> StoredRecord? {
     guard let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#) else { return nil }
     if let recent = followers.versions(stream),
@@ -72,7 +77,7 @@ extension JetStream {
     return valid.map { StoredRecord(bytes: $0.bytes, revision: $0.sequence) }
   }
 
-  /// Stores a record where there is none, or one that was removed. Nil if there is one.
+  /// Stores a record where there is none, or where it was removed. Nil if there is one.
   func add(_ stream: String, _ subject: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64? {
     let settled = settledNumbers.numberWithoutTrouble(stream)
     let found = try await newest(stream, subject)
@@ -80,8 +85,9 @@ extension JetStream {
     return try await replace(stream, subject, bytes, found?.revision ?? 0, settled: settled)
   }
 
-  /// Replaces the version `replaced`, 0 if there must be none, and returns the new one's number. Nil if another one has replaced it.
-  /// `settled`: if there is none, the number up to which all leaders had applied everything before that was found.
+  /// Replaces the version `replaced` (0 if there must be none) and returns the new version's number. Nil if another one
+  /// has replaced it. `settled`: if there is none, the number up to which all leaders had applied everything before the
+  /// absence was found.
   func replace(
     _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64, settled: UInt64 = 0
   ) async throws(ClusterFailure) -> UInt64? {
@@ -94,7 +100,7 @@ extension JetStream {
         (name: Self.replaces, value: String(replaced)), (name: Self.follows, value: String(settled)),
         (name: Self.writer, value: writer),
       ]
-      // The leader alone compares this, and refuses nothing that others may have applied.
+      // Only the leader compares this, and it refuses nothing that others may have applied.
       if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
       guard let stored = try await send(subject, bytes, headers) else {
         switch try await refusal(stream, subject, bytes, replacing: replaced, after: start, last: last) {
@@ -119,7 +125,7 @@ extension JetStream {
     throw ClusterFailure("too many replacements of a record at the same time")
   }
 
-  /// What has become of a version that was refused. It expected `last` to be the newest of its subject.
+  /// The outcome of a refused replacement, which expected `last` to be the newest of its subject.
   private func refusal(
     _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64, after start: UInt64,
     last: UInt64
@@ -131,16 +137,16 @@ extension JetStream {
         guard
           let own = try await ownReplacement(stream, subject, bytes, replacing: replaced, after: start, upTo: end)
         else { return .replaced }
-        // Two nodes believe that they lead.
+        // Two nodes consider themselves the leader.
         settledNumbers.noteTrouble()
         return .stored(own)
       case .last(let version?):
         guard version.sequence > last else { throw ClusterFailure("the leader of \(stream) lags") }
-        // It was made again since. What nodes have undone is replaced all the same.
+        // It was recreated since. A version that nodes have undone is replaced anyway.
         if version.replaced == 0, try await !isThere(replaced, stream, subject) { return .replaced }
         return .late(version.sequence)
       case .last(nil):
-        // It was removed, as far as this leader knows; or the leader has not applied its replacement yet.
+        // It was removed, as far as this leader knows, or the leader has not applied its replacement yet.
         guard try await isThere(replaced, stream, subject) else { return .replaced }
       }
     }
@@ -156,9 +162,9 @@ extension JetStream {
     return stored
   }
 
-  /// The number of the valid replacement if it has these bytes and is this process's; nil if it is another one. A node that led and was cut off gets
-  /// what is published as soon as it is connected again. Until it learns of the new leader it compares with its old state, and its refusal arrives
-  /// before the leader's acknowledgement.
+  /// The number of the valid replacement if it has these bytes and is this process's; nil if it is another one. A
+  /// former leader that was cut off receives what is published as soon as it is reconnected. Until it learns of the new
+  /// leader it compares with its old state, and its refusal arrives before the leader's acknowledgement.
   private func ownReplacement(
     _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64, after start: UInt64,
     upTo end: UInt64
@@ -175,7 +181,7 @@ extension JetStream {
       }
       position = next.sequence
     }
-    // A replacement was seen up to `end`: another node has answered this time.
+    // A replacement was seen up to `end`: a different node has answered this time.
     throw ClusterFailure("the leader of \(stream) lags")
   }
 
@@ -183,7 +189,7 @@ extension JetStream {
     try await get(stream, #"{"seq":\#(sequence)}"#)?.text("subject") == subject
   }
 
-  /// Whether nothing has replaced the same version before this one, which was stored. What comes before `start` has not.
+  /// Whether nothing replaced the same version before this stored one. Nothing before `start` has.
   private func isFirst(
     _ stored: UInt64, _ stream: String, _ subject: String, _ bytes: [UInt8], replacing replaced: UInt64,
     after start: UInt64
@@ -202,8 +208,8 @@ extension JetStream {
     }
   }
 
-  /// Whether it may be deleted though nodes may have undone what they had acknowledged: its number is its own, and what has replaced it is
-  /// there, or a later version that replaces that.
+  /// Whether it may be deleted even if nodes have undone what they had acknowledged: its number is still its own, and
+  /// its replacement, or a later version that replaces that, is present.
   func isOutdated(_ message: OutdatedMessages.Message) async throws(ClusterFailure) -> Bool {
     let (stream, subject) = (message.stream, message.subject)
     guard let stored = try await get(stream, #"{"seq":\#(message.sequence)}"#), stored.text("subject") == subject
@@ -217,7 +223,7 @@ extension JetStream {
       if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
         return true
       }
-      // The last may be one that came late.
+      // The last one may have come late.
       guard let found = try await get(stream, #"{"seq":\#(replacement)}"#), found.text("subject") == subject else {
         return false
       }
@@ -236,11 +242,12 @@ extension JetStream {
     replaced(String(decoding: reply.data("hdrs") ?? [], as: UTF8.self))
   }
 
-  /// Deletes a removed record, some seconds later, and its removal last: without that, an older version that is still there would be the
-  /// record. What is left when this process ends before, or if nodes may have undone the removal, stays.
+  /// Deletes a removed record some seconds later, and its removal last: otherwise an older version that is still
+  /// present would become the record. Messages left when this process ends first, or when nodes may have undone the
+  /// removal, stay.
   func forget(_ stream: String, _ subject: String, removal: UInt64) {
     let begin = ContinuousClock.now
-    // Not with the deadline of the exchange that removed it.
+    // Detached: must not inherit the deadline of the exchange that removed it.
     Task.detached {
       try? await Task.sleep(for: OutdatedMessages.pause)
       do throws(ClusterFailure) {
@@ -250,7 +257,7 @@ extension JetStream {
             stored.data("data")?.isEmpty ?? true
           else { return }
         }
-        // Those that came late would be the record, with the removal gone.
+        // With the removal gone, versions that came late would become the record.
         var last = removal
         while let later = try await version(stream, subject, after: last) {
           if later.replaced > 0, later.replaced < removal { _ = try await delete(stream, later.sequence) }
@@ -259,7 +266,7 @@ extension JetStream {
         var position: UInt64 = 0
         while let first = try await next(stream, subject, after: position), first.revision <= removal {
           _ = try await delete(stream, first.revision)
-          // A node that is cut off may still give it.
+          // A node that is cut off may still return it.
           position = first.revision
         }
       } catch {
@@ -268,11 +275,11 @@ extension JetStream {
     }
   }
 
-  /// Looks whether something has replaced this version.
+  /// Checks whether something has replaced this version.
   private func following(
     _ stream: String, _ subject: String, _ sequence: UInt64
   ) async throws(ClusterFailure) -> Following {
-    // Mostly the last one has, and there is nothing to be looked through.
+    // Usually the last message has, and no scan is needed.
     if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.sequence > sequence,
       last.replaced >= sequence
     {
@@ -281,7 +288,7 @@ extension JetStream {
     return try await following(stream, subject, sequence, from: sequence, upTo: nil)
   }
 
-  /// Looks whether something after `start` has replaced this version before the message `end`, if there is one.
+  /// Checks whether something after `start` and before the message `end`, if given, has replaced this version.
   private func following(
     _ stream: String, _ subject: String, _ sequence: UInt64, from start: UInt64, upTo end: UInt64?
   ) async throws(ClusterFailure) -> Following {
@@ -325,7 +332,7 @@ extension JetStream {
     return nil
   }
 
-  /// The first message of these subjects that comes after this one in the stream.
+  /// The first message of these subjects after this sequence number.
   func next(
     _ stream: String, _ subjects: String, after sequence: UInt64
   ) async throws(ClusterFailure) -> (subject: String, revision: UInt64, isEmpty: Bool)? {
@@ -336,7 +343,7 @@ extension JetStream {
     return (subject, sequence, reply.data("data")?.isEmpty ?? true)
   }
 
-  /// The same with its contents.
+  /// Like `next`, with the message's contents.
   func nextMessage(
     _ stream: String, _ subjects: String, after sequence: UInt64
   ) async throws(ClusterFailure) -> (subject: String, sequence: UInt64, bytes: [UInt8])? {
@@ -348,8 +355,8 @@ extension JetStream {
   }
 }
 
-/// Names of what this process has added to queues within the last minute. Two processes that add the same make it two, which those who take
-/// it recognise.
+/// Names of the items this process added to queues within the last minute. If two processes add the same item, it is
+/// queued twice; takers recognise the duplicate.
 final class RecentNames: Sendable {
   private static let span = Duration.seconds(60)
 

@@ -1,21 +1,21 @@
 import PorterRelayCluster
 import PorterTelemetry
 
-/// JetStream's interface, as far as it is used here. `spec/protocol/relay-cluster.md` says what for.
+/// JetStream's interface, as far as it is used here. `spec/protocol/relay-cluster.md` describes the use.
 struct JetStream: Sendable {
-  /// `err_code` of JetStream's answers.
+  /// `err_code` values of JetStream's answers.
   enum Code {
     static let wrongLastSequence = 10_071
     static let noMessage = 10_037
     static let deleteFailed = 10_057
     static let consumerNotFound = 10_014
-    /// What was deleted before, in the middle of a stream.
+    /// The message was deleted before, in the middle of a stream.
     static let sequenceNotFound = 10_043
     static let replicasNotSupported = 10_074
     static let streamNotFound = 10_059
-    /// A limit of the account, of the node, or of the account's storage: the leader takes nothing.
+    /// A limit of the account, the node, or the account's storage: the leader accepts nothing.
     static let full = [10_002, 10_023, 10_047]
-    /// The leader's store has refused it, as its text says why.
+    /// The leader's store has refused the message, for the reason in the text.
     static let storeFailed = 10_077
   }
 
@@ -23,16 +23,16 @@ struct JetStream: Sendable {
     var name: String
     var subject: String
     var replicas: Int
-    /// Each subject is a record, of which there are several versions for a few seconds (`JetStream+Records`).
+    /// Each subject is a record, with several versions for a few seconds (`JetStream+Records`).
     var hasRecords = false
     var isQueue = false
     var days = 0
 
-    /// More than one record has within the time that a replacement takes. Versions are deleted long before; those that a relay leaves
-    /// behind when it ends make room one after the other.
+    /// More than one record gets within the time a replacement takes. Versions are deleted long before; those left
+    /// behind by an ended relay make room one after the other.
     static let mostVersions = 1_024
 
-    /// As JetStream takes it.
+    /// In JetStream's format.
     var configuration: String {
       let nanoseconds = days * 86_400 * 1_000_000_000
       return """
@@ -44,7 +44,8 @@ struct JetStream: Sendable {
     }
   }
 
-  /// How often one of the replicas is asked, which one is chance: all of three are with 97 in 100.
+  /// How often one of the replicas is asked, chosen at random: all of three are reached with a probability of 97 in
+  /// 100.
   private static let mostReplicas = 10
 
   let connection: NATSConnection
@@ -53,12 +54,12 @@ struct JetStream: Sendable {
   let settledNumbers = SettledNumbers()
   let followers = VersionFollowers()
   let deletions = DeletionGate()
-  /// In the messages that this process stores.
+  /// Included in the messages that this process stores.
   let writer = String(UInt64.random(in: .min ... .max), radix: 36)
 
   private static let followerInterval = Duration.seconds(1)
 
-  /// Nodes announce each leader that they have elected. Without it no leader is known to have led for long.
+  /// Nodes announce each leader they elect. Without this, no leader is known to have led for a long time.
   private let elections: NATSConnection.Subscription?
 
   init(connection: NATSConnection, watch: StreamWatch) {
@@ -71,15 +72,16 @@ struct JetStream: Sendable {
     }
   }
 
-  /// Whether one node has led the stream all the time since then, as far as can be seen: then it has undone nothing that it had acknowledged.
+  /// Whether one node has led the stream ever since, as far as can be seen: then it has undone nothing that it had
+  /// acknowledged.
   func hasOneLeader(_ stream: String, since time: ContinuousClock.Instant) -> Bool {
     elections != nil && settledNumbers.hasOneLeader(stream, since: time)
   }
 
-  /// Nothing has failed, and no node was elected, for as long as one can take itself for the leader without being it.
+  /// Nothing has failed, and no node was elected, for as long as a node can wrongly consider itself the leader.
   var isAtRest: Bool { settledNumbers.rest <= .now }
 
-  /// The versions of these streams' records are known, until the task is cancelled.
+  /// Keeps the versions of these streams' records known, until the task is cancelled.
   func follow(_ streams: [String], _ log: LogWriter) async {
     for stream in streams { followers.add(VersionFollower(connection, stream: stream, name: writer), stream) }
     var isFailing = false
@@ -113,7 +115,7 @@ struct JetStream: Sendable {
     return Int(clamping: replicas)
   }
 
-  /// Makes the stream unless it is there; when it was made.
+  /// Creates the stream if it does not exist. Returns its creation time.
   @discardableResult
   func prepare(_ stream: Stream) async throws(ClusterFailure) -> String {
     let known = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream.name)").data)
@@ -132,7 +134,7 @@ struct JetStream: Sendable {
     return created
   }
 
-  /// Whether this is a cluster that can have replicas.
+  /// Whether this cluster supports replicas.
   func hasReplicas(_ name: String) async throws(ClusterFailure) -> Bool {
     let probe = Stream(name: name + "_probe", subject: name + ".probe", replicas: 3)
     let made = Reply(
@@ -145,7 +147,7 @@ struct JetStream: Sendable {
 
   func lost(_ stream: String) -> ClusterFailure {
     watch.lost(stream)
-    // Their numbers may be other messages' now. A body says whose it is, so bodies stay noted.
+    // Their numbers may belong to other messages now. A body names its message, so bodies stay noted.
     outdated.forgetVersions(stream)
     followers.distrust(stream)
     settledNumbers.noteTrouble()
@@ -158,17 +160,17 @@ struct JetStream: Sendable {
 
   // MARK: Messages
 
-  /// The sequence number.
+  /// Returns the sequence number.
   ///
-  /// No message has an identifier (`Nats-Msg-Id`), or expects its subject to be empty. A replica of nats-server 2.9 refuses such a message while
-  /// it applies it, and counts what it has refused. Replicas lose count of each other when one of them is started again, and then pass over
-  /// messages that others have acknowledged.
+  /// No message has an identifier (`Nats-Msg-Id`), or expects its subject to be empty. A replica of nats-server 2.9
+  /// refuses such a message while applying it, and counts its refusals. When a replica restarts, the counts diverge,
+  /// and replicas then skip messages that others have acknowledged.
   func publish(_ subject: String, _ bytes: [UInt8]) async throws(ClusterFailure) -> UInt64 {
     guard let sequence = try await send(subject, bytes, []) else { throw ClusterFailure("publish: refused") }
     return sequence
   }
 
-  /// Nil if the leader has compared, and it was another message.
+  /// Nil if the leader's comparison failed: the last message was another one.
   func send(
     _ subject: String, _ bytes: [UInt8], _ headers: [(name: String, value: String)]
   ) async throws(ClusterFailure) -> UInt64? {
@@ -193,7 +195,7 @@ struct JetStream: Sendable {
     return sequence
   }
 
-  /// All but the newest message of the subject.
+  /// Deletes all but the newest message of the subject.
   func purge(_ stream: String, _ subject: String) async throws(ClusterFailure) {
     let message = try await connection.request(
       "$JS.API.STREAM.PURGE.\(stream)", Array(#"{"filter":"\#(subject)","keep":1}"#.utf8))
@@ -201,7 +203,7 @@ struct JetStream: Sendable {
     guard message.status == nil, reply.errorCode == nil else { throw failure(reply, "purge") }
   }
 
-  /// When the cluster stores a message, by its leader's clock: milliseconds since 1970.
+  /// The time at which the cluster stores a message, by its leader's clock, in milliseconds since 1970.
   func time(_ stream: String, probe: String) async throws(ClusterFailure) -> Int64 {
     let sequence = try await publish(probe, [])
     guard let time = try await get(stream, #"{"seq":\#(sequence)}"#)?.time("time") else {
@@ -216,17 +218,17 @@ struct JetStream: Sendable {
     return last
   }
 
-  /// Of all messages that it has: a node keeps the number.
+  /// Counts all stored messages' subjects: nodes maintain the number.
   func subjectCount(_ stream: String) async throws(ClusterFailure) -> UInt64 {
     let information = Reply(try await connection.request("$JS.API.STREAM.INFO.\(stream)").data)
     guard information.errorCode == nil, information.number("last_seq") != nil else {
       throw failure(information, "stream \(stream)")
     }
-    // It is missing for none.
+    // The member is missing if there are none.
     return information.number("num_subjects") ?? 0
   }
 
-  /// As the leader of the stream knows it.
+  /// According to the stream's leader.
   func bytes(_ stream: String, _ sequence: UInt64) async throws(ClusterFailure) -> [UInt8]? {
     try await get(stream, #"{"seq":\#(sequence)}"#).map { $0.data("data") ?? [] }
   }
@@ -255,8 +257,9 @@ struct JetStream: Sendable {
     return reply
   }
 
-  /// A message never changes, so any replica that has it may answer. That it is not there, only the leader may say, and only after it
-  /// has taken a later message, twice: there may be another leader by then, which lags for a moment. Nil if the message is gone.
+  /// A message never changes, so any replica that has it may answer. Only the leader may report it missing, and only
+  /// after it has accepted a later message, twice: by then there may be another leader, which lags for a moment. Nil if
+  /// the message is gone.
   func message(
     _ stream: String, _ sequence: UInt64, probe: String, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]? {
@@ -267,8 +270,8 @@ struct JetStream: Sendable {
       guard later > sequence else { throw lost(stream) }
       if let message = try await bytes(stream, sequence), isRight(message) { return message }
     }
-    // A leader of 2.9 that was cut off from the others can come back without messages that they have (`test_replicas.py`). So each
-    // replica is asked, most probably.
+    // A leader of 2.9 that was cut off from the others can come back without messages that they have
+    // (`test_replicas.py`). So each replica is asked, with high probability.
     for _ in 0..<Self.mostReplicas {
       if let message = await anyReplica(stream, sequence), isRight(message) { return message }
     }
@@ -294,7 +297,7 @@ struct JetStream: Sendable {
     return true
   }
 
-  /// Without an answer.
+  /// Does not wait for an answer.
   func deleteSoon(_ stream: String, _ sequence: UInt64) {
     connection.publish(Self.deletion(stream), Self.query(sequence))
   }

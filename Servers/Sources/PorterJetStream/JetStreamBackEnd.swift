@@ -7,20 +7,20 @@ import Synchronization
 
 public struct JetStreamOptions: Sendable {
   public var cluster: NATSOptions
-  /// First part of the names of streams and subjects.
+  /// The first part of the names of streams and subjects.
   public var name = "porter"
   public var replicas = 3
-  /// Of a new cluster's mailboxes.
+  /// For the mailboxes of a new cluster.
   public var partitions = 1
-  /// Whether streams that are not there are made.
+  /// Whether missing streams are created.
   public var isMaking = true
-  /// Exchanges of a relay at the same time; a further one is refused.
+  /// Concurrent exchanges of a relay; further ones are refused.
   public var exchanges = RelayServerOptions().waitingRequests
 
   public init(cluster: NATSOptions) { self.cluster = cluster }
 }
 
-/// Mailboxes in NATS JetStream. Any number of relays serve the same ones; none has a state that the others need.
+/// Mailboxes in NATS JetStream. Any number of relays serve the same ones; none holds state that the others need.
 public final class JetStreamBackEnd: RelayBackEnd {
   private struct State {
     var underWay = 0
@@ -33,13 +33,14 @@ public final class JetStreamBackEnd: RelayBackEnd {
   }
 
   private static let probeInterval = Duration.seconds(1)
-  /// How long what failed is said after nothing fails any more.
+  /// How long a failure stays reported after everything works again.
   private static let memory = Duration.milliseconds(1_500)
   private static let openingInterval = Duration.milliseconds(250)
-  /// A cluster that takes connections has been opened before the relay says its address, unless that takes longer.
+  /// If the cluster accepts connections, it is opened before the relay announces its address, unless opening takes
+  /// longer.
   private static let openingPatience = DispatchTimeInterval.seconds(10)
 
-  /// What there is after the cluster was reached for the first time.
+  /// Available once the cluster has been reached for the first time.
   private struct Cluster: Sendable {
     let connection: NATSConnection
     let store: JetStreamStore
@@ -58,8 +59,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private let tasks: Mutex<[Task<Void, Never>]> = Mutex([])
   private let idle = DispatchSemaphore(value: 0)
 
-  /// Connects, and makes what is missing in the cluster, as soon as it can be reached. Until then exchanges are answered with
-  /// `unavailable`, and `problem` says why.
+  /// Connects, and creates what is missing in the cluster, as soon as it is reachable. Until then exchanges are
+  /// answered with `unavailable`, and `problem` gives the reason.
   public init(
     _ options: JetStreamOptions, log: LogWriter, admit: @escaping @Sendable ([UInt8]) -> Bool,
     onNews: @escaping @Sendable ([String]) -> Void
@@ -82,7 +83,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
 
   private var isConnectable: Bool { state.withLock { $0.isConnectable } }
 
-  /// Whether there is nothing left to be done.
+  /// Whether nothing is left to do.
   private func open() async -> Bool {
     do throws(ClusterFailure) {
       state.withLock { $0.isConnectable = false }
@@ -154,7 +155,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
         try? await Task.sleep(for: Self.probeInterval)
         guard let self, !Task.isCancelled else { return }
         do throws(ClusterFailure) {
-          // Before anything is written: a leader without room for it leads no more.
+          // Before anything is written: a leader without room for it stops leading.
           if !isServing { try await cluster.store.makeRoom(isFull: isFull) }
           cluster.relay.note(time: try await cluster.store.probe())
           if isServing { try await cluster.store.deleteOutdatedWhereIdle() } else { try await cluster.store.trial() }
@@ -225,7 +226,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
   public var isServing: Bool { state.withLock { $0.problem == nil } }
   public var isOverloaded: Bool { state.withLock { $0.overload.isOverloaded } }
 
-  /// What failed stays said until a probe finds nothing wrong, and nothing has failed for a while.
+  /// A failure stays reported until a probe finds nothing wrong and nothing has failed for a while.
   private func note(_ problem: String?) {
     let now = ContinuousClock.now
     let (before, after) = state.withLock { state in

@@ -4,15 +4,16 @@ public import PorterServer
 public import PorterTelemetry
 import Synchronization
 
-/// What notification servers share, in NATS JetStream: a key-value bucket for each kind of record, and a work queue.
+/// The shared state of notification servers, in NATS JetStream: a key-value bucket for each kind of record, and a work
+/// queue.
 public final class JetStreamPushStore: SharedStore {
-  /// After which work of a server that has ended is another's. Servers extend it while they need longer.
+  /// After this time, the work of a server that has ended goes to another. Servers that need longer extend it.
   private static let leaseSeconds = 6
   private static let answerDays = 30
   private static let mostAtOnce = 256
   private static let readAhead: UInt64 = 16
 
-  /// What there is after the cluster was reached for the first time.
+  /// Available once the cluster has been reached for the first time.
   private struct Cluster: Sendable {
     let connection: NATSConnection
     let stream: JetStream
@@ -29,8 +30,8 @@ public final class JetStreamPushStore: SharedStore {
   private let following = Mutex<Task<Void, Never>?>(nil)
   private var name: String { options.name }
 
-  /// Connects, and makes what is missing in the cluster, when something is asked for; until that succeeds, calls throw why.
-  /// `partitions` does not matter.
+  /// Connects, and creates what is missing in the cluster, on the first call; until that succeeds, calls throw the
+  /// reason. `partitions` does not matter.
   public init(_ options: JetStreamOptions, log: LogWriter) {
     (self.options, self.log) = (options, log)
     watch = StreamWatch { log(.error, "the cluster has lost messages that it had acknowledged", ["stream": $0]) }
@@ -62,7 +63,7 @@ public final class JetStreamPushStore: SharedStore {
       return kept
     }
     log(.info, "tokens and subscriptions are in JetStream")
-    // A server's; others have one question.
+    // Only servers follow; other processes ask a single question.
     if options.isMaking {
       let buckets = SharedKey.Bucket.allCases.map { Self.bucket($0, name) }
       let task = Task.detached { [log] in await made.stream.follow(buckets, log) }
@@ -76,7 +77,7 @@ public final class JetStreamPushStore: SharedStore {
     let connection = try NATSConnection(options.cluster, name: "porter-push")
     do throws(ClusterFailure) {
       let stream = JetStream(connection: connection, watch: watch)
-      // What is there already has as many as it has, and a node may be down just now.
+      // Existing streams keep their replica count, and a node may be down at the moment.
       let known = try await stream.replicas(of: Self.bucket(.settings, name))
       let replicas: Int
       if let known {
@@ -126,7 +127,7 @@ public final class JetStreamPushStore: SharedStore {
   public func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
     try asking { [self] (cluster) async throws(ClusterFailure) in
       let stream = cluster.stream
-      // What a leader has applied, it answers with; and it acknowledges a message when it has applied it and all before it.
+      // A leader answers with what it has applied, and acknowledges a message once it has applied it and all before it.
       if cluster.isReplicated {
         _ = try await eachAtOnce(Array(Set(keys.map(\.bucket)))) {
           [name] (bucket) async throws(ClusterFailure) in
@@ -137,7 +138,7 @@ public final class JetStreamPushStore: SharedStore {
     }
   }
 
-  /// An empty one was removed.
+  /// An empty record was removed.
   private func newest(_ key: SharedKey, _ stream: JetStream) async throws(ClusterFailure) -> SharedRecord? {
     let stored = try await stream.newest(Self.bucket(key.bucket, name), Self.subject(key, name))
     return stored.flatMap { $0.bytes.isEmpty ? nil : SharedRecord(bytes: $0.bytes, revision: $0.revision) }
@@ -178,7 +179,7 @@ public final class JetStreamPushStore: SharedStore {
       let (bucket, subject) = (Self.bucket(.tokens, name), Self.subject(SharedKey(.tokens, "*"), name))
       let stream = cluster.stream
       while position < end ?? .max {
-        // After a token there are often hundreds of probes, so several are asked for at a time.
+        // A token is often followed by hundreds of probes, so several messages are requested at a time.
         let starts = end == nil ? [position] : (0..<Self.readAhead).map { position + $0 }
         let found = try await eachAtOnce(starts) { (start) async throws(ClusterFailure) in
           try await stream.next(bucket, subject, after: start)
@@ -189,7 +190,7 @@ public final class JetStreamPushStore: SharedStore {
           position = max(position, next.revision)
         }
         if found.contains(where: { $0 == nil }) { return nil }
-        // Servers publish probes all the time: this must not follow them.
+        // Servers publish probes constantly: this must not chase them.
         if end == nil { end = try await stream.lastSequence(bucket) }
       }
       return nil
@@ -212,7 +213,7 @@ public final class JetStreamPushStore: SharedStore {
   public func tokenCount() throws(SharedStoreFailure) -> Int {
     try asking { [name] (cluster) async throws(ClusterFailure) in
       let count = try await cluster.stream.subjectCount(Self.bucket(.tokens, name))
-      // The probes have one as well.
+      // The probes have a subject as well.
       return max(0, Int(clamping: count) - (cluster.isReplicated ? 1 : 0))
     }
   }
@@ -265,7 +266,7 @@ public final class JetStreamPushStore: SharedStore {
     }
   }
 
-  /// Never on a thread of Swift's pool, which would then have one less to end it with.
+  /// Must not run on a thread of Swift's pool: the pool would have one less to complete the call with.
   static func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(ClusterFailure) -> Value
   ) throws(ClusterFailure) -> Value {

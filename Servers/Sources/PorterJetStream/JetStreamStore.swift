@@ -2,10 +2,10 @@ import PorterRelayCluster
 import PorterTelemetry
 import Synchronization
 
-/// Mailboxes in JetStream: a record of each in a stream that keeps the newest message of a subject, bodies in a stream that keeps them
-/// 21 days, notifications in a work queue with a consumer for each service.
+/// Mailboxes in JetStream: records in a stream that keeps the newest message of each subject, bodies in a stream that
+/// keeps them 21 days, notifications in a work queue with a consumer for each service.
 final class JetStreamStore: ClusterStore {
-  /// What all relays of a cluster share, and the first one decides.
+  /// Settings shared by all relays of a cluster; the first relay decides them.
   struct Settings: Equatable {
     var secret: [UInt8]
     var partitions: Int
@@ -27,11 +27,11 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// A service that took a notification and did not acknowledge it gets it again after this time.
+  /// A service that took a notification without acknowledging it gets it again after this time.
   private static let leaseSeconds = 5
-  /// Of the message's identifier, which each body has before it.
+  /// The length of the message identifier in front of each body.
   private static let messageBytes = 24
-  /// For relays to answer, which have what they are asked for in memory.
+  /// The time for relays to answer, which have the requested bodies in memory.
   private static let keptPatience = Duration.milliseconds(200)
 
   let connection: NATSConnection
@@ -39,9 +39,9 @@ final class JetStreamStore: ClusterStore {
   private let isReplicated: Bool
   let stream: JetStream
   private let name: String
-  /// Part of a notification's number, so that none is used twice when the stream was made anew.
+  /// Part of a notification's number, so that none is reused when the stream was recreated.
   private let epoch: UInt64
-  /// Of each service.
+  /// One for each service.
   private let queues: WorkQueues
   private let added = RecentNames()
   private let seen = SeenBodies()
@@ -49,12 +49,12 @@ final class JetStreamStore: ClusterStore {
   private let holders = Mutex<[String: NATSConnection.Subscription]>([:])
   private let listener = Mutex<(any ClusterListener)?>(nil)
 
-  /// Makes what is missing in the cluster.
+  /// Creates what is missing in the cluster.
   static func open(
     _ connection: NATSConnection, name: String, replicas: Int, partitions: Int, watch: StreamWatch
   ) async throws(ClusterFailure) -> JetStreamStore {
     let stream = JetStream(connection: connection, watch: watch)
-    // What is there already has as many as it has, and a node may be down just now.
+    // Existing streams keep their replica count, and a node may be down at the moment.
     let known = try await stream.replicas(of: name + "_settings")
     let replicas =
       if let known { known } else if replicas > 1, try await !stream.hasReplicas(name) { 1 } else { replicas }
@@ -65,7 +65,7 @@ final class JetStreamStore: ClusterStore {
     return JetStreamStore(connection, stream, name, settings, epoch: made, isReplicated: replicas > 1)
   }
 
-  /// The store of mailboxes that are there already; nil if there are none.
+  /// The store of existing mailboxes; nil if there are none.
   static func existing(
     _ connection: NATSConnection, name: String, watch: StreamWatch
   ) async throws(ClusterFailure) -> JetStreamStore? {
@@ -81,7 +81,7 @@ final class JetStreamStore: ClusterStore {
     JetStream.Stream(name: name + "_settings", subject: name + ".settings", replicas: replicas, hasRecords: true)
   }
 
-  /// Makes the streams that mailboxes need; when that of the notifications was made.
+  /// Creates the streams that mailboxes need. Returns when the stream of notifications was created.
   static func prepare(
     _ stream: JetStream, _ name: String, replicas: Int, partitions: Int
   ) async throws(ClusterFailure) -> String {
@@ -90,14 +90,14 @@ final class JetStreamStore: ClusterStore {
         JetStream.Stream(
           name: "\(name)_mailboxes_\(partition)", subject: "\(name).mailbox.\(partition).*", replicas: replicas,
           hasRecords: true),
-        // A day more than a record counts, whose clock is a relay's.
+        // A day longer than a record is valid, because that is measured by a relay's clock.
         JetStream.Stream(
           name: "\(name)_bodies_\(partition)", subject: "\(name).body.\(partition).*", replicas: replicas, days: 22),
       ]
     }
     let notifications = JetStream.Stream(
       name: "\(name)_notifications", subject: "\(name).notify.*", replicas: replicas, isQueue: true, days: 21)
-    // Each has to elect a leader.
+    // Each stream must elect a leader.
     let made = try await eachAtOnce([notifications] + partitioned) { (each) async throws(ClusterFailure) in
       try await stream.prepare(each)
     }
@@ -107,7 +107,7 @@ final class JetStreamStore: ClusterStore {
   private static func settings(
     _ stream: JetStream, _ place: JetStream.Stream, _ partitions: Int
   ) async throws(ClusterFailure) -> Settings {
-    // Another relay may start for the first time as well: then the first one's are valid.
+    // Another relay may start for the first time at the same moment: then the first one's settings are valid.
     for _ in 0..<3 {
       if let stored = try await stream.newest(place.name, place.subject) { return try Settings(stored.bytes) }
       var secret: [UInt8] = []
@@ -136,7 +136,7 @@ final class JetStreamStore: ClusterStore {
 
   // MARK: Records
 
-  /// The leader is asked less, until the task is cancelled.
+  /// Asks the leader less often, until the task is cancelled.
   func follow(_ log: LogWriter) async {
     await stream.follow((0..<settings.partitions).map { "\(name)_mailboxes_\($0)" }, log)
   }
@@ -152,7 +152,7 @@ final class JetStreamStore: ClusterStore {
   private func bodies(_ key: String) -> String { "\(name)_bodies_\(partition(key))" }
   private func bodySubject(_ key: String) -> String { "\(name).body.\(partition(key)).\(key)" }
 
-  /// What a leader has applied, it answers with; and it acknowledges a message when it has applied it and all before it.
+  /// A leader answers with what it has applied, and acknowledges a message once it has applied it and all before it.
   func settle(_ keys: [String]) async throws(ClusterFailure) {
     guard isReplicated else { return }
     _ = try await eachAtOnce(Array(Set(keys.map(partition)))) {
@@ -161,7 +161,7 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// An empty message is a mailbox that was deleted.
+  /// An empty message is a deleted mailbox.
   func record(_ key: String) async throws(ClusterFailure) -> StoredRecord? {
     guard let newest = try await stream.newest(mailboxes(key), mailboxSubject(key)), !newest.bytes.isEmpty else {
       return nil
@@ -171,12 +171,13 @@ final class JetStreamStore: ClusterStore {
 
   func replace(_ key: String, _ bytes: [UInt8], revision: UInt64) async throws(ClusterFailure) -> UInt64? {
     let (mailboxes, subject) = (mailboxes(key), mailboxSubject(key))
-    // A deleted one is none.
+    // A deleted mailbox counts as none.
     if revision == 0 { return try await stream.add(mailboxes, subject, bytes) }
     return try await stream.replace(mailboxes, subject, bytes, revision)
   }
 
-  /// By a replacement, so that no other one comes between. What takes its place is not needed then, and is deleted later.
+  /// Uses a replacement, so that no other one comes between. The message in its place is then unneeded, and is deleted
+  /// later.
   func remove(_ key: String, revision: UInt64) async throws(ClusterFailure) -> Bool {
     let mailboxes = mailboxes(key)
     guard let deleted = try await stream.replace(mailboxes, mailboxSubject(key), [], revision) else { return false }
@@ -184,7 +185,8 @@ final class JetStreamStore: ClusterStore {
     return true
   }
 
-  /// A write to each partition: one without a quorum takes none. The time of the first, in milliseconds since 1970.
+  /// Writes to each partition: one without a quorum accepts nothing. Returns the time of the first write, in
+  /// milliseconds since 1970.
   func probe() async throws(ClusterFailure) -> Int64 {
     let times = try await eachAtOnce(Array(0..<settings.partitions)) {
       [name, stream] (partition) async throws(ClusterFailure) -> Int64 in
@@ -196,7 +198,7 @@ final class JetStreamStore: ClusterStore {
     return times.first ?? 0
   }
 
-  /// Whether there is room for a message: probes and records are small, and streams may have limits of their own.
+  /// Checks that there is room for a message: probes and records are small, and streams may have limits of their own.
   func trial() async throws(ClusterFailure) {
     for partition in 0..<settings.partitions {
       let stored = try await stream.publish("\(name).body.\(partition).probe", [UInt8](repeating: 0, count: 16 << 10))
@@ -204,17 +206,17 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// Gives up what is of no use any more. What takes the last room takes a little more than there is, and nothing is acknowledged until
-  /// some of it is given back.
+  /// Deletes what is no longer needed. Filling the last room takes a little more than there is, and nothing is
+  /// acknowledged until some of it is freed.
   func makeRoom(isFull: Bool) async throws(ClusterFailure) {
-    // In other trouble, the node that answers may only believe that it leads.
+    // In other trouble, the node that answers may wrongly consider itself the leader.
     if isFull || stream.isAtRest { try await stream.deleteOutdated() }
     for partition in 0..<settings.partitions {
       try await stream.purge("\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).probe")
     }
   }
 
-  /// Deletions wait for the stream's next message, which this relay stores where it has stored none for a while.
+  /// Deletions wait for the stream's next message, so this relay stores one where it has stored none for a while.
   func deleteOutdatedWhereIdle() async throws(ClusterFailure) {
     for partition in 0..<settings.partitions {
       let bodies = "\(name)_bodies_\(partition)"
@@ -238,7 +240,7 @@ final class JetStreamStore: ClusterStore {
     let (begin, isAtRest) = (ContinuousClock.now, stream.isAtRest)
     let found = try await stream.message(
       bodies(key), number, probe: "\(name).body.\(partition(key)).probe", isRight: isRight)
-    // A node that is cut off from the others may have what they have undone.
+    // A node that is cut off from the others may have messages that they have undone.
     if let found, isAtRest { seen.note(Self.stored(number, found), bodies(key), at: begin) }
     return found
   }
@@ -251,7 +253,7 @@ final class JetStreamStore: ClusterStore {
   }
 
   func dropUnnamedBody(_ key: String, _ body: StoredBody) {
-    // Of one node there is no other that may have stored the record.
+    // With a single node, no other node may have stored the record.
     guard isReplicated else { return dropBodies(key, [body]) }
     let reason = OutdatedMessages.Message.Reason.unnamed(
       message: body.message, stream: mailboxes(key), subject: mailboxSubject(key))
@@ -262,7 +264,7 @@ final class JetStreamStore: ClusterStore {
     StoredBody(number: number, message: Array(bytes.prefix(messageBytes)))
   }
 
-  /// Relays that do not have it say nothing.
+  /// Relays that do not have it do not answer.
   func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]? {
     let end = ContinuousClock.now + Self.keptPatience
     return await ExchangeDeadline.$current.withValue(min(end, ExchangeDeadline.current ?? end)) {
@@ -293,7 +295,7 @@ final class JetStreamStore: ClusterStore {
     try await queues.acknowledge(sequences.map { queues.handle(service, $0) })
   }
 
-  /// In the stream.
+  /// The sequence number in the stream.
   static func sequence(ofNotification number: UInt64) -> UInt64 { number & 0xff_ffff_ffff }
 
   func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64) {
@@ -302,7 +304,7 @@ final class JetStreamStore: ClusterStore {
 
   // MARK: Signals
 
-  /// From now on signals of all relays, this one included, go to the listener.
+  /// From now on the listener receives signals of all relays, including this one.
   func start(_ listener: any ClusterListener) throws(ClusterFailure) -> [NATSConnection.Subscription] {
     self.listener.withLock { $0 = listener }
     return [
@@ -334,7 +336,7 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// A relay without a listener for the mailbox has no subscription, and where there is none the cluster says so.
+  /// A relay without a listener for the mailbox has no subscription, and the cluster reports when there is none.
   func hold(_ key: String) async -> Int64 {
     guard let message = try? await connection.request("\(name).hold.\(key)"), message.status == nil else { return 0 }
     return Int64(String(decoding: message.data, as: UTF8.self)) ?? 0

@@ -15,19 +15,19 @@ import Synchronization
 struct NATSMessage: Sendable {
   var subject: String
   var reply: String?
-  /// Of a message without contents, such as `404`.
+  /// The status of a message without contents, such as `404`.
   var status: String?
   var data: [UInt8]
-  /// Those that its subscription asks for.
+  /// The headers its subscription asks for.
   var headers: [String: String] = [:]
 }
 
-/// One connection of libnats. Requests are answered by callbacks of its thread, any number at a time; libnats' own requests
-/// would block a thread each.
+/// One libnats connection. Requests are answered by callbacks on its thread, any number at a time; libnats' own
+/// requests would block a thread each.
 ///
-/// `@unchecked Sendable`: what changes is behind a lock, and libnats' objects are safe from any thread.
+/// `@unchecked Sendable`: mutable state is behind a lock, and libnats' objects are safe to use from any thread.
 final class NATSConnection: @unchecked Sendable {
-  /// `@unchecked Sendable`: touched under the lock only, and after it is taken out by the one that took it.
+  /// `@unchecked Sendable`: accessed only under the lock, or, once taken out, only by the caller that took it.
   private final class Pending: @unchecked Sendable {
     private let continuation: UnsafeContinuation<Result<[NATSMessage], ClusterFailure>, Never>
     private let isLast: @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
@@ -80,7 +80,7 @@ final class NATSConnection: @unchecked Sendable {
     deinit { natsSubscription_Destroy(raw) }
   }
 
-  /// A bare function in a mutex is converted by each access, and keeps all conversions.
+  /// A bare function in a mutex is converted on each access, and keeps all conversions.
   private struct ReconnectHandler {
     let run: @Sendable () -> Void
   }
@@ -92,7 +92,7 @@ final class NATSConnection: @unchecked Sendable {
   private let onReconnect = Mutex<ReconnectHandler?>(nil)
   private var raw: OpaquePointer?
   private var answers: Subscription?
-  /// Nil until there is a connection: one that was never resumed cannot be released.
+  /// Nil until connected: a timer that was never resumed cannot be released.
   private var timer: (any DispatchSourceTimer)?
 
   /// Connects, within a few seconds.
@@ -104,8 +104,8 @@ final class NATSConnection: @unchecked Sendable {
     try Self.check(natsOptions_Create(&settings), "options")
     defer { natsOptions_Destroy(settings) }
     try Self.configure(settings, options, name)
-    // libnats may call back after the connection was closed, and says of no call that it is the last. So this small object stays for the
-    // rest of the process.
+    // libnats may call back after the connection is closed, and marks no call as the last. So this small object stays
+    // for the rest of the process.
     let context = Unmanaged.passRetained(Context(self)).toOpaque()
     try Self.check(
       natsOptions_SetDisconnectedCB(settings, { _, context in NATSConnection.at(context)?.lost() }, context), "options")
@@ -129,17 +129,17 @@ final class NATSConnection: @unchecked Sendable {
     defer { for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) } }
     try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "servers \(options.servers)")
     try check(natsOptions_SetName(settings, name), "options")
-    // A node that is frozen answers no ping, and is left after two.
+    // A frozen node answers no pings, and is abandoned after two.
     try check(natsOptions_SetPingInterval(settings, pingMilliseconds), "options")
     try check(natsOptions_SetMaxPingsOut(settings, 2), "options")
-    // Otherwise a message waits a millisecond for others to be sent with, and what answers it comes that much later.
+    // Otherwise a message waits a millisecond to be sent with others, which delays its answer by as much.
     try check(natsOptions_SetSendAsap(settings, true), "options")
     try check(natsOptions_SetTimeout(settings, 1_000), "options")
     try check(natsOptions_SetMaxReconnect(settings, -1), "options")
     try check(natsOptions_SetReconnectWait(settings, 100), "options")
     try check(natsOptions_SetReconnectJitter(settings, 100, 100), "options")
     try check(natsOptions_SetWriteDeadline(settings, 2_000), "options")
-    // Answers are taken by a callback that hands them on; one thread for all subscriptions.
+    // Answers arrive in a callback that passes them on; one thread serves all subscriptions.
     try check(natsOptions_UseGlobalMessageDelivery(settings, true), "options")
     try check(natsOptions_SetMaxPendingMsgs(settings, 1_000_000), "options")
     if let credentials = options.credentials {
@@ -173,12 +173,12 @@ final class NATSConnection: @unchecked Sendable {
     context.flatMap { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue().current }
   }
 
-  /// Called after the connection was lost and is there again.
+  /// Called after the connection was lost and restored.
   func setReconnectHandler(_ handler: @escaping @Sendable () -> Void) {
     onReconnect.withLock { $0 = ReconnectHandler(run: handler) }
   }
 
-  /// Ends what is under way. Blocks until libnats calls back no more.
+  /// Ends pending requests. Blocks until libnats makes no more callbacks.
   func close() {
     let wasClosed = state.withLock { state in
       defer { state.isClosed = true }
@@ -186,26 +186,26 @@ final class NATSConnection: @unchecked Sendable {
     }
     guard !wasClosed else { return }
     timer?.cancel()
-    // It may have what has the connection.
+    // The handler may hold the object that holds this connection.
     onReconnect.withLock { $0 = nil }
     fail("the connection is closed")
     natsConnection_Close(raw)
     answers = nil
   }
 
-  // A request that comes after `close` fails.
+  // A request made after `close` fails.
   deinit { natsConnection_Destroy(raw) }
 
-  /// It sends and gives nothing any more.
+  /// A closed connection no longer sends or delivers anything.
   private var isClosed: Bool { state.withLock { $0.isClosed } }
   var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
 
-  /// Bytes of messages that were published and not sent yet.
+  /// Bytes of published messages that are not sent yet.
   var unsent: Int { Int(natsConnection_Buffered(raw)) }
 
   // MARK: Requests
 
-  /// The first answer.
+  /// Returns the first answer.
   func request(
     _ subject: String, _ payload: [UInt8] = [], headers: [(name: String, value: String)] = []
   ) async throws(ClusterFailure) -> NATSMessage {
@@ -215,8 +215,8 @@ final class NATSConnection: @unchecked Sendable {
     return message
   }
 
-  /// All answers, up to that with which `isLast` says that there are no more. They keep the subjects that they were published on, so
-  /// they have a subscription of their own.
+  /// Returns all answers, up to the one `isLast` identifies as the last. Answers keep the subjects they were published
+  /// on, so they need a subscription of their own.
   func request(
     _ subject: String, _ payload: [UInt8],
     until isLast: @escaping @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
@@ -235,7 +235,7 @@ final class NATSConnection: @unchecked Sendable {
   ) async throws(ClusterFailure) -> [NATSMessage] {
     let longest = ContinuousClock.now + .milliseconds(700)
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
-    // An answer that comes after a process was frozen may be right no more.
+    // An answer that comes after a process was frozen may no longer be right.
     guard deadline > .now else { throw ClusterFailure("the cluster did not answer in time") }
     let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
       let pending = Pending(continuation, deadline: deadline, until: isLast)
@@ -244,7 +244,7 @@ final class NATSConnection: @unchecked Sendable {
         return !state.isClosed
       }
       guard isOpen else { return pending.end(ClusterFailure("the connection is closed")) }
-      // Otherwise libnats would keep it, and send it after the caller has given up.
+      // Otherwise libnats would keep the request, and send it after the caller has given up.
       let status =
         isConnected ? publish(subject, payload, headers: headers, reply: reply) : NATS_CONNECTION_DISCONNECTED
       guard status != NATS_OK, let pending = state.withLock({ $0.pending.removeValue(forKey: number) }) else { return }
@@ -314,10 +314,10 @@ final class NATSConnection: @unchecked Sendable {
     }
   }
 
-  /// A subject that is used nowhere else.
+  /// A unique subject.
   func freshSubject() -> String { "\(inbox)-fresh.\(state.withLock { $0.takeNumber() })" }
 
-  /// `headers`: those that are wanted.
+  /// `headers`: the headers to deliver.
   func subscribe(
     _ subject: String, headers: [String] = [], _ receive: @escaping @Sendable (NATSMessage) -> Void
   ) throws(ClusterFailure) -> Subscription {

@@ -1,21 +1,21 @@
 public import PorterTLS
 
-/// How a cluster is reached.
+/// How to reach a cluster.
 public struct NATSOptions: Sendable {
-  /// `nats://host:port`, several with commas between them.
+  /// `nats://host:port`, several separated by commas.
   let servers: String
   /// A file with a user's JWT and seed.
   let credentials: String?
-  /// Authorities for `tls://` addresses.
+  /// Certificate authorities for `tls://` addresses.
   let authorities: String?
 
-  /// Reads the files, to find out whether they can be used.
+  /// Reads the files to check that they are usable.
   public init(servers: String, credentials: String?, authorities: String?) throws(CertificateError) {
     if let credentials { try GivenFiles.checkCredentials(credentials) }
     if let authorities { try GivenFiles.checkAuthorities(authorities) }
     (self.servers, self.credentials, self.authorities) = (servers, credentials, authorities)
   }
 
-  /// Of a cluster that asks for no user.
+  /// For a cluster that requires no user.
   public init(servers: String) { (self.servers, credentials, authorities) = (servers, nil, nil) }
 }

@@ -1,17 +1,17 @@
 import PorterRelayCluster
 import Synchronization
 
-/// Messages that are not needed any more, until they are deleted: versions of records, and bodies.
+/// Messages that are no longer needed, until they are deleted: versions of records, and bodies.
 final class OutdatedMessages: Sendable {
   struct Message: Sendable, Equatable {
     enum Reason: Sendable, Equatable {
-      /// A version of a record that this one has replaced.
+      /// A version of a record, replaced by this one.
       case replaced(by: UInt64)
-      /// A version that never was valid: another one had replaced the same before.
+      /// A version that was never valid: another one had replaced the same version before.
       case late(replacing: UInt64)
-      /// The body of this message, which is gone.
+      /// The body of this message, which has been dropped.
       case dropped(message: [UInt8])
-      /// The body of this message, which is none if the record of this subject does not name it.
+      /// The body of this message, which is unused unless the record of this subject names it.
       case unnamed(message: [UInt8], stream: String, subject: String)
 
       var isVersion: Bool {
@@ -21,7 +21,7 @@ final class OutdatedMessages: Sendable {
         }
       }
 
-      /// Whether leaders of two streams are asked, of which one may have the old state only.
+      /// Whether leaders of two streams are asked, one of which may only have the old state.
       var concernsTwoStreams: Bool { if case .unnamed = self { true } else { false } }
     }
 
@@ -29,7 +29,7 @@ final class OutdatedMessages: Sendable {
     let subject: String
     let sequence: UInt64
     let reason: Reason
-    /// It is not in doubt if one node has led the stream since then; nil if it is in any case.
+    /// Not in doubt if one node has led the stream since then; nil if always in doubt.
     let certainFrom: ContinuousClock.Instant?
     var dueAt: ContinuousClock.Instant
 
@@ -49,7 +49,7 @@ final class OutdatedMessages: Sendable {
     }
   }
 
-  /// Taken from its front without moving the rest each time.
+  /// Items are taken from the front without moving the rest each time.
   private struct Queue {
     var messages: [Message] = []
     var start = 0
@@ -70,17 +70,17 @@ final class OutdatedMessages: Sendable {
 
   private struct State {
     var messages: [String: Queue] = [:]
-    /// Streams whose doubtful messages are being looked at.
+    /// Streams whose doubtful messages are being checked.
     var looking: Set<String> = []
   }
 
-  /// Longer than another relay takes to look whether its own replacement was the first.
+  /// Longer than another relay takes to check whether its own replacement was first.
   static let pause = Duration.seconds(5)
-  /// Of a stream.
+  /// Per stream.
   private static let most = 65_536
   private let state = Mutex(State())
 
-  /// One that is forgotten makes room when there are too many of its record.
+  /// Messages beyond the limit are forgotten. They make room once their record has too many.
   func note(_ message: Message) { note([message]) }
 
   func note(_ messages: [Message]) {
@@ -91,7 +91,7 @@ final class OutdatedMessages: Sendable {
     }
   }
 
-  /// They are looked at again at that time.
+  /// Checks them again at that time.
   func postpone(_ messages: [Message], until time: ContinuousClock.Instant) {
     note(
       messages.map { message in
@@ -101,7 +101,7 @@ final class OutdatedMessages: Sendable {
       })
   }
 
-  /// The stream has lost messages, and its numbers may be given to others.
+  /// The stream has lost messages, and may assign their numbers to others.
   func forgetVersions(_ stream: String) {
     state.withLock { state in
       guard let queue = state.messages[stream] else { return }
@@ -110,17 +110,17 @@ final class OutdatedMessages: Sendable {
     }
   }
 
-  /// Whether messages wait that the stream's next one would have had deleted, if there had been one.
+  /// Whether messages are waiting that the stream's next message would have had deleted, if there had been one.
   func isOverdue(_ stream: String, now: ContinuousClock.Instant = .now) -> Bool {
     state.withLock { state in state.messages[stream]?.first.map { $0.dueAt + Self.pause <= now } ?? false }
   }
 
-  /// For how long the first one has been due; nil if none is.
+  /// How long the first message has been due; nil if none is.
   func lateness(_ stream: String, now: ContinuousClock.Instant = .now) -> Duration? {
     state.withLock { state in state.messages[stream]?.first.flatMap { $0.dueAt <= now ? now - $0.dueAt : nil } }
   }
 
-  /// Each is returned once. `most`: of those of which that is said; what comes after them waits.
+  /// Returns each message once. `most`: the limit for counted messages; everything after them waits.
   func due(
     _ stream: String, most: Int = .max, of isCounted: (Message) -> Bool = { _ in true },
     now: ContinuousClock.Instant = .now
@@ -135,20 +135,21 @@ final class OutdatedMessages: Sendable {
     }
   }
 
-  /// The same of all streams.
+  /// The due messages of all streams.
   func due(now: ContinuousClock.Instant = .now) -> [Message] {
     state.withLock { $0.messages.keys.sorted() }.flatMap { due($0, now: now) }
   }
 
-  /// False if someone looks at the stream's already.
+  /// False if the stream's messages are already being checked.
   func beginLooking(_ stream: String) -> Bool { state.withLock { $0.looking.insert(stream).inserted } }
   func endLooking(_ stream: String) { state.withLock { _ = $0.looking.remove(stream) } }
 }
 
-/// Nodes may undo what they had acknowledged, when another one begins to lead. What was replaced is the record again then, and its number
-/// may be another message's. In such doubt the cluster is asked before anything is deleted, when it has come to rest.
+/// Nodes may undo what they had acknowledged when another node becomes leader. The replaced version is then the record
+/// again, and its number may belong to another message. When in doubt, the cluster is asked before anything is deleted,
+/// once it is at rest.
 extension JetStream {
-  /// After the stream has acknowledged a message.
+  /// Call after the stream has acknowledged a message.
   func deleteOutdatedSoon(_ stream: String) {
     guard let late = outdated.lateness(stream) else { return }
     let most = deletions.begin(.max, stream, late: late)
@@ -167,23 +168,23 @@ extension JetStream {
     guard rest <= .now, outdated.beginLooking(stream) else {
       return outdated.postpone(doubtful, until: max(rest, .now + .seconds(1)))
     }
-    // Not with the deadline of the exchange that was acknowledged.
+    // Detached: must not inherit the deadline of the acknowledged exchange.
     Task.detached { [self, doubtful] in
       await look(at: doubtful)
       outdated.endLooking(stream)
     }
   }
 
-  /// Of those that may be under way. When it has ended, what is due follows.
+  /// The caller has counted it as under way. When it ends, other due deletions follow.
   private func deleteNow(_ message: OutdatedMessages.Message) {
-    // Not with the deadline of an exchange.
+    // Detached: must not inherit the deadline of an exchange.
     Task.detached { [self] in
       do throws(ClusterFailure) {
         _ = try await delete(message.stream, message.sequence)
         deletions.end(1, message.stream)
         deleteOutdatedSoon(message.stream)
       } catch {
-        // Whether it was deleted is not known, and it may be in doubt by then. A node that is slow may still be at it.
+        // Whether it was deleted is unknown, and it may be in doubt by then. A slow node may still be working on it.
         outdated.postpone([message], until: .now + OutdatedMessages.pause)
         try? await Task.sleep(for: OutdatedMessages.pause)
         deletions.end(1, message.stream)
@@ -199,7 +200,7 @@ extension JetStream {
     for (index, message) in doubtful.enumerated() {
       do throws(ClusterFailure) {
         let isOutdated = try await isOutdated(message)
-        // The node that answered may have lost the lead meanwhile.
+        // The node that answered may have lost the lead by now.
         guard isAtRest else { return outdated.postpone(Array(doubtful[index...]), until: settledNumbers.rest) }
         if isOutdated { _ = try await delete(message.stream, message.sequence) }
       } catch {
@@ -208,7 +209,8 @@ extension JetStream {
     }
   }
 
-  /// While nothing is taken: they are part of what has the room. What is not deleted is tried again later.
+  /// For when writes are refused: outdated messages take up part of the room. Those that are not deleted are tried
+  /// again later.
   func deleteOutdated() async throws(ClusterFailure) {
     let (all, isAtRest) = (outdated.due(), isAtRest)
     let due = all.filter { isAtRest || !$0.reason.concernsTwoStreams }
@@ -228,7 +230,7 @@ extension JetStream {
     }
   }
 
-  /// A body that is of no use any more. Its number comes from a record, and may be older than the stream's leader.
+  /// A body that is no longer needed. Its number comes from a record, and may be older than the stream's leader.
   func drop(_ body: StoredBody, _ stream: String, _ subject: String, seenAt: ContinuousClock.Instant?) {
     let message = OutdatedMessages.Message(
       stream, subject, body.number, .dropped(message: body.message), certainFrom: seenAt)

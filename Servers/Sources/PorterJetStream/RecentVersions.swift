@@ -1,15 +1,16 @@
 import Synchronization
 
-/// The versions of a stream's records that were stored within the last seconds, as a consumer gives them: in order, and none is left out.
+/// The versions of a stream's records stored within the last seconds, as delivered by a consumer: in order, without
+/// gaps.
 ///
-/// A relay that has stored a version looks here whether another one had replaced the same record before. The leader can be asked as well, but walks
-/// through all messages in between to answer (`JetStream+Records`).
+/// A relay that has stored a version looks here for an earlier replacement of the same record. It could also ask the
+/// leader, which scans all messages in between to answer (`JetStream+Records`).
 final class RecentVersions: Sendable {
   struct Version: Sendable, Equatable {
     var number: UInt64
     /// 0 if it replaces none.
     var replaced: UInt64
-    /// The process that has stored it.
+    /// The process that stored it.
     var writer: String
   }
 
@@ -28,41 +29,41 @@ final class RecentVersions: Sendable {
   }
 
   private struct State {
-    /// All versions with higher numbers are known, up to `last`. Nil while nothing is.
+    /// All versions with higher numbers, up to `last`, are known. Nil while none are.
     var from: UInt64?
     var last: UInt64 = 0
     var versions: [String: [Version]] = [:]
-    /// In the order of their numbers; those before `first` are forgotten.
+    /// Ordered by number; those before `first` are forgotten.
     var places: [Place] = []
     var first = 0
-    /// In the order of their numbers.
+    /// Ordered by number.
     var waiters: [Waiter] = []
     var isWatched = false
-    /// Up to there it took too long, so no one waits.
+    /// Up to this number it took too long, so questions do not wait.
     var late: UInt64 = 0
   }
 
-  /// Replacements are looked for up to six seconds back (`SettledNumbers`).
+  /// Replacements are looked up at most six seconds back (`SettledNumbers`).
   private static let span = Duration.seconds(10)
   private static let watch = Duration.milliseconds(10)
 
-  /// A consumer gives a message right when it is acknowledged, or lags behind.
+  /// A consumer delivers a message right when it is acknowledged, or lags behind.
   private let patience: Duration
   private let most: Int
   private let state = Mutex(State())
 
   init(patience: Duration, most: Int = 131_072) { (self.patience, self.most) = (patience, most) }
 
-  /// Versions that are known.
+  /// The number of known versions.
   var count: Int { state.withLock { $0.places.count - $0.first } }
-  /// Questions that wait for a message.
+  /// The number of questions waiting for a message.
   var waiting: Int { state.withLock { $0.waiters.count } }
 
-  /// The stream's next message, and the version that it is; nil if it is none.
+  /// Takes the stream's next message, and the version it holds; nil if it is not a version.
   func note(_ number: UInt64, _ subject: String, _ version: Version?, now: ContinuousClock.Instant = .now) {
     let reached = state.withLock { state -> [Continuation] in
       guard number > state.last else { return [] }
-      // What was deleted before it was given may have been a version.
+      // A message deleted before delivery may have been a version.
       if state.from == nil || number != state.last + 1 { state.from = number - 1 }
       state.last = number
       if let version {
@@ -89,7 +90,7 @@ final class RecentVersions: Sendable {
     state.first = 0
   }
 
-  /// Those at the front.
+  /// Removes waiters from the front.
   private static func take(_ state: inout State, while isTaken: (Waiter) -> Bool) -> [Continuation] {
     guard let first = state.waiters.first, isTaken(first) else { return [] }
     let taken = state.waiters.prefix(while: isTaken)
@@ -97,7 +98,7 @@ final class RecentVersions: Sendable {
     return taken.map(\.continuation)
   }
 
-  /// Something may have been left out, or undone: what is known begins with the next message.
+  /// Something may have been left out, or undone: knowledge starts anew with the next message.
   func reset() {
     let waiters = state.withLock { state in
       let waiters = state.waiters.map(\.continuation)
@@ -109,8 +110,8 @@ final class RecentVersions: Sendable {
     for waiter in waiters { waiter.resume(returning: false) }
   }
 
-  /// Whether that version of the subject is there, and no other one after `start` and before it. False if it is not known.
-  /// `writer`: nil if the version is one that its reader has from the stream's leader.
+  /// Whether that version of the subject is present, and no other one after `start` and before it. False if unknown.
+  /// `writer`: nil if the caller read the version from the stream's leader.
   func isOnly(
     _ number: UInt64, of subject: String, replacing replaced: UInt64, by writer: String?, after start: UInt64
   ) async -> Bool {
@@ -123,7 +124,7 @@ final class RecentVersions: Sendable {
     }
   }
 
-  /// Whether that process has stored no version of the subject after `start`, up to `end`. False if it is not known.
+  /// Whether that process has stored no version of the subject after `start`, up to `end`. False if unknown.
   func hasNone(of subject: String, by writer: String, after start: UInt64, upTo end: UInt64) async -> Bool {
     guard await reach(end, from: start) else { return false }
     return state.withLock { state in
@@ -134,7 +135,7 @@ final class RecentVersions: Sendable {
 
   private static func covers(_ state: State, _ start: UInt64) -> Bool { state.from.map { $0 <= start } ?? false }
 
-  /// Returns when that message was noted, or did not come in time.
+  /// Returns once that message is noted, or does not come in time.
   private func reach(_ number: UInt64, from start: UInt64) async -> Bool {
     await withUnsafeContinuation { continuation in
       let (known, isWatching) = state.withLock { state -> (Bool?, Bool) in
@@ -151,7 +152,7 @@ final class RecentVersions: Sendable {
     }
   }
 
-  /// Until there are none.
+  /// Runs until there are no waiters.
   private func watchWaiters() {
     Task.detached { [self] in
       while true {

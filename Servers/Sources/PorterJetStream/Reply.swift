@@ -1,6 +1,6 @@
 import Glibc
 
-/// What JetStream's answers say, as far as it is used here: JSON from a trusted peer, of which single members are read.
+/// A JetStream answer, as far as it is used here: JSON from a trusted peer, of which single members are read.
 struct Reply {
   private let bytes: [UInt8]
 
@@ -10,7 +10,8 @@ struct Reply {
   var errorCode: Int? { start(of: "\"error\":").flatMap { _ in number("err_code").map { Int(clamping: $0) } ?? 0 } }
   var errorText: String { text("description") ?? String(decoding: bytes.prefix(200), as: UTF8.self) }
 
-  /// Whether there is no room for what was asked for, at the node that has answered. It has done nothing; if it leads no more, the leader may.
+  /// Whether the answering node has no room for the request. It has done nothing; if it no longer leads, the leader
+  /// may.
   var lacksRoom: Bool {
     guard let errorCode else { return false }
     return JetStream.Code.full.contains(errorCode)
@@ -36,7 +37,7 @@ struct Reply {
     return bytes[index...].starts(with: "true".utf8)
   }
 
-  /// Without escapes.
+  /// Does not decode escapes.
   func text(_ name: String) -> String? {
     guard let range = quoted(name) else { return nil }
     return String(decoding: bytes[range], as: UTF8.self)
@@ -49,7 +50,7 @@ struct Reply {
     let numbers = parts.prefix(6).compactMap { Int64($0) }
     guard numbers.count == 6, parts.allSatisfy({ $0.utf8.count <= 9 }), 6...7 ~= parts.count, 1...12 ~= numbers[1]
     else { return nil }
-    // Days since the first of March of the year 0, whose leap day is its last.
+    // Days since 1 March of the year 0: leap day is then the last day of a year.
     let (year, month) = numbers[1] > 2 ? (numbers[0], numbers[1] - 3) : (numbers[0] - 1, numbers[1] + 9)
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + numbers[2] - 1
     let seconds = (days - 719_468) * 86_400 + numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
@@ -63,12 +64,13 @@ struct Reply {
       return []
     }
     let quote = UInt8(ascii: "\"")
-    // What is between the quotes, and what is between the texts.
+    // Alternates between the text outside and inside quotes.
     return bytes[begin..<end].split(separator: quote, omittingEmptySubsequences: false).enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }.map { String(decoding: $0.element, as: UTF8.self) }
   }
 
-  /// Standard base64, a record of several kB in each answer to a relay: four characters at a time, through a table.
+  /// Standard base64. Each answer to a relay has a record of several kB, so four characters are decoded at a time,
+  /// through a table.
   func data(_ name: String) -> [UInt8]? {
     guard var range = quoted(name) else { return nil }
     while let last = range.last, bytes[last] == UInt8(ascii: "=") { range.removeLast() }
@@ -107,7 +109,8 @@ struct Reply {
     return begin + 1..<end
   }
 
-  /// Where the first value of a member begins. `member` starts with the name's opening quote. Values that are read have no quotes in them.
+  /// The position where the first value of a member begins. `member` starts with the name's opening quote. Values that
+  /// are read contain no quotes.
   private func start(of member: String) -> Int? {
     let length = member.utf8.count
     return bytes.withUnsafeBytes { all in
@@ -127,7 +130,7 @@ struct Reply {
   }
 
   private static let noSextet: UInt8 = 0x80
-  /// Of each byte.
+  /// By byte.
   private static let sextets: [UInt8] = {
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     var sextets = [UInt8](repeating: noSextet, count: 256)

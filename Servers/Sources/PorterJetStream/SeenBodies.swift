@@ -1,8 +1,8 @@
 import PorterRelayCluster
 import Synchronization
 
-/// When this relay has stored bodies itself, or has read them from a cluster at rest: their numbers were those messages' then. Most bodies are
-/// read or stored by the relay that drops them, a moment before.
+/// The times at which this relay stored bodies itself, or read them from a cluster at rest: their numbers belonged to
+/// those messages then. Most bodies were read or stored shortly before by the relay that drops them.
 final class SeenBodies: Sendable {
   private struct Place: Hashable {
     let stream: String
@@ -10,7 +10,7 @@ final class SeenBodies: Sendable {
   }
 
   private struct Sight {
-    /// Whose body it was: the number may have been another message's before.
+    /// The message the body belonged to: the number may have been another message's before.
     let message: [UInt8]
     let at: ContinuousClock.Instant
   }
@@ -20,7 +20,7 @@ final class SeenBodies: Sendable {
     var older: [Place: Sight] = [:]
   }
 
-  /// What is older than as many others is forgotten, and asked for before it is deleted.
+  /// Once this many newer bodies are noted, older ones are forgotten and looked up before they are deleted.
   private static let most = 16_384
   private let state = Mutex(State())
 
@@ -31,7 +31,7 @@ final class SeenBodies: Sendable {
     }
   }
 
-  /// Nil if it is not known.
+  /// Nil if unknown.
   func time(_ body: StoredBody, _ stream: String) -> ContinuousClock.Instant? {
     let place = Place(stream: stream, number: body.number)
     guard let sight = state.withLock({ $0.newer[place] ?? $0.older[place] }), sight.message == body.message else {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What each stream had acknowledged some seconds ago. A new leader may lag for a moment, but not for as long as that: versions that are replaced are
-/// deleted after the same time.
+/// The numbers each stream had acknowledged some seconds ago. A new leader may lag briefly, but not that long: replaced
+/// versions are deleted after the same time.
 final class SettledNumbers: Sendable {
   private struct Mark {
     let number: UInt64
@@ -9,12 +9,14 @@ final class SettledNumbers: Sendable {
   }
 
   private static let interval = Duration.seconds(1)
-  /// A node that was cut off believes for 10 seconds that it leads, and may lack what the others have acknowledged 5 seconds before.
+  /// A node that was cut off considers itself leader for 10 seconds, and may lack what the others acknowledged 5
+  /// seconds before.
   private static let trouble = Duration.seconds(15)
-  /// A node waits for four seconds without a sign of its leader before it stands for election. Elections for other reasons are announced.
+  /// A node waits four seconds without a sign of its leader before it stands for election. Elections for other reasons
+  /// are announced.
   private static let silence = Duration.seconds(2)
 
-  /// Without a failure, without an election, and without a pause in which there may have been one.
+  /// A period without a failure, an election, or a pause in which an election may have happened.
   private struct Streak {
     let since: ContinuousClock.Instant
     var last: ContinuousClock.Instant
@@ -25,7 +27,7 @@ final class SettledNumbers: Sendable {
   private let troubledAt = Mutex<ContinuousClock.Instant?>(nil)
   private let startedAt = Mutex<ContinuousClock.Instant?>(nil)
 
-  /// After the stream has acknowledged the message of this number.
+  /// Call after the stream has acknowledged the message with this number.
   func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
     let troubledAt = troubledAt.withLock { $0 }
     streaks.withLock { streaks in
@@ -37,7 +39,7 @@ final class SettledNumbers: Sendable {
     }
     marks.withLock { marks in
       guard let last = marks[stream]?.last, last.number <= number else {
-        // The stream was made anew, or has lost messages.
+        // The stream was recreated, or has lost messages.
         marks[stream] = [Mark(number: number, at: now)]
         return
       }
@@ -48,12 +50,12 @@ final class SettledNumbers: Sendable {
     }
   }
 
-  /// Every leader that answers from now on has applied this message, and all before it. 0 if no number is known.
+  /// Every leader that answers from now on has applied this message and all before it. 0 if no number is known.
   func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
     marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedMessages.pause }?.number ?? 0 }
   }
 
-  /// Whether one node has led the stream all the time since then, as far as its acknowledgements show.
+  /// Whether one node has led the stream ever since, as far as its acknowledgements show.
   func hasOneLeader(_ stream: String, since time: ContinuousClock.Instant, now: ContinuousClock.Instant = .now) -> Bool
   {
     guard let streak = streaks.withLock({ $0[stream] }) else { return false }
@@ -61,7 +63,7 @@ final class SettledNumbers: Sendable {
       && troubledAt.withLock { $0 }.map { $0 < streak.since } ?? true
   }
 
-  /// From then on, no node takes itself for the leader any more without being it.
+  /// From this time on, no node wrongly considers itself the leader.
   var rest: ContinuousClock.Instant {
     let times = [troubledAt.withLock { $0 }, startedAt.withLock { $0 }].compactMap { $0 }
     return times.max().map { $0 + Self.trouble } ?? .now
@@ -70,13 +72,13 @@ final class SettledNumbers: Sendable {
   /// Nil if there was none.
   var lastTrouble: ContinuousClock.Instant? { troubledAt.withLock { $0 } }
 
-  /// Of what was before, nothing is known.
+  /// Nothing is known about the time before this.
   func noteStart(now: ContinuousClock.Instant = .now) { startedAt.withLock { $0 = now } }
 
-  /// Something that the cluster was asked for has failed, or another node leads.
+  /// A request to the cluster has failed, or another node leads.
   func noteTrouble(now: ContinuousClock.Instant = .now) { troubledAt.withLock { $0 = now } }
 
-  /// The same for what no leader compares: 0 while nodes may disagree about which of them leads.
+  /// Like `number`, for what no leader compares: 0 while nodes may disagree about which of them leads.
   func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
     if let troubledAt = troubledAt.withLock({ $0 }), now - troubledAt < Self.trouble { return 0 }
     return number(stream, now: now)

@@ -1,21 +1,21 @@
 import PorterRelayCluster
 import Synchronization
 
-/// Probes for those that must not read anything old. One probe settles for all that asked before it was published, so that many readers
-/// at the same time cost little more than one: while a probe is under way the next one gathers.
+/// Probes for readers that must not read anything old. One probe settles all requests made before it was published, so
+/// many concurrent readers cost little more than one: while one probe is under way, requests gather for the next.
 final class SharedProbes: Sendable {
   private typealias Waiter = UnsafeContinuation<Result<Void, ClusterFailure>, Never>
 
   private struct Turn {
-    /// Those that the next probe is for, and until when the first of them waits.
+    /// Waiters for the next probe, and the deadline of the first.
     var waiting: [Waiter] = []
     var deadline: ContinuousClock.Instant?
-    /// The number of the one that the next has to wait for.
+    /// The number of the probe that the next one must wait for.
     var underWay: UInt64?
     var last: UInt64 = 0
   }
 
-  /// An answer that takes longer may not come at all, so the next probe does not wait for it.
+  /// An answer that takes longer may never come, so the next probe does not wait for it.
   private let patience: Duration
   private let probe: @Sendable (_ place: String) async throws(ClusterFailure) -> Void
   private let turns = Mutex<[String: Turn]>([:])
@@ -27,7 +27,7 @@ final class SharedProbes: Sendable {
     (self.patience, self.probe) = (patience, probe)
   }
 
-  /// Returns when a probe of this place was acknowledged that was published after the call.
+  /// Returns once a probe of this place that was published after the call is acknowledged.
   func settle(_ place: String) async throws(ClusterFailure) {
     let deadline = ExchangeDeadline.current
     let result: Result<Void, ClusterFailure> = await withUnsafeContinuation { waiter in
@@ -43,7 +43,7 @@ final class SharedProbes: Sendable {
     try result.get()
   }
 
-  /// How many the next probe is for.
+  /// The number of waiters for the next probe.
   func waiting(_ place: String) -> Int { turns.withLock { $0[place]?.waiting.count ?? 0 } }
 
   private func publish(_ place: String) {
@@ -71,7 +71,7 @@ final class SharedProbes: Sendable {
     }
   }
 
-  /// Lets the next one begin, unless it has begun already.
+  /// Lets the next probe begin, unless it has already begun.
   private func ended(_ place: String, _ number: UInt64) {
     let isNext = turns.withLock { turns in
       guard turns[place]?.underWay == number else { return false }

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// Notices that a stream has gone back: what it had acknowledged is not there any more, or something else is in its place. Nodes of 2.9
-/// do that when they begin to follow each other from different logs (`test_replicas.py`), and say nothing of it to clients.
+/// Detects that a stream has gone back: messages it had acknowledged are missing, or others are in their place. Nodes
+/// of 2.9 do this when they start to follow each other from different logs (`test_replicas.py`), and do not report it
+/// to clients.
 final class StreamWatch: Sendable {
   private struct State {
-    /// The highest number that each stream has acknowledged.
+    /// The highest sequence number each stream has acknowledged.
     var highest: [String: UInt64] = [:]
     var lost: [String: ContinuousClock.Instant] = [:]
   }
 
-  /// How long a loss is a problem of the relay's: until an operator has seen it.
+  /// How long a loss is reported as a problem of the relay: long enough for an operator to see it.
   private static let span = Duration.seconds(3_600)
 
   private let state = Mutex(State())
@@ -17,7 +18,7 @@ final class StreamWatch: Sendable {
 
   init(report: @escaping @Sendable (_ stream: String) -> Void = { _ in }) { self.report = report }
 
-  /// What a message that is published now must come after.
+  /// The numbers that a message published now must exceed.
   var marks: [String: UInt64] { state.withLock { $0.highest } }
 
   /// False if the stream has gone back.

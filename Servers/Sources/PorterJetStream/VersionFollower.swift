@@ -1,25 +1,25 @@
 import PorterRelayCluster
 import Synchronization
 
-/// Follows the versions of a stream's records with a consumer of its own, of the messages' headers alone.
+/// Follows the versions of a stream's records with its own consumer, which delivers only the messages' headers.
 final class VersionFollower: Sendable {
   private struct State {
     var subscription: NATSConnection.Subscription?
-    /// The newest consumer's; what an earlier one still gives is not taken.
+    /// The newest consumer's turn; messages from earlier consumers are ignored.
     var turn = 0
-    /// Turns whose consumers may be there.
+    /// Turns whose consumers may exist.
     var made: Set<Int> = []
-    /// Whether the newest consumer has said something.
+    /// Whether the newest consumer has sent anything.
     var isHeard = false
-    /// Of the consumer's messages, which it numbers without a gap.
+    /// The last of the consumer's messages, which it numbers without gaps.
     var last: UInt64 = 0
     var heardAt: ContinuousClock.Instant = .now
     var isWanted = true
-    /// Since a consumer has said something.
+    /// Since a consumer last sent anything.
     var failures = 0
     var triedAt: ContinuousClock.Instant?
 
-    /// A node that is away may have been chosen for a consumer; each try leaves it one to be made.
+    /// A node that is down may have been chosen for a consumer; each attempt leaves it one to create.
     func mayTry(_ now: ContinuousClock.Instant) -> Bool {
       guard failures > 0, let triedAt else { return true }
       return now - triedAt >= .seconds(1 << min(failures - 1, 3))
@@ -28,9 +28,9 @@ final class VersionFollower: Sendable {
 
   private static let lastByConsumer = "Nats-Last-Consumer"
   private static let heartbeatMilliseconds = 500
-  /// A consumer says something at each heartbeat.
+  /// A consumer sends at least a heartbeat at each interval.
   private static let silence = Duration.seconds(2)
-  /// Earlier ones than these are not deleted.
+  /// Consumers beyond this many, oldest first, are not deleted.
   private static let mostMade = 64
 
   let versions: RecentVersions
@@ -39,16 +39,17 @@ final class VersionFollower: Sendable {
   private let name: String
   private let state = Mutex(State())
 
-  /// `name`: the first part of its consumers' names, unique to this process. `patience`: how long one waits for a message that was acknowledged.
+  /// `name`: the first part of its consumers' names, unique to this process. `patience`: how long to wait for an
+  /// acknowledged message.
   init(_ connection: NATSConnection, stream: String, name: String, patience: Duration = .milliseconds(50)) {
     (self.connection, self.stream, self.name) = (connection, stream, name)
     versions = RecentVersions(patience: patience)
   }
 
-  /// What the stream's replicas have may have changed, other than by messages that came later.
+  /// The contents of the stream's replicas may have changed other than by later messages.
   func distrust() { state.withLock { distrust(&$0) } }
 
-  /// What has failed meanwhile says nothing of the cluster.
+  /// Failures while disconnected say nothing about the cluster.
   func noteReconnect() {
     state.withLock { state in
       (state.failures, state.triedAt) = (0, nil)
@@ -63,7 +64,7 @@ final class VersionFollower: Sendable {
 
   var isFollowing: Bool { state.withLock { !$0.isWanted && $0.isHeard } }
 
-  /// Once a second. Without a consumer there is nothing known, and the leader is asked. Returns what has failed.
+  /// Call once a second. Without a consumer nothing is known, and the leader is asked. Returns the failure, if any.
   func keep(now: ContinuousClock.Instant = .now) async -> ClusterFailure? {
     var (earlier, failed): (NATSConnection.Subscription?, NATSConnection.Subscription?)
     let (turn, isSilent) = state.withLock { state -> (Int?, Bool) in
@@ -100,7 +101,7 @@ final class VersionFollower: Sendable {
 
   private func consumer(_ turn: Int) -> String { "\(name)-\(turn)" }
 
-  /// The consumer ends by itself when nothing is subscribed to its subject any more.
+  /// The consumer ends by itself when nothing is subscribed to its subject.
   private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
     let subject = connection.freshSubject()
     let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
@@ -119,7 +120,7 @@ final class VersionFollower: Sendable {
     }
   }
 
-  /// A consumer on a node that is down does not end by itself: the node would look for it when it is back, and not be healthy.
+  /// A consumer on a node that is down does not end by itself: once back, the node would look for it and be unhealthy.
   private func deleteEarlier() async {
     let earlier = state.withLock { state in state.isWanted ? nil : state.made.filter { $0 < state.turn }.min() }
     guard let earlier else { return }
@@ -146,7 +147,7 @@ final class VersionFollower: Sendable {
     }
   }
 
-  /// It says what the consumer gave last, so that nothing is missed at the end.
+  /// A heartbeat names the last message the consumer delivered, so a loss at the end is noticed.
   private func takeHeartbeat(_ message: NATSMessage, _ turn: Int) {
     let last = message.headers[Self.lastByConsumer].flatMap { UInt64($0) }
     state.withLock { state in
@@ -157,12 +158,13 @@ final class VersionFollower: Sendable {
   }
 }
 
-/// What the reply subject of a consumer's message says: `$JS.ACK.<stream>.<consumer>.<times>.<number>.<consumer's number>.<time>.<pending>`.
+/// The contents of a consumer message's reply subject:
+/// `$JS.ACK.<stream>.<consumer>.<times>.<number>.<consumer's number>.<time>.<pending>`.
 struct Delivery {
   let times: Int
-  /// In the stream.
+  /// Its sequence number in the stream.
   let number: UInt64
-  /// Of those that the consumer has given.
+  /// Its number among the consumer's deliveries.
   let consumerNumber: UInt64
 
   init?(_ reply: String) {
@@ -174,7 +176,7 @@ struct Delivery {
   }
 }
 
-/// Of the streams that a process follows.
+/// The followers of a process, by stream.
 final class VersionFollowers: Sendable {
   private let followers: Mutex<[String: VersionFollower]> = Mutex([:])
 
@@ -188,7 +190,7 @@ final class VersionFollowers: Sendable {
 
   var areFollowing: Bool { followers.withLock { Array($0.values) }.allSatisfy(\.isFollowing) }
 
-  /// Returns what failed of those that began anew.
+  /// Returns the failures of those that started anew.
   func keep(now: ContinuousClock.Instant = .now) async -> [ClusterFailure] {
     await withTaskGroup(of: ClusterFailure?.self) { group in
       for follower in followers.withLock({ Array($0.values) }) { group.addTask { await follower.keep(now: now) } }

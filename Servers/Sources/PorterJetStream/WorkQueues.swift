@@ -1,15 +1,15 @@
 import PorterRelayCluster
 import Synchronization
 
-/// Queues in one stream, each with a durable consumer that all who take from it share.
+/// Queues in one stream, each with a durable consumer shared by all its takers.
 final class WorkQueues: Sendable {
   struct Item: Sendable {
     let bytes: [UInt8]
-    /// Where it is acknowledged, this time.
+    /// The acknowledgement subject of this delivery.
     let handle: String
-    /// Its place in the stream.
+    /// Its sequence number in the stream.
     let sequence: UInt64
-    /// How many times it was given.
+    /// The number of deliveries so far.
     let times: Int
   }
 
@@ -18,25 +18,25 @@ final class WorkQueues: Sendable {
 
   private let stream: JetStream
   private let name: String
-  /// Before the queue's name.
+  /// The prefix of queue names in subjects.
   private let subject: String
-  /// What is not acknowledged is given again after this time.
+  /// Unacknowledged items are redelivered after this time.
   private let leaseSeconds: Int
   private let consumers = Mutex<Set<String>>([])
-  /// Since when a queue's consumer does not answer.
+  /// The time since which each queue's consumer has not answered.
   private let stalled = Mutex<[String: ContinuousClock.Instant]>([:])
 
-  /// What a comparison of a queue with its consumer has found.
+  /// The result of comparing a queue with its consumer.
   private struct Comparison {
     let at: ContinuousClock.Instant
-    /// The number of the first message, if the queue has more than its consumer knows of.
+    /// The number of the first message, if the queue has more messages than its consumer knows of.
     var first: UInt64?
   }
 
   private let pause: Duration
   private let comparisons = Mutex<[String: Comparison]>([:])
 
-  /// `pause`: between two comparisons of a queue with its consumer.
+  /// `pause`: the time between two comparisons of a queue with its consumer.
   init(_ stream: JetStream, name: String, subject: String, leaseSeconds: Int, pause: Duration = .seconds(15)) {
     self.stream = stream
     self.pause = pause
@@ -47,7 +47,7 @@ final class WorkQueues: Sendable {
 
   private var connection: NATSConnection { stream.connection }
 
-  /// Does not wait for more to come.
+  /// Does not wait for more items.
   func take(_ queue: String, limit: Int) async throws(ClusterFailure) -> [Item] {
     do throws(ClusterFailure) {
       let taken = try await takeNow(queue, limit)
@@ -65,8 +65,8 @@ final class WorkQueues: Sendable {
     }
   }
 
-  /// A consumer's nodes of 2.9 can stay without a leader after several were killed. What it has in the queue is not lost with it, and
-  /// is given again by another consumer.
+  /// A consumer can stay without a leader on nodes of 2.9 after several were killed. Its items remain in the queue, and
+  /// another consumer delivers them.
   private func replaceConsumer(_ queue: String) async throws(ClusterFailure) {
     stalled.withLock { $0[queue] = nil }
     comparisons.withLock { $0[queue]?.first = nil }
@@ -74,8 +74,9 @@ final class WorkQueues: Sendable {
     _ = try await connection.request("$JS.API.CONSUMER.DELETE.\(name).\(queue)")
   }
 
-  /// A consumer whose stream has gone back gives nothing up to where it was: its nodes never go back (`PartitionTests`). What it passes over is
-  /// given by another one. Nothing is said when this fails: it is done again.
+  /// A consumer whose stream has gone back delivers nothing up to its old position: its nodes never go back
+  /// (`PartitionTests`). Another consumer delivers what it skips. Failures are ignored because the comparison is
+  /// repeated.
   private func compare(_ queue: String) async {
     let now = ContinuousClock.now
     let last = comparisons.withLock { comparisons -> Comparison? in
@@ -86,16 +87,17 @@ final class WorkQueues: Sendable {
     }
     guard let last, let first = try? await passedOver(queue) else { return }
     comparisons.withLock { $0[queue]?.first = first }
-    // What was acknowledged between the answers looks the same, but not twice.
+    // Messages acknowledged between the two answers look the same, but not twice.
     if first == last.first { try? await replaceConsumer(queue) }
   }
 
-  /// The number of the first message, if there are more than the consumer is going to give, or has given and waits for. Nil if not.
+  /// The number of the first message, if there are more than the consumer will deliver or has delivered unacknowledged.
+  /// Nil if not.
   private func passedOver(_ queue: String) async throws(ClusterFailure) -> UInt64? {
     let filter = #"{"subjects_filter":"\#(subject)\#(queue)"}"#
     let stored = Reply(try await connection.request("$JS.API.STREAM.INFO.\(name)", Array(filter.utf8)).data)
     guard stored.errorCode == nil, let count = stored.number(subject + queue), count > 0 else { return nil }
-    // Later, so that what is added meanwhile is not taken for one.
+    // Asked second, so that a message added in between is not mistaken for a skipped one.
     let known = Reply(try await connection.request("$JS.API.CONSUMER.INFO.\(name).\(queue)").data)
     guard known.errorCode == nil, let pending = known.number("num_pending"),
       let unacknowledged = known.number("num_ack_pending"), count > pending + unacknowledged
@@ -135,13 +137,13 @@ final class WorkQueues: Sendable {
     Delivery(handle).map { Item(bytes: bytes, handle: handle, sequence: $0.number, times: $0.times) }
   }
 
-  /// How many were given and are not acknowledged.
+  /// The number of items delivered but not acknowledged.
   func unacknowledged(_ queue: String) async throws(ClusterFailure) -> Int {
     let information = Reply(try await connection.request("$JS.API.CONSUMER.INFO.\(name).\(queue)").data)
     return Int(information.number("num_ack_pending") ?? 0)
   }
 
-  /// The same for every server that the item was given to, and for each time.
+  /// The same for every server the item was delivered to, and for each delivery.
   func handle(_ queue: String, _ sequence: UInt64) -> String { "$JS.ACK.\(name).\(queue).1.\(sequence).0.0.0" }
 
   func acknowledge(_ handles: [String]) async throws(ClusterFailure) {
@@ -159,7 +161,7 @@ final class WorkQueues: Sendable {
   func extend(_ handle: String) { connection.publish(handle, Array("+WPI".utf8)) }
 }
 
-/// What `body` makes of each, in order, all at the same time. Throws one of the failures when all have ended.
+/// The results of `body` for each item, in order, all run concurrently. Throws one of the failures once all have ended.
 func eachAtOnce<Item: Sendable, Value: Sendable>(
   _ items: [Item], _ body: @escaping @Sendable (Item) async throws(ClusterFailure) -> Value
 ) async throws(ClusterFailure) -> [Value] {

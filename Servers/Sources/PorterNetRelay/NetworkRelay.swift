@@ -10,14 +10,14 @@ import Synchronization
   import Darwin
 #endif
 
-/// A relay on the network, over libcurl.
+/// A relay on the network, accessed through libcurl.
 ///
-/// `@unchecked Sendable`: the library may be called from any thread; it is not after `close`.
+/// `@unchecked Sendable`: the library may be called from any thread, and is not called after `close`.
 public final class NetworkRelay: RelayTransport, @unchecked Sendable {
-  /// What the library's thread calls.
+  /// Called by the library's thread.
   final class Listener: Sendable {
-    /// A bare function in a mutex is converted by each access, and keeps all conversions: a server that had heard of news 16,000 times
-    /// ran out of its stack.
+    /// A bare function in a mutex is converted on each access, and keeps all conversions: a server that had received
+    /// news 16,000 times ran out of stack.
     private struct Recipient {
       let tell: @Sendable (RelayNews) -> Void
     }
@@ -42,8 +42,8 @@ public final class NetworkRelay: RelayTransport, @unchecked Sendable {
   private let listener: Listener
   private let isClosed = Mutex(false)
 
-  /// `address` is what `porter-relay address` prints; a fingerprint in it replaces the authorities. `authority` is a file of
-  /// those to trust instead of the system's. `log` gets lines without addresses.
+  /// `address` is the output of `porter-relay address`; a fingerprint in it replaces the authorities. `authority` is a
+  /// file of authorities to trust instead of the system's. `log` receives lines without addresses.
   public init(
     _ address: String, authority: String?, proxy: String?,
     log: @escaping @Sendable (_ level: String, _ line: String) -> Void
@@ -127,7 +127,7 @@ public final class NetworkRelay: RelayTransport, @unchecked Sendable {
   }
 }
 
-/// An address or a proxy that cannot be used.
+/// An unusable address or proxy.
 public struct NetworkRelayError: Error, Equatable, CustomStringConvertible {
   public let description: String
   init(_ description: String) { self.description = description }

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import PorterTelemetry
 
-/// One connection of an operator.
+/// An operator's connection.
 final class OperatorHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart

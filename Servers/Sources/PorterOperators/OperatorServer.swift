@@ -2,11 +2,11 @@ public import NIOCore
 public import NIOPosix
 public import PorterTelemetry
 
-/// What a program says of itself. From any thread.
+/// The state a program reports. Thread-safe.
 public protocol OperatorSource: Sendable {
-  /// One line for each thing that is wrong.
+  /// One line for each problem.
   var problems: [String] { get }
-  /// One line for each thing that is to be known and is no problem of this program's.
+  /// One line for each thing worth knowing that is not a problem of this program.
   var notes: [String] { get }
   var isReady: Bool { get }
   var metrics: Metrics { get }
@@ -16,7 +16,7 @@ extension OperatorSource {
   public var notes: [String] { [] }
 }
 
-/// Serves `/health`, `/ready` and `/metrics` over plain HTTP, at an address that only the operator reaches.
+/// Serves `/health`, `/ready` and `/metrics` over plain HTTP, at an address that only the operator can reach.
 public final class OperatorServer: Sendable {
   private let listener: any Channel
 
@@ -29,6 +29,6 @@ public final class OperatorServer: Sendable {
 
   public var port: Int { listener.localAddress?.port ?? 0 }
 
-  /// Takes no more connections. Those that are open end with the group.
+  /// Accepts no more connections. Open ones end with the group.
   public func close() { try? listener.close().wait() }
 }

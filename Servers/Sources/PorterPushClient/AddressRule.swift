@@ -9,21 +9,21 @@ import NIOPosix
   import Darwin
 #endif
 
-/// Which addresses a connection may be made to. A host that a stranger has named must not lead into the operator's own network.
+/// Which addresses may be connected to. A host named by a stranger must not lead into the operator's own network.
 public struct AddressRule: Sendable {
-  /// Nil: every address is allowed, and names are left to the network library.
+  /// If nil, every address is allowed, and names are left to the network library.
   private let resolver: NameResolver?
 
   public static let any = AddressRule(resolver: nil)
 
-  /// Only addresses that `resolver` allows. The connection is made to what was checked: another answer to a second question changes
-  /// nothing.
+  /// Allows only addresses that `resolver` allows. The connection is made to the address that was checked: a different
+  /// answer to a second query changes nothing.
   public static func resolved(by resolver: NameResolver) -> AddressRule { AddressRule(resolver: resolver) }
 
-  /// An address in place of a name, which a certificate's name is not compared with.
+  /// Whether the host is an address rather than a name, which a certificate's name is not compared with.
   func isLiteral(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
-  /// `isKnown`: the host has answered before, and names that strangers have chosen do not delay it.
+  /// `isKnown`: the host has answered before, and is not delayed by names that strangers have chosen.
   func connect(
     _ bootstrap: ClientBootstrap, to peer: PushPeer, isKnown: Bool, until deadline: NIODeadline, on loop: any EventLoop
   ) -> EventLoopFuture<any Channel> {
@@ -46,14 +46,14 @@ public struct AddressRule: Sendable {
 
   // MARK: Addresses
 
-  /// Nil if the host is a name. From any thread.
+  /// Nil if the host is a name. Thread-safe.
   public static func isPublic(literal host: String) -> Bool? {
     (try? SocketAddress(ipAddress: host, port: 0)).map(isPublic)
   }
 
-  /// By IANA's registries of special-purpose addresses. From any thread.
+  /// Follows IANA's registries of special-purpose addresses. Thread-safe.
   public static func isPublic(_ address: SocketAddress) -> Bool {
-    // Without the zone of a link-local one.
+    // Without the zone of a link-local address.
     guard let text = address.ipAddress?.prefix(while: { $0 != "%" }) else { return false }
     var four: UInt32 = 0
     if inet_pton(AF_INET, String(text), &four) == 1 {
@@ -70,7 +70,7 @@ public struct AddressRule: Sendable {
     (0xcb00_7100, 24), (0xe000_0000, 4), (0xf000_0000, 4),
   ]
 
-  /// Global unicast, without what leads to other addresses (Teredo and 6to4) or is documentation's.
+  /// Global unicast, except ranges that lead to other addresses (Teredo and 6to4) or are for documentation.
   private static func isPublic(_ bytes: [UInt8]) -> Bool {
     guard bytes[0] & 0xe0 == 0x20 else { return false }
     let first = UInt32(bytes[0]) << 24 | UInt32(bytes[1]) << 16 | UInt32(bytes[2]) << 8 | UInt32(bytes[3])

@@ -3,16 +3,16 @@ import NIOHPACK
 import NIOHTTP2
 import NIOTLS
 
-/// What became of a request.
+/// The outcome of a request.
 enum PushEnd {
   case answered(PushResponse)
-  /// The peer says that it has not looked at it.
+  /// The peer states that it has not processed the request.
   case unprocessed
   /// The connection or the stream ended first: the outcome is unknown.
   case lost
 }
 
-/// One HTTP/2 connection, by its frames. Belongs to its event loop.
+/// One HTTP/2 connection, handled by frames. Confined to its event loop.
 final class HTTP2Connection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -24,12 +24,12 @@ final class HTTP2Connection: ChannelInboundHandler {
     var body: [UInt8] = []
   }
 
-  /// A reason and a time.
+  /// Enough for a reason and a time.
   private static let longestBody = 4_096
 
   /// The peer's settings have arrived.
   private(set) var isReady = false
-  /// Takes no more requests, and closes after the last one's end.
+  /// Takes no more requests, and closes after the last one ends.
   private(set) var isDraining = false
   private var limit: Int
   private let most: Int
@@ -37,12 +37,12 @@ final class HTTP2Connection: ChannelInboundHandler {
   private var next = 1
   private var context: ChannelHandlerContext?
   private var isClosed = false
-  /// Below the library's handler.
+  /// Sits below the library's handler.
   let gate = FlushGate()
   private weak var owner: PushClient?
   private let clock: any PushClock
 
-  /// `most`: requests at a time at most, whatever the peer allows.
+  /// `most`: concurrent requests at most, whatever the peer allows.
   init(owner: PushClient, most: Int, clock: any PushClock) {
     self.owner = owner
     self.clock = clock
@@ -67,20 +67,20 @@ final class HTTP2Connection: ChannelInboundHandler {
       wrapOutboundOut(HTTP2Frame(streamID: id, payload: .headers(.init(headers: request.headers)))), promise: written)
     let data = context.channel.allocator.buffer(bytes: request.body)
     write(id, .data(.init(data: .byteBuffer(data), endStream: true)), context)
-    // Requests are complete in the order in which they were begun; otherwise the library sends their bodies in any.
+    // Requests are completed in the order they were begun; otherwise the library sends their bodies in any order.
     context.flush()
-    // Identifiers of streams have 31 bits.
+    // Stream identifiers have 31 bits.
     if next > 1 << 30 { drain() }
   }
 
-  /// What is written meanwhile is sent together.
+  /// Writes made in the meantime are sent together.
   func gather(_ body: () -> Void) {
     gate.isClosed = true
     body()
     gate.open()
   }
 
-  /// Gives a request up without reporting it.
+  /// Abandons a request without reporting it.
   func abandon(_ job: Int) {
     guard let context, let id = streams.first(where: { $0.value.job == job })?.key else { return }
     streams[id] = nil
@@ -94,7 +94,7 @@ final class HTTP2Connection: ChannelInboundHandler {
     closeIfDrained()
   }
 
-  /// Also before there is a channel.
+  /// May be called before there is a channel.
   func close() {
     isClosed = true
     context?.close(promise: nil)
@@ -122,7 +122,7 @@ final class HTTP2Connection: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  /// Before what is on it ends, which would be sent again here.
+  /// Before the requests on it end, or they would be sent again here.
   private func stopTaking() {
     isDraining = true
     owner?.closed(self)
@@ -163,7 +163,7 @@ final class HTTP2Connection: ChannelInboundHandler {
 
   private func take(_ part: HTTP2Frame.FramePayload.Data, _ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
     guard case .byteBuffer(let buffer) = part.data else { return }
-    // The connection's window is everyone's; that of a stream is larger than any answer.
+    // The connection's window is shared by all streams; a stream's window is larger than any answer.
     let count = buffer.readableBytes + (part.paddingBytes.map { $0 + 1 } ?? 0)
     if count > 0 {
       write(.rootStream, .windowUpdate(windowSizeIncrement: count), context)
@@ -181,7 +181,7 @@ final class HTTP2Connection: ChannelInboundHandler {
     end(id, .answered(PushResponse(status: stream.status, body: stream.body, retryAfter: stream.retryAfter)))
   }
 
-  /// What the peer had begun it will answer; the rest is free for another connection.
+  /// The peer will answer the streams it had begun; the rest are free for another connection.
   private func goAway(_ last: HTTP2StreamID) {
     stopTaking()
     for id in streams.keys.filter({ $0 > last }).sorted() { end(id, .unprocessed) }
@@ -201,7 +201,7 @@ final class HTTP2Connection: ChannelInboundHandler {
   }
 }
 
-/// Holds back flushes, so that several requests share a write to the socket.
+/// Holds back flushes so that several requests share a write to the socket.
 final class FlushGate: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

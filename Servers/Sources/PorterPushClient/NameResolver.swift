@@ -9,10 +9,10 @@ import NIOPosix
   import Darwin
 #endif
 
-/// Resolves hosts' names, which blocks, on threads of its own. Hosts that have answered before have others than the rest: names that
-/// strangers have chosen, and that resolve slowly, do not delay them.
+/// Resolves host names on its own threads, because resolving blocks. Hosts that have answered before use separate
+/// threads: slow names chosen by strangers do not delay them.
 public final class NameResolver: Sendable {
-  /// Blocks. The addresses of a host that may be connected to.
+  /// Blocks. Returns the addresses of a host that may be connected to.
   package typealias Lookup = @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress]
 
   private static let threads = 4
@@ -23,7 +23,7 @@ public final class NameResolver: Sendable {
   private let lookup: Lookup
   private let clock: any PushClock
 
-  /// `isAllowed`: whether a connection may be made to an address.
+  /// `isAllowed`: whether an address may be connected to.
   public convenience init(clock: any PushClock, allowing isAllowed: @escaping @Sendable (SocketAddress) -> Bool) {
     self.init(clock: clock) { host, port in try Self.resolve(host, port).filter(isAllowed) }
   }
@@ -35,16 +35,16 @@ public final class NameResolver: Sendable {
     strangers.start()
   }
 
-  /// Pools are to be shut down also when nothing came of what they were made for.
+  /// Pools must be shut down even if the initialisation they were created for failed.
   deinit { close() }
 
-  /// Ends the threads, except those that wait for a name server.
+  /// Ends the threads, except those waiting for a name server.
   public func close() {
     known.shutdownGracefully { _ in }
     strangers.shutdownGracefully { _ in }
   }
 
-  /// A name whose turn comes after the deadline is not resolved any more.
+  /// Names whose turn comes after the deadline are no longer resolved.
   func addresses(
     of host: String, port: Int, isKnown: Bool, until deadline: NIODeadline, on loop: any EventLoop
   ) -> EventLoopFuture<[SocketAddress]> {
@@ -81,5 +81,5 @@ public final class NameResolver: Sendable {
   }
 }
 
-/// A host has none that a connection may be made to.
+/// The host has no address that may be connected to.
 struct NoAddress: Error {}

@@ -4,16 +4,16 @@ import NIOPosix
 public import NIOSSL
 public import PorterServer
 
-/// Where pushes are sent.
+/// The destination of pushes.
 public struct PushPeer: Sendable {
   public let host: String
   public let port: Int
   public let tls: NIOSSLContext
-  /// Requests at a time, if the peer allows as many.
+  /// Concurrent requests, if the peer allows as many.
   public let streams: Int
   /// For a connection to be ready, for room on it, and for an answer.
   public let timeLimit: TimeAmount
-  /// Whether the addresses that the host's name has are checked.
+  /// Whether the addresses of the host's name are checked.
   public let addresses: AddressRule
 
   public init(
@@ -28,16 +28,16 @@ public struct PushPeer: Sendable {
   }
 }
 
-/// Pushes to one peer, over one HTTP/2 connection with as many streams as the peer allows. What is particular to a provider is its
-/// dialect's.
+/// Sends pushes to one peer, over one HTTP/2 connection with as many streams as the peer allows. The dialect handles
+/// anything provider-specific.
 ///
-/// Pushes that cannot be sent now end as `unreachable`. Belongs to its event loop.
+/// Pushes that cannot be sent now end as `unreachable`. Confined to its event loop.
 public final class PushClient {
-  /// A push that is under way.
+  /// A push under way.
   private struct Job {
     let push: ServedPush
     let then: (PushOutcome) -> Void
-    /// Ends without an answer.
+    /// How often it ended without an answer.
     var losses = 0
     var returns = 0
     var refusals = 0
@@ -47,7 +47,7 @@ public final class PushClient {
     var stopTimer: @Sendable () -> Void = {}
   }
 
-  /// How long a peer may ask us to wait before anything else is sent to it.
+  /// The longest time for which a peer may ask us to send it nothing.
   static let longestPause = TimeAmount.minutes(15)
   private static let longestHolds = 6
   private static let longestReturns = 3
@@ -63,19 +63,19 @@ public final class PushClient {
   private var nextJob = 0
   private var waiting: WaitingPushes
   private var stopWaiting: (@Sendable () -> Void)?
-  /// Waiting for their own time.
+  /// Pushes waiting individually.
   private var held = 0
   private let mostHeld: Int
   private var connection: HTTP2Connection?
   private var stopConnecting: @Sendable () -> Void = {}
-  /// It has answered, and every connection since was made.
+  /// The peer has answered, and every connection attempt since has succeeded.
   private var isKnown = false
-  /// The peer has asked not to be tried before.
+  /// The peer has asked not to be tried before this time.
   private var pausedUntil: NIODeadline?
   private var isClosed = false
   private var isPumpDue = false
 
-  /// `log` gets lines without tokens or contents, each with a level.
+  /// `log` receives lines without tokens or contents, each with a level.
   public init(
     _ peer: PushPeer, _ dialect: any PushDialect, _ loop: any EventLoop, _ clock: any PushClock,
     _ log: @escaping @Sendable (String, String) -> Void
@@ -89,7 +89,7 @@ public final class PushClient {
     waiting = WaitingPushes(limit: peer.timeLimit)
   }
 
-  /// Pushes whose outcomes are to come.
+  /// The number of pushes whose outcomes are pending.
   public var underWay: Int { jobs.count }
 
   // MARK: Pushes
@@ -110,15 +110,15 @@ public final class PushClient {
     connection?.close()
   }
 
-  /// Closes the connection after what is on it; the next push makes another.
+  /// Closes the connection after the requests on it end; the next push opens another.
   public func rest() { if let connection { retire(connection) } }
 
-  /// For how long the peer is to be sent nothing more.
+  /// How long nothing more may be sent to the peer.
   public var pauseLeft: TimeAmount? { pausedUntil.flatMap { $0 > clock.now ? $0 - clock.now : nil } }
 
   private var isPaused: Bool { pausedUntil.map { clock.now < $0 } ?? false }
 
-  /// After the loop's other tasks, so that pushes that are handed over together are written together.
+  /// Runs after the loop's other tasks, so that pushes handed over together are written together.
   private func pumpSoon() {
     guard !isPumpDue else { return }
     isPumpDue = true
@@ -135,7 +135,7 @@ public final class PushClient {
     guard let connection else { return connect() }
     guard connection.hasRoom else { return }
     connection.gather {
-      // It may end while it is written to.
+      // It may end while being written to.
       while connection === self.connection, connection.hasRoom, let number = waiting.popFirst() {
         start(number, on: connection)
       }
@@ -167,7 +167,7 @@ public final class PushClient {
     job.then(outcome)
   }
 
-  /// Once more, before all others.
+  /// Retries the push, in front of all others.
   private func again(_ number: Int) {
     guard jobs[number] != nil else { return }
     jobs[number]?.connection = nil
@@ -178,7 +178,7 @@ public final class PushClient {
 
   // MARK: Time limits
 
-  /// Has a timer while pushes wait for room.
+  /// Keeps a timer running while pushes wait for room.
   private func watchWaiting() {
     guard let deadline = waiting.deadline else {
       stopWaiting?()
@@ -207,7 +207,7 @@ public final class PushClient {
     guard let connection = jobs[number]?.connection, ObjectIdentifier(connection) == identity else { return }
     log("warning", "no answer in time")
     connection.abandon(number)
-    // The others on it may still be answered.
+    // The other pushes on it may still be answered.
     retire(connection)
     lost(number)
   }
@@ -217,7 +217,7 @@ public final class PushClient {
     if let job = jobs[number], job.losses > 1 { finish(number, .unreachable) } else { again(number) }
   }
 
-  /// On a new connection no push waits for its answer.
+  /// On a new connection no push waits for the answer of this one.
   private func retire(_ connection: HTTP2Connection) {
     if self.connection === connection { self.connection = nil }
     connection.drain()
@@ -262,19 +262,19 @@ public final class PushClient {
     guard let job = jobs[number] else { return }
     jobs[number]?.refusals += 1
     if dialect.renews(job.credential, clock.now), job.refusals < 2 { return again(number) }
-    // What is about one push alone may be its client's fault.
+    // A refusal that concerns one push alone may be its client's fault.
     if otherwise == .unreachable { log("error", "a new token is refused as expired: is the clock right?") }
     finish(number, otherwise)
   }
 
-  /// No push is sent before; without a time the notification server chooses one.
+  /// No push is sent before then; without a time, the notification server chooses one.
   private func pause(_ time: TimeAmount?) {
     guard let time else { return }
     pausedUntil = max(pausedUntil ?? clock.now, clock.now + min(time, Self.longestPause))
     for number in waiting.removeAll() { finish(number, .unreachable) }
   }
 
-  /// This push alone waits, until its patience is over.
+  /// Only this push waits, until its patience is over.
   private func hold(_ number: Int, _ time: TimeAmount?, otherwise: PushOutcome) {
     guard let job = jobs[number], job.holds < Self.longestHolds, held < mostHeld else {
       return finish(number, otherwise)
@@ -324,13 +324,13 @@ public final class PushClient {
     pump()
   }
 
-  /// It takes no more requests. Those on it end by themselves.
+  /// The connection takes no more requests. Those on it end by themselves.
   func closed(_ connection: HTTP2Connection) {
     guard connection.isReady else { return failed(connection) }
     if connection === self.connection { self.connection = nil }
   }
 
-  /// The peer cannot be reached: all that wait for it are the notification server's again, which tries later.
+  /// The peer is unreachable: all waiting pushes go back to the notification server, which retries later.
   private func failed(_ connection: HTTP2Connection) {
     guard connection === self.connection, !connection.isReady else { return }
     stopConnecting()
@@ -341,7 +341,7 @@ public final class PushClient {
     watchWaiting()
   }
 
-  /// What is on it may still be answered.
+  /// Requests on it may still be answered.
   private func giveUp(_ connection: HTTP2Connection) {
     guard !connection.isReady else { return retire(connection) }
     failed(connection)

@@ -11,9 +11,9 @@ public import NIOCore
 /// The port for time.
 public protocol PushClock: Sendable {
   var now: NIODeadline { get }
-  /// Seconds since 1970: what a token says of its age.
+  /// Seconds since 1970, used for a token's age.
   var seconds: Int64 { get }
-  /// Calls `then` on the loop. What it returns prevents that, and does nothing afterwards.
+  /// Calls `then` on the loop. The returned function cancels that, and does nothing afterwards.
   func schedule(after time: TimeAmount, on loop: any EventLoop, _ then: @escaping @Sendable () -> Void)
     -> @Sendable () -> Void
 }

@@ -2,13 +2,13 @@ public import NIOCore
 public import NIOHPACK
 public import PorterServer
 
-/// What is particular to a provider: its requests, and what its answers mean. Belongs to the event loop of its client.
+/// Provider-specific behaviour: requests, and the meaning of answers. Confined to its client's event loop.
 public protocol PushDialect: AnyObject {
   func request(for push: ServedPush, _ clock: any PushClock) -> Result<PushRequest, PushRefusal>
   func verdict(_ response: PushResponse) -> PushVerdict
-  /// The peer says that this credential has expired. Returns whether there is, or will be, another one.
+  /// The peer reports this credential as expired. Returns whether there is, or will be, another one.
   func renews(_ credential: Int, _ now: NIODeadline) -> Bool
-  /// For the log, which has nothing that comes from outside.
+  /// For the log, which contains nothing that comes from outside.
   func description(_ response: PushResponse) -> String
 }
 
@@ -16,7 +16,7 @@ public protocol PushDialect: AnyObject {
 public struct PushRequest {
   public var headers: HPACKHeaders
   public var body: [UInt8]
-  /// Which of the credentials that were made one after the other it has.
+  /// The number of its credential; credentials are numbered in the order they were created.
   public var credential: Int
 
   public init(headers: HPACKHeaders, body: [UInt8], credential: Int) {
@@ -26,7 +26,7 @@ public struct PushRequest {
   }
 }
 
-/// Why there is no request.
+/// The reason there is no request.
 public struct PushRefusal: Error {
   public let outcome: PushOutcome
   public init(_ outcome: PushOutcome) { self.outcome = outcome }
@@ -34,7 +34,7 @@ public struct PushRefusal: Error {
 
 public struct PushResponse: Sendable, Equatable {
   public let status: Int
-  /// Its first bytes.
+  /// The first bytes of the body.
   public let body: [UInt8]
   /// A day at most.
   public let retryAfter: TimeAmount?
@@ -46,15 +46,16 @@ public struct PushResponse: Sendable, Equatable {
   }
 }
 
-/// What follows from an answer.
+/// The consequence of an answer.
 public enum PushVerdict: Equatable, Sendable {
   case final(PushOutcome)
-  /// A new credential, and once more; `otherwise` when that is refused as well.
+  /// Retry with a new credential; `otherwise` if that is refused as well.
   case credentialExpired(otherwise: PushOutcome)
-  /// The server's own credentials, how it uses them, or the peer as a whole: says nothing about the push, which is kept.
+  /// Concerns the server's own credentials, how it uses them, or the peer as a whole: implies nothing about the push,
+  /// which is kept.
   case notNow
-  /// This push alone waits; `otherwise` when it has done so for long.
+  /// Only this push waits; `otherwise` once it has waited too long.
   case hold(otherwise: PushOutcome)
-  /// Once more on a new connection.
+  /// Retry on a new connection.
   case newConnection(otherwise: PushOutcome)
 }

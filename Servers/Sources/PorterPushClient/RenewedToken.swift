@@ -1,17 +1,17 @@
 public import NIOCore
 
-/// The token that says in whose name requests are made. All carry it until it is renewed.
+/// The token that identifies the sender of requests. All requests carry it until it is renewed.
 public struct RenewedToken {
   private let renewal: TimeAmount
   private let shortestLife: TimeAmount
   private let make: (Int64) -> String?
   private var made: (text: String, at: NIODeadline)?
   private var refused: NIODeadline?
-  /// Of the token that `current` returns.
+  /// The number of the token that `current` returns.
   public private(set) var number = 0
 
-  /// One that is refused as expired is replaced, but no more often than `shortestLife`. `make` gets the seconds since 1970, and returns nil
-  /// without memory.
+  /// A token refused as expired is replaced, but no more often than `shortestLife`. `make` receives the seconds since
+  /// 1970, and returns nil when out of memory.
   public init(renewal: TimeAmount, shortestLife: TimeAmount, make: @escaping (Int64) -> String?) {
     self.renewal = renewal
     self.shortestLife = shortestLife
@@ -27,8 +27,8 @@ public struct RenewedToken {
     return text
   }
 
-  /// The peer says that token `number` has expired. Returns whether there is, or will be, another one: not if the one before was
-  /// refused in the same way a short time ago, which is how a wrong clock looks.
+  /// The peer reports token `number` as expired. Returns whether there is, or will be, another one: not if the one
+  /// before was refused in the same way a short time ago, which indicates a wrong clock.
   public mutating func isReplaced(after number: Int, _ now: NIODeadline) -> Bool {
     guard number == self.number, made != nil else { return true }
     if let refused, now - refused < shortestLife { return false }

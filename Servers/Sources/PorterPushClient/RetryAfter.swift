@@ -1,13 +1,13 @@
 public import NIOCore
 
-/// What the header field Retry-After says: a number of seconds, or a date in one of the three forms that a recipient has to read
+/// Parses the header field Retry-After: a number of seconds, or a date in one of the three forms a recipient must read
 /// (RFC 9110, sections 5.6.7 and 10.2.3).
 public enum RetryAfter {
   private static let longest: Int64 = 86_400
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// How long to wait, at most a day; nil for a field that says nothing. `now`: seconds since 1970. `date` is the answer's own
-  /// field Date, which is preferred to this machine's clock: the two may differ.
+  /// How long to wait, at most a day; nil if the field is malformed. `now`: seconds since 1970. `date` is the answer's
+  /// own field Date, which is preferred to this machine's clock: the two may differ.
   public static func pause(_ field: String, date: String?, now: Int64) -> TimeAmount? {
     if field.utf8.allSatisfy({ (48...57).contains($0) }), !field.isEmpty {
       return .seconds(min(Int64(field) ?? longest, longest))
@@ -33,7 +33,7 @@ public enum RetryAfter {
     }
   }
 
-  /// A year of two digits is not more than 50 years in the future.
+  /// A two-digit year is at most 50 years in the future.
   private static func century(of short: Int64, now: Int64) -> Int64 {
     let current = 1970 + now / 31_556_952
     let year = current - current % 100 + short
@@ -49,7 +49,7 @@ public enum RetryAfter {
     return ((days(year, Int64(month) + 1, day) * 24 + hour) * 60 + minute) * 60 + second
   }
 
-  /// Since 1970, in the Gregorian calendar. Years begin in March here, so that a leap day is the last one.
+  /// Days since 1970, in the Gregorian calendar. Years begin in March here, so that a leap day is the last one.
   private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let year = month > 2 ? year : year - 1
     let (era, yearOfEra) = (year / 400, year % 400)

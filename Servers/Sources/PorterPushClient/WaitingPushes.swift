@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Pushes that wait for room on a connection, in their order, and when they have waited for too long. Time comes with each call.
+/// Pushes waiting, in order, for room on a connection, and their timeouts. Time comes with each call.
 struct WaitingPushes {
   enum Overdue: Equatable {
     case none
-    /// The peer answers, and does not reach these in time.
+    /// The peer answers, but does not reach these in time.
     case slow([Int])
-    /// The peer has answered nothing for that long: all that wait.
+    /// The peer has answered nothing for that long: all waiting pushes.
     case stuck([Int])
   }
 
@@ -18,12 +18,12 @@ struct WaitingPushes {
 
   var isEmpty: Bool { line.isEmpty }
 
-  /// When the first of them will have waited for too long.
+  /// When the first of them will have waited too long.
   var deadline: NIODeadline? { line.lazy.map(\.since).min().map { $0 + limit } }
 
   mutating func append(_ number: Int, _ now: NIODeadline) { line.append((number, now)) }
 
-  /// Before all others.
+  /// In front of all others.
   mutating func prepend(_ number: Int, _ now: NIODeadline) { line.prepend((number, now)) }
 
   mutating func popFirst() -> Int? { line.popFirst()?.number }
@@ -36,7 +36,7 @@ struct WaitingPushes {
   /// The peer has answered a push.
   mutating func answered(_ now: NIODeadline) { lastAnswer = now }
 
-  /// Removes what it returns.
+  /// Removes the pushes it returns.
   mutating func removeOverdue(_ now: NIODeadline) -> Overdue {
     let late = line.filter { $0.since + limit <= now }
     guard !late.isEmpty else { return .none }

@@ -9,7 +9,7 @@ import PorterTelemetry
   import Darwin
 #endif
 
-/// What the relay counts.
+/// The relay's metrics.
 public enum RelayMetrics {
   public static let buckets: [String: [Double]] = [
     "porter_relay_exchange_seconds": [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],

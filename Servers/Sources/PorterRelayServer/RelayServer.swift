@@ -25,7 +25,8 @@ public final class RelayServer: Sendable {
   private let operators: OperatorServer?
   private let upkeep: [RepeatedTask]
 
-  /// Binds its addresses and serves. `backEnd` makes the back end, from what tells the listeners' streams of news.
+  /// Binds its addresses and serves. `backEnd` creates the back end, given the function that notifies the listeners'
+  /// streams of news.
   public init(
     _ options: RelayServerOptions, keeper: CertificateKeeper, metrics: Metrics, log: LogWriter,
     backEnd make: (_ onNews: @escaping @Sendable ([String]) -> Void) throws -> any RelayBackEnd
@@ -62,12 +63,12 @@ public final class RelayServer: Sendable {
   public var port: Int { listener.localAddress?.port ?? 0 }
   public var operatorsPort: Int { operators?.port ?? 0 }
 
-  /// Reads the certificate's files again.
+  /// Rereads the certificate's files.
   public func reloadCertificate() { Self.reload(surroundings, always: true) }
 
-  /// Is not ready any more, ends the streams, and asks connections to end after what they are doing; others are still served, so
-  /// that what comes until the last client has noticed is not lost. `done` is called on any thread when no connection is left, or
-  /// when the time for that is over.
+  /// Becomes not ready, ends the streams, and asks connections to end after their current work. New connections are
+  /// still served, so that nothing is lost until the last client has noticed. `done` is called on any thread when no
+  /// connection is left, or when the drain time is over.
   public func drain(done: @escaping @Sendable () -> Void) {
     surroundings.set(serving: false)
     surroundings.log(.info, "draining")
@@ -75,7 +76,7 @@ public final class RelayServer: Sendable {
     connections.drain(for: surroundings.options.drainTime, on: group.next()).whenComplete { _ in done() }
   }
 
-  /// Takes no more connections, finishes the exchanges that were read, ends the streams, and closes the back end.
+  /// Accepts no more connections, finishes the exchanges already read, ends the streams, and closes the back end.
   public func stop() {
     surroundings.set(serving: false)
     surroundings.log(.info, "stopping")
@@ -120,7 +121,7 @@ public final class RelayServer: Sendable {
 // MARK: Connections
 
 extension RelayServer {
-  /// Linux: after this many milliseconds without an acknowledgement of what was sent, a peer is gone.
+  /// Linux: a peer that leaves sent data unacknowledged for this many milliseconds is gone.
   private static let userTimeout: SocketOptionValue = 30_000
 
   private static func bootstrap(
@@ -207,12 +208,12 @@ extension RelayServer {
         eventLoop: channel.eventLoop,
         configuration: .init(
           maxIdleTime: options.idleTime, maxAge: nil, maxGraceTime: options.grace, keepalive: nil)))
-    // A connection that never has a stream is not idle for the handler before.
+    // For the handler before, a connection that never has a stream is not idle.
     try pipeline.addHandler(HandshakeClock(options.idleTime) { $0 is NIOHTTP2StreamCreatedEvent })
   }
 }
 
-/// The end of a pipeline: whatever no handler dealt with closes the connection.
+/// The end of a pipeline: anything no handler dealt with closes the connection.
 private final class ErrorCloser: ChannelInboundHandler {
   typealias InboundIn = NIOAny
 

@@ -1,23 +1,23 @@
 public import NIOCore
 
-/// What an operator decides.
+/// Settings that an operator decides.
 public struct RelayServerOptions: Sendable {
   public var host = "0.0.0.0"
   public var port = 443
-  /// Where `/health`, `/ready` and `/metrics` are served over plain HTTP; nil if nowhere.
+  /// The address serving `/health`, `/ready` and `/metrics` over plain HTTP; nil to serve them nowhere.
   public var operatorsHost: String?
   public var operatorsPort = 9_464
 
-  /// Requests of one source address.
+  /// For requests from one source address.
   public var sourceAllowance = Allowance(rate: 50, burst: 500)
-  /// Requests for one mailbox that its key has signed.
+  /// For requests to one mailbox, signed by its key.
   public var mailboxAllowance = Allowance(rate: 10, burst: 200)
-  /// Mailboxes that one source address makes.
+  /// For mailboxes created by one source address.
   public var creationAllowance = Allowance(rate: 1, burst: 200)
-  /// None of these counts for them.
+  /// Sources exempt from all of these.
   public var trustedSources = TrustedSources()
 
-  /// Requests that wait for the back end.
+  /// Requests waiting for the back end.
   public var waitingRequests = 8_192
   public var connections = 20_000
   public var connectionsOfSource = 512
@@ -27,11 +27,11 @@ public struct RelayServerOptions: Sendable {
 
   /// For a TLS handshake, and for a request from its first byte to its last.
   public var requestTime = TimeAmount.seconds(15)
-  /// For an answer from when it is written until the client has taken it.
+  /// For an answer, from when it is written until the client has taken it.
   public var answerTime = TimeAmount.minutes(1)
   public var idleTime = TimeAmount.minutes(5)
   public var silence = TimeAmount.seconds(30)
-  /// How long a stop waits for what is in progress.
+  /// How long a stop waits for work in progress.
   public var grace = TimeAmount.seconds(10)
   /// How long a drain waits for connections to end.
   public var drainTime = TimeAmount.minutes(1)
@@ -39,30 +39,30 @@ public struct RelayServerOptions: Sendable {
 
   public init() {}
 
-  /// A client may reset each request that it may make: libcurl resets some streams under load that are about to end, or have. What is
-  /// beyond that is an attack (CVE-2023-44487). In `HTTPLimits.resetWindow` seconds.
+  /// A client may reset each request it may make: under load, libcurl resets some streams that are about to end or have
+  /// ended. Anything beyond that is an attack (CVE-2023-44487). Per `HTTPLimits.resetWindow` seconds.
   func resets(ofTrusted isTrusted: Bool) -> Int {
     let requests = sourceAllowance.rate * Double(HTTPLimits.resetWindow) + Double(sourceAllowance.burst)
     return isTrusted ? HTTPLimits.resetsOfTrusted : Int(min(Double(HTTPLimits.resetsOfTrusted), max(200, requests)))
   }
 
-  /// Seconds after which a mailbox that had too many requests can have another one.
+  /// The number of seconds after which a mailbox that had too many requests may have another one.
   var mailboxPause: Int {
     guard mailboxAllowance.rate > 0 else { return 300 }
     return min(300, max(1, Int((1 / mailboxAllowance.rate).rounded(.up))))
   }
 }
 
-/// The protocol's numbers; `spec/protocol/relay-http.md` gives them.
+/// The protocol's limits, from `spec/protocol/relay-http.md`.
 enum HTTPLimits {
   static let body = 65_536
   static let headers = 16_384
   static let listenerLength = 43
   static let streamsOfConnection = 100
-  /// Over a connection's whole life, which may last for weeks. A reset that crosses the end of its stream is one.
+  /// Over a connection's whole life, which may be weeks. A reset that crosses the end of its stream counts as one.
   static let streamErrorsOfConnection = 100_000
   static let resetWindow: Int64 = 30
   static let resetsOfTrusted = 10_000_000
-  /// What is read and dropped of a body that was refused, so that the client can read why.
+  /// How much of a refused body is read and dropped, so that the client can read the reason.
   static let discarded = 1 << 20
 }

@@ -1,6 +1,6 @@
-/// One thing that can be configured: under the same name in a file, in the environment and as a flag.
+/// One setting, with the same name in a file, in the environment and as a flag.
 public struct Setting: Sendable {
-  /// What a value looks like, which is checked before anything else happens.
+  /// The form of a value, checked before anything else happens.
   public enum Kind: Sendable {
     case text
     case path
@@ -17,10 +17,10 @@ public struct Setting: Sendable {
   /// Words with hyphens: `idle-time` is `--idle-time`, `PREFIX_IDLE_TIME` and `idle-time = …`.
   public let name: String
   public let kind: Kind
-  /// Nil if it has none, and may be left out.
+  /// Nil if there is no default; the setting may then be left out.
   public let fallback: String?
   public let help: String
-  /// Its value is not printed.
+  /// Whether its value is not printed.
   public let isSecret: Bool
 
   public init(_ name: String, _ kind: Kind, default fallback: String? = nil, isSecret: Bool = false, help: String) {
@@ -33,7 +33,7 @@ public struct Setting: Sendable {
 }
 
 extension Setting.Kind {
-  /// For help: what to write in place of a value.
+  /// For help: a placeholder for the value.
   var placeholder: String {
     switch self {
     case .text: "TEXT"
@@ -46,7 +46,7 @@ extension Setting.Kind {
     }
   }
 
-  /// Nil if `text` is a value of this kind; otherwise what is expected.
+  /// Nil if `text` is a value of this kind; otherwise the expected form.
   func complaint(about text: String) -> String? {
     switch self {
     case .text, .path: text.isEmpty || text.utf8.contains(0) ? "expected a text" : nil

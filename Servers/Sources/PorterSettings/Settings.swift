@@ -1,4 +1,4 @@
-/// What was configured, and where.
+/// The configured values and their origins.
 public struct Settings: Sendable {
   /// Weakest first.
   public enum Origin: Sendable, Equatable, CustomStringConvertible {
@@ -50,7 +50,7 @@ public struct Settings: Sendable {
     return text
   }
 
-  /// Of a setting that is an integer, a duration in seconds, or a number of bytes.
+  /// The value of a setting that is an integer, a duration in seconds, or a number of bytes.
   public func number(_ name: String) throws(SettingsError) -> Int {
     let text = try require(name)
     let value: Int? =
@@ -69,7 +69,7 @@ public struct Settings: Sendable {
     return endpoint
   }
 
-  /// In the form of a file, each value with its origin, without secrets.
+  /// In file format, each value with its origin, without secrets.
   public var listing: String {
     var lines: [String] = []
     for setting in table.settings {
@@ -84,7 +84,7 @@ public struct Settings: Sendable {
   }
 }
 
-/// A configuration that cannot be used; the text says which part, and where it comes from.
+/// An unusable configuration; the text names the part, and its origin.
 public struct SettingsError: Error, Equatable, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }

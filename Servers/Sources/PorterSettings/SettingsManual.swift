@@ -1,4 +1,4 @@
-/// The manual and a file to begin with: of the same table as the help, so that they do not differ.
+/// The manual and a sample file, generated from the same table as the help so that they cannot differ.
 extension SettingsTable {
   /// A page of section 8, in the macros of man(7).
   public var manual: String {
@@ -48,12 +48,12 @@ extension SettingsTable {
     return text
   }
 
-  /// Escapes what roff would interpret.
+  /// Escapes characters that roff would interpret.
   private static func roff(_ text: String) -> String {
     var result = ""
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if !result.isEmpty { result += "\n" }
-      // A control character at the beginning of a line begins a request.
+      // A control character at the start of a line begins a request.
       if line.hasPrefix(".") || line.hasPrefix("'") { result += "\\&" }
       for character in line {
         switch character {

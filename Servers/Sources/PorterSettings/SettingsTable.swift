@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// All settings of a program. Files, environment, flags and help follow from it.
+/// All settings of a program. Files, environment, flags and help are derived from it.
 public struct SettingsTable: Sendable {
   public struct Command: Sendable {
     public let name: String
@@ -18,9 +18,9 @@ public struct SettingsTable: Sendable {
     }
   }
 
-  /// What the command line asks for.
+  /// The request made by the command line.
   public enum Request: Sendable {
-    /// The help, the manual or a sample of the file, to be printed.
+    /// The help, the manual or a sample file, to be printed.
     case document(String)
     case printing(Settings)
     /// The name of the command; the first one if none was given.
@@ -29,7 +29,7 @@ public struct SettingsTable: Sendable {
 
   public let program: String
   public let summary: String
-  /// Before the names of variables: `PORTER_RELAY`.
+  /// The prefix of variable names: `PORTER_RELAY`.
   public let prefix: String
   /// Read if it exists and no other file is named.
   public let defaultFile: String
@@ -59,7 +59,7 @@ public struct SettingsTable: Sendable {
 
   // MARK: Reading
 
-  /// `arguments` without the program's name. `read` returns the contents of a file, or nil if it does not exist.
+  /// `arguments` excludes the program's name. `read` returns the contents of a file, or nil if it does not exist.
   public func request(
     arguments: [String], environment: [String: String], read: (String) throws(SettingsError) -> String?
   ) throws(SettingsError) -> Request {
@@ -134,7 +134,7 @@ public struct SettingsTable: Sendable {
     }
   }
 
-  /// A comment begins a line or follows a space: an address of a relay has a # within.
+  /// A comment starts a line or follows a space: a relay's address contains a #.
   private static func withoutComment(_ line: Substring) -> Substring {
     var isAfterSpace = true
     for index in line.indices {
@@ -187,7 +187,7 @@ extension SettingsTable {
 // MARK: The process
 
 extension SettingsTable {
-  /// Of the running process.
+  /// The request of the running process.
   public func request() throws(SettingsError) -> Request {
     try request(
       arguments: Array(CommandLine.arguments.dropFirst()), environment: Self.environment(),

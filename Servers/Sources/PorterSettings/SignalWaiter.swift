@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// The signals that an operator sends, taken one after the other by the main thread, so that no code runs inside a handler.
-/// Make it before any thread starts: threads inherit that the signals are blocked.
+/// The signals an operator sends, taken one at a time by the main thread, so that no code runs inside a handler. Create
+/// it before any thread starts: threads inherit the blocked signals.
 public struct SignalWaiter: Sendable {
   public enum Order: Equatable {
     case reload
-    /// End without taking anything new, once what has begun is done.
+    /// Finish work that has begun, accept nothing new, then end.
     case drain
     case stop
   }
@@ -25,7 +25,7 @@ public struct SignalWaiter: Sendable {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  /// What an operator's SIGTERM would do. From any thread.
+  /// Has the effect of an operator's SIGTERM. Thread-safe.
   public static func raiseStop() { kill(getpid(), SIGTERM) }
 
   public func next() -> Order {

@@ -10,7 +10,7 @@ import NIOSSL
   import Darwin
 #endif
 
-/// A certificate with its key, checked: the key belongs to it, and it is valid now.
+/// A certificate with its key, both checked: they belong together, and the certificate is currently valid.
 public struct Certificate: Sendable {
   public let fingerprint: String
   /// Seconds since 1970.
@@ -19,7 +19,7 @@ public struct Certificate: Sendable {
 
   public var isExpired: Bool { expiry <= time(nil) }
 
-  /// Reads PEM files; the first certificate is the server's, others are its chain.
+  /// Reads PEM files; the first certificate is the server's, the others are its chain.
   public init(certificate certificatePath: String, key keyPath: String) throws(CertificateError) {
     let chain = try Self.chain(certificatePath)
     guard let first = chain.first else { throw CertificateError("\(certificatePath): no certificate in it") }
@@ -57,7 +57,7 @@ public struct Certificate: Sendable {
       certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
     configuration.minimumTLSVersion = .tlsv13
     configuration.applicationProtocols = ["h2", "http/1.1"]
-    // How long a connection that is being closed waits for the other side's word, and reads what still comes.
+    // How long a closing connection waits for the peer's close, and reads what still arrives.
     configuration.shutdownTimeout = .seconds(1)
     return configuration
   }
@@ -65,13 +65,13 @@ public struct Certificate: Sendable {
 
 // MARK: Made by the relay itself
 
-/// A key and a certificate that a server made for itself. Clients know the key by its fingerprint, so it is made once;
-/// the certificate is made anew when it is about to expire.
+/// A key and a certificate that a server created for itself. Clients know the key by its fingerprint, so it is created
+/// once; the certificate is renewed when it is about to expire.
 public enum OwnCertificate {
   private static let days: Int32 = 3_650
   private static let renewal = 60 * 86_400
 
-  /// Makes what is missing in `directory`, and returns the paths of certificate and key.
+  /// Creates what is missing in `directory`, and returns the paths of certificate and key.
   public static func prepare(in directory: String, name: String) throws(CertificateError) -> (
     certificate: String, key: String
   ) {

@@ -1,8 +1,8 @@
 public import NIOSSL
 import Synchronization
 
-/// The certificate in use. It is read again when asked, and when its files have changed; connections that are open keep the
-/// earlier one.
+/// The certificate in use. It is reread on request and when its files have changed; open connections keep the earlier
+/// one.
 public final class CertificateKeeper: Sendable {
   private struct State {
     var certificate: Certificate
@@ -27,10 +27,10 @@ public final class CertificateKeeper: Sendable {
   /// For new connections.
   public var context: NIOSSLContext { certificate.context }
 
-  /// Why the files could not be read last time; the certificate from before is still in use.
+  /// The reason the files could not be read last time; the previous certificate is still in use.
   public var problem: String? { state.withLock { $0.problem } }
 
-  /// Returns whether there is another certificate now.
+  /// Returns whether the certificate has changed.
   public func reload() throws(CertificateError) -> Bool {
     let version = Self.version(certificatePath, keyPath)
     let read: Certificate
@@ -47,8 +47,8 @@ public final class CertificateKeeper: Sendable {
     return true
   }
 
-  /// Like `reload`, if a file was written since. What could not be read is tried again each time: the cause may be the files' permissions, or the
-  /// system's clock.
+  /// Like `reload`, if a file was written since. Failed reads are retried each time: the cause may be the files'
+  /// permissions, or the system's clock.
   public func reloadIfChanged() throws(CertificateError) -> Bool {
     let version = Self.version(certificatePath, keyPath)
     let isDue = state.withLock { $0.version != version || $0.problem != nil }

@@ -1,7 +1,7 @@
 import CCertificate
 import NIOSSL
 
-/// What pins a relay: the SHA-256 of a certificate's public key, in base64url.
+/// The pin of a relay: the SHA-256 of a certificate's public key, in base64url.
 public enum Fingerprint {
   public static func of(_ certificate: NIOSSLCertificate) throws -> String {
     let key = try certificate.extractPublicKey().toSPKIBytes()

@@ -1,8 +1,9 @@
 import NIOSSL
 
-/// Files that other libraries read later, checked when a program starts: those would wait for what never comes, and say little.
+/// Checks, when a program starts, files that other libraries read later: those libraries would wait forever and report
+/// little.
 public enum GivenFiles {
-  /// A user of a NATS cluster: JWT and seed, readable by its owner only.
+  /// A NATS user's JWT and seed, readable only by its owner.
   public static func checkCredentials(_ path: String) throws(CertificateError) {
     let text = String(decoding: try KeyFile.read(path, isSecret: true), as: UTF8.self)
     guard text.contains("-----BEGIN NATS USER JWT-----"), text.contains("-----BEGIN USER NKEY SEED-----") else {

@@ -6,13 +6,13 @@
   import Darwin
 #endif
 
-/// Why a certificate or key cannot be used. The text names the file, never its contents.
+/// The reason a certificate or key cannot be used. The text names the file, never its contents.
 public struct CertificateError: Error, Equatable, CustomStringConvertible {
   public let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Files with secrets: read only if no other user can read them, written so that none can.
+/// Files with secrets: read only if no other user can read them, and written so that none can.
 enum KeyFile {
   private static let longest = 1 << 20
 
@@ -40,7 +40,7 @@ enum KeyFile {
     }
   }
 
-  /// Replaces the file as a whole, and syncs it.
+  /// Replaces the whole file, and syncs it.
   static func write(_ bytes: [UInt8], to path: String) throws(CertificateError) {
     let temporary = path + ".new"
     unlink(temporary)
@@ -56,7 +56,7 @@ enum KeyFile {
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Changes when the file was written or replaced.
+  /// Changes when the file is written or replaced.
   static func version(_ path: String) -> [Int] {
     var status = stat()
     guard stat(path, &status) == 0 else { return [] }

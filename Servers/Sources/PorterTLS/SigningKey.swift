@@ -6,7 +6,7 @@ public struct SigningKey: Sendable {
   /// Its public half: an uncompressed point, 65 bytes.
   public let publicPoint: [UInt8]
 
-  /// The errors name the file and say what is wrong with it.
+  /// Errors name the file and its problem.
   public init(path: String) throws(CertificateError) {
     pem = try KeyFile.read(path, isSecret: true)
     var point = [UInt8](repeating: 0, count: 65)
@@ -21,7 +21,7 @@ public struct SigningKey: Sendable {
     }
   }
 
-  /// Three parts joined by dots (RFC 7515). Nil without memory.
+  /// Three parts joined by dots (RFC 7515). Nil when out of memory.
   public func token(header: String, claims: String) -> String? {
     let signed = Fingerprint.base64URL(Array(header.utf8)) + "." + Fingerprint.base64URL(Array(claims.utf8))
     var signature = [UInt8](repeating: 0, count: 64)

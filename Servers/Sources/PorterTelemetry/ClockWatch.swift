@@ -8,27 +8,28 @@ import Synchronization
   import Darwin
 #endif
 
-/// Notices that the system's wall clock was moved: by its distance from a clock that cannot be set. What a server decides does not
-/// depend on the wall clock, but certificates, provider tokens and what is shown to people do.
+/// Detects changes to the system's wall clock by its distance from a clock that cannot be set. A server's decisions do
+/// not depend on the wall clock, but certificates, provider tokens and times shown to people do.
 public final class ClockWatch: Sendable {
   public struct Reading: Sendable {
     var wall: Int
     var steady: Int
 
-    /// In seconds.
+    /// Both in seconds.
     public init(wall: Int, steady: Int) {
       self.wall = wall
       self.steady = steady
     }
 
-    /// Of two clocks whose seconds do not begin together. Rounded so that their distance is always the same while neither is set.
+    /// From two clocks whose seconds do not start together. Rounded so that their distance stays the same while neither
+    /// is set.
     init(wall: (seconds: Int, nanoseconds: Int), steady: (seconds: Int, nanoseconds: Int)) {
       let distance = (wall.seconds - steady.seconds) * 1_000_000_000 + wall.nanoseconds - steady.nanoseconds
       self.init(wall: steady.seconds + (distance + 500_000_000) / 1_000_000_000, steady: steady.seconds)
     }
   }
 
-  /// What has just been found, to be logged.
+  /// The result of a look, to be logged.
   public enum Finding: Sendable, Equatable {
     case moved(seconds: Int)
     /// It shows the time again that it would have shown.
@@ -38,15 +39,15 @@ public final class ClockWatch: Sendable {
   }
 
   private struct State {
-    /// Of the wall clock from the other one.
+    /// The distance of the wall clock from the other one.
     var distance: Int
-    /// The last distance that was found wrong, and since when.
+    /// The last distance found wrong, and since when.
     var moved: (distance: Int, since: Int)?
   }
 
-  /// A correction that a system makes while it runs.
+  /// Corrections that a running system makes.
   private static let tolerance = 30
-  /// After that long a clock that stays where it was put is not reported any more.
+  /// After this time, a clock that stays where it was set is no longer reported.
   private static let patience = 60
 
   private let read: @Sendable () -> Reading
@@ -58,7 +59,7 @@ public final class ClockWatch: Sendable {
     state = Mutex(State(distance: first.wall - first.steady))
   }
 
-  /// What is wrong now; nil if nothing.
+  /// The current problem; nil if there is none.
   public var problem: String? {
     state.withLock { state in state.moved.map { "clock: moved by \($0.distance - state.distance) s" } }
   }
@@ -97,7 +98,7 @@ public final class ClockWatch: Sendable {
 }
 
 extension LogWriter {
-  /// One line for what a look at the clock has found.
+  /// Logs one line for the result of a look at the clock.
   public func note(_ finding: ClockWatch.Finding?) {
     switch finding {
     case .moved(let seconds): self(.warning, "the system's clock was moved", ["seconds": String(seconds)])

@@ -8,8 +8,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// Structured lines on standard error. A message is a `StaticString` and values stand beside it, so that no address, identifier
-/// or content can slip in by interpolation.
+/// Writes structured lines to standard error. A message is a `StaticString`, with values alongside, so that no address,
+/// identifier or content can slip in by interpolation.
 public struct LogWriter: Sendable {
   public enum Level: Int, Sendable, Comparable, CaseIterable {
     case debug
@@ -38,7 +38,7 @@ public struct LogWriter: Sendable {
   private let form: Form
   private let sink: @Sendable (String) -> Void
 
-  /// `sink` gets each line with its end; without one it goes to standard error.
+  /// `sink` receives each line with its newline; without one, lines go to standard error.
   public init(minimum: Level = .info, form: Form = .logfmt, sink: (@Sendable (String) -> Void)? = nil) {
     self.minimum = minimum
     self.form = form
@@ -52,7 +52,7 @@ public struct LogWriter: Sendable {
     write(level, "\(message)", values.map { ("\($0)", $1) })
   }
 
-  /// A line of a library that makes its own, under the same rule.
+  /// A line formatted by a library, under the same rule.
   public func line(_ level: Level, _ text: String) {
     guard level >= minimum else { return }
     write(level, text, [])

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts and measurements in Prometheus' text format. Labels are names of ours, never anything that a client sent: their
+/// Counts and measurements in Prometheus' text format. Labels are our own names, never anything a client sent, so their
 /// number is bounded.
 public final class Metrics: Sendable {
   private struct Family {
@@ -20,7 +20,7 @@ public final class Metrics: Sendable {
   private let gauges = Mutex<[(name: String, help: String, read: @Sendable () -> Double)]>([])
   private let buckets: [String: [Double]]
 
-  /// The limits of each histogram's buckets, ascending.
+  /// `buckets`: the limits of each histogram's buckets, ascending.
   public init(buckets: [String: [Double]] = [:]) { self.buckets = buckets }
 
   public func declare(counter name: String, help: String) {
@@ -31,12 +31,12 @@ public final class Metrics: Sendable {
     families.withLock { $0[name] = Family(kind: "histogram", help: help) }
   }
 
-  /// A value that is read when it is asked for.
+  /// A value read on demand.
   public func declare(gauge name: String, help: String, read: @escaping @Sendable () -> Double) {
     gauges.withLock { $0.append((name, help, read)) }
   }
 
-  /// `labels` as they are printed: `command="send",result="done"`.
+  /// `labels` are in printed form: `command="send",result="done"`.
   public func count(_ name: String, _ labels: String = "", by amount: Int = 1) {
     families.withLock { $0[name]?.values[labels, default: 0] += Double(amount) }
   }
@@ -57,7 +57,7 @@ public final class Metrics: Sendable {
     families.withLock { $0[name]?.values[labels] ?? 0 }
   }
 
-  /// Everything, in the order of the names.
+  /// Everything, ordered by name.
   public var text: String {
     var lines: [String] = []
     for (name, family) in families.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {

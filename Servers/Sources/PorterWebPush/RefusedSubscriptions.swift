@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Subscriptions whose pushes are refused, each left alone for longer each time. Clients make them, so that only so many are
-/// remembered; those beyond that begin anew.
+/// Subscriptions whose pushes are refused, each left alone for longer each time. Clients create them, so only a limited
+/// number is remembered; beyond it they start anew.
 struct RefusedSubscriptions {
   private let most: Int
-  /// By the hash of the endpoint, which may be long.
+  /// Keyed by the hash of the endpoint, which may be long.
   private var backoffs: [Int: Backoff] = [:]
 
   init(most: Int) { self.most = most }
@@ -14,7 +14,7 @@ struct RefusedSubscriptions {
     backoffs.isEmpty ? nil : backoffs[endpoint.hashValue]?.left(now)
   }
 
-  /// Returns for how long it is left alone.
+  /// Returns how long the subscription is left alone.
   mutating func refused(_ endpoint: String, _ now: NIODeadline) -> TimeAmount {
     let key = endpoint.hashValue
     if backoffs.count >= most, backoffs[key] == nil { backoffs.removeAll() }

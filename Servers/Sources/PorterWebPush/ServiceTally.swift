@@ -1,15 +1,16 @@
 import NIOCore
 
-/// How many push services work, for the operator. Clients choose them, so their names are not said.
+/// The number of working push services, for the operator. Clients choose them, so they are not named.
 ///
-/// One that has never accepted a push counts only as long as none has: it may be no push service, and one client's choice is no
-/// trouble of the operator's. One that was not heard of for an hour does not count either: nothing waits for it.
+/// A service that has never accepted a push counts only as long as none has: it may not be a push service, and one
+/// client's choice is not the operator's problem. A service not heard from for an hour does not count either: nothing
+/// waits for it.
 public struct ServiceTally: Equatable, Sendable {
   public private(set) var inUse = 0
   public private(set) var failing = 0
   public private(set) var refusing = 0
 
-  /// Longer than pushes wait for a service that fails.
+  /// Longer than pushes wait for a failing service.
   static let memory = TimeAmount.minutes(65)
 
   init() {}
@@ -37,10 +38,10 @@ public struct ServiceTally: Equatable, Sendable {
 
   private var isAnyInTrouble: Bool { failing + refusing > 0 }
 
-  /// The cause is likely to be this server's network or key.
+  /// The cause is likely this server's network or key.
   public var areAllInTrouble: Bool { isAnyInTrouble && failing + refusing == inUse }
 
-  /// Nil if all that count work.
+  /// Nil if all counted services work.
   public var trouble: String? {
     guard isAnyInTrouble else { return nil }
     return "push services in use: \(inUse), failing: \(failing)"

@@ -5,7 +5,7 @@ import PorterPushClient
 import PorterServer
 import PorterTLS
 
-/// Web Push's requests to one push service, and its answers (RFC 8030, 8291, 8292).
+/// Web Push requests to one push service, and its answers (RFC 8030, 8291, 8292).
 final class WebPushDialect: PushDialect {
   private let origin: WebPushOrigin
   private var token: RenewedToken
@@ -15,7 +15,7 @@ final class WebPushDialect: PushDialect {
     self.origin = origin
     publicKey = options.publicKey
     let (key, audience, contact) = (options.key, origin.text, options.contact)
-    // It may be valid for a day (RFC 8292). Nothing in it has to be escaped.
+    // It may be valid for a day (RFC 8292). Nothing in it needs escaping.
     token = RenewedToken(renewal: .hours(6), shortestLife: .minutes(5)) { seconds in
       key.token(
         header: #"{"typ":"JWT","alg":"ES256"}"#,
@@ -33,7 +33,7 @@ final class WebPushDialect: PushDialect {
     var body = [UInt8](repeating: 0, count: push.payload.count + Int(WEB_PUSH_OVERHEAD))
     switch web_push_seal(target.key, target.secret, nil, nil, push.payload, push.payload.count, &body) {
     case 0: break
-    // The key is no point of the curve.
+    // The key is not a point on the curve.
     case 1: return .failure(PushRefusal(.invalid(.bad)))
     default: return .failure(PushRefusal(.unreachable))
     }
@@ -43,7 +43,7 @@ final class WebPushDialect: PushDialect {
       "ttl": "\(push.kind.life)", "urgency": push.kind.urgency, "content-encoding": "aes128gcm",
       "content-type": "application/octet-stream", "content-length": "\(body.count)",
     ]
-    // Long, and the same in all: the peer keeps it in its table.
+    // Long, and the same in all requests: the peer keeps it in its table.
     headers.add(name: "authorization", value: "vapid t=\(token),k=\(publicKey)", indexing: .indexable)
     if let topic = push.kind.topic { headers.add(name: "topic", value: topic) }
     return .success(PushRequest(headers: headers, body: body, credential: self.token.number))
@@ -53,25 +53,25 @@ final class WebPushDialect: PushDialect {
 
   func description(_ response: PushResponse) -> String { "status=\(response.status)" }
 
-  /// A push service answers for one subscription; what concerns the service as a whole is said to be so.
+  /// A push service's answer concerns one subscription; answers that concern the whole service indicate it.
   func verdict(_ response: PushResponse) -> PushVerdict {
     switch response.status {
     case 200...299: .final(.accepted)
     // The subscription has ended.
     case 404, 410: .final(.invalid(.unregistered))
-    // The token in `authorization`. If another one is refused, too, then the client has subscribed with another key, or the
-    // operator's is another one for now: no subscription ends.
+    // Concerns the token in `authorization`. If another token is refused too, the client has subscribed with another
+    // key, or the operator's key is a different one for now: no subscription ends.
     case 401, 403: .credentialExpired(otherwise: .rejected(status: response.status))
     case 429: .final(.later(seconds: Int((response.retryAfter ?? .minutes(1)).nanoseconds / 1_000_000_000)))
     case 500...599: .notNow
-    // A redirect is not followed: where it leads is not what the client has registered.
+    // Redirects are not followed: the client has not registered where they lead.
     default: .final(.rejected(status: response.status))
     }
   }
 }
 
 extension ServedPush.Kind {
-  /// How long a push service keeps it for a device that is offline, in seconds: as APNs does.
+  /// How long a push service keeps the push for a device that is offline, in seconds: the same as for APNs.
   var life: Int64 {
     switch self {
     case .message: 21 * 86_400
@@ -88,8 +88,8 @@ extension ServedPush.Kind {
     }
   }
 
-  /// Of pushes with the same one that wait, a push service keeps the newest. A message has none: it would replace one about other
-  /// mailboxes.
+  /// Of waiting pushes with the same topic, a push service keeps the newest. A message has none: it would replace one
+  /// about other mailboxes.
   var topic: String? {
     switch self {
     case .message: nil

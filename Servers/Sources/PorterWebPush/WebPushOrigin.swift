@@ -5,7 +5,7 @@ struct WebPushOrigin: Hashable {
   let host: String
   let port: Int
 
-  /// Nil if it is no https address with a host and a path.
+  /// Nil unless it is an https address with a host and a path.
   init?(of endpoint: String) {
     guard endpoint.hasPrefix("https://") else { return nil }
     let authority = endpoint.dropFirst(8).prefix { $0 != "/" }
@@ -15,7 +15,7 @@ struct WebPushOrigin: Hashable {
       guard let end = authority.firstIndex(of: "]") else { return nil }
       host = authority[authority.index(after: authority.startIndex)..<end]
       rest = authority[authority.index(after: end)...]
-      // In brackets there is an address of version 6, and nothing else.
+      // Brackets may contain only an IPv6 address.
       guard host.contains(":"), AddressRule.isPublic(literal: String(host)) != nil else { return nil }
     } else {
       host = authority.prefix { $0 != ":" }

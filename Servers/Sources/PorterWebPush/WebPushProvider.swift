@@ -5,11 +5,12 @@ public import PorterPushClient
 public import PorterServer
 import Synchronization
 
-/// Sends pushes to the push services of browsers and of UnifiedPush: over HTTP/2, sealed for the receiver, in the name of a VAPID key.
+/// Sends pushes to the push services of browsers and UnifiedPush: over HTTP/2, encrypted for the receiver,
+/// authenticated with a VAPID key.
 ///
 /// Pushes that cannot be sent now end as `later`; the notification server keeps them.
 public final class WebPushProvider: PushSender {
-  /// What clients call it when they register a token.
+  /// The name clients use when they register a token.
   public static let name = "webpush"
 
   private let services: NIOLoopBound<WebPushServices>
@@ -20,7 +21,7 @@ public final class WebPushProvider: PushSender {
   private let log: @Sendable (String, String) -> Void
   public var capacity: Int { WebPushServices.capacity }
 
-  /// `log` gets lines without addresses, tokens or contents, each with a level from `debug` to `error`.
+  /// `log` receives lines without addresses, tokens or contents, each with a level from `debug` to `error`.
   public convenience init(
     _ options: WebPushOptions, clock: any PushClock = SystemPushClock(),
     log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
@@ -56,10 +57,10 @@ public final class WebPushProvider: PushSender {
     }
   }
 
-  /// How push services work, as of the last `look`. From any thread.
+  /// The state of push services as of the last `look`. Thread-safe.
   public var tally: ServiceTally { lastTally.withLock { $0 } }
 
-  /// Returns immediately. From any thread.
+  /// Returns immediately. Thread-safe.
   public func look() {
     loop.execute { [self] in
       let tally = services.value.tally()
@@ -80,13 +81,13 @@ public final class WebPushProvider: PushSender {
     loop.execute { [services] in services.value.send(push, then) }
   }
 
-  /// Returns when what was sent before has been begun; for tests.
+  /// Returns once everything sent earlier has begun; for tests.
   package func settle() throws {
-    // What is sent is written in a task of its own.
+    // Sent pushes are written in a task of their own.
     for _ in 0..<2 { try loop.submit {}.wait() }
   }
 
-  /// Ends what is under way as `unreachable`, and the threads, except those that wait for a name server.
+  /// Ends pushes under way as `unreachable`, and the threads, except those waiting for a name server.
   public func close() throws {
     try loop.submit { [services] in services.value.close() }.wait()
     names.close()

@@ -3,10 +3,10 @@ import NIOSSL
 import PorterPushClient
 import PorterServer
 
-/// The push services that endpoints name, each with a connection of its own. Clients choose them: one that fails, hangs or is no push
-/// service delays no other's pushes.
+/// The push services that endpoints name, each with its own connection. Clients choose them: one that fails, hangs or
+/// is not a push service does not delay pushes to the others.
 ///
-/// Belongs to the event loop.
+/// Confined to the event loop.
 final class WebPushServices {
   private struct Service {
     let client: PushClient
@@ -21,7 +21,7 @@ final class WebPushServices {
   private static let mostUnproven = capacity / 4
   private static let mostServices = 10_000
   private static let mostRefused = 65_536
-  /// For what is only too much at a time.
+  /// For a momentary excess.
   private static let breath = 1
 
   private let options: WebPushOptions
@@ -68,7 +68,7 @@ final class WebPushServices {
     }
   }
 
-  /// As of now. Goes through all of them.
+  /// The current tally. Iterates over all services.
   func tally() -> ServiceTally { ServiceTally(services.values.lazy.map(\.standing), clock.now) }
 
   func close() {
@@ -79,7 +79,8 @@ final class WebPushServices {
     }
   }
 
-  /// An address that is not reached through the Internet. What a name leads to is checked when it is resolved.
+  /// False for an address that is not reached through the Internet. The addresses of a name are checked when it is
+  /// resolved.
   private func isAllowed(_ origin: WebPushOrigin) -> Bool {
     options.allowsPrivateAddresses || AddressRule.isPublic(literal: origin.host) != false
   }
@@ -97,7 +98,7 @@ final class WebPushServices {
     return made
   }
 
-  /// Those with nothing under way, which are then as new; first those that do not answer.
+  /// Forgets services with nothing under way, which then count as new; those that do not answer go first.
   private func forgetSome() {
     let idle = services.filter { $0.value.client.underWay == 0 }
     let (good, bad) = (idle.filter(\.value.standing.isProven), idle.filter { !$0.value.standing.isProven })
@@ -119,7 +120,7 @@ final class WebPushServices {
     switch outcome {
     case .unreachable:
       return .later(seconds: seconds(service.standing.failed(clock.now, asked: service.client.pauseLeft)))
-    // A key that is no point: nothing was sent.
+    // The key is not a point: nothing was sent.
     case .invalid(.bad): return outcome
     case .rejected(status: 401), .rejected(status: 403):
       return .later(seconds: seconds(refusedKey(of: endpoint, &service.standing)))
@@ -143,7 +144,8 @@ final class WebPushServices {
   /// Rounded up.
   private func seconds(_ time: TimeAmount) -> Int { Int((time.nanoseconds + 999_999_999) / 1_000_000_000) }
 
-  /// The connection of a service that gets nothing more is closed; a pause is remembered, and that it has accepted the key.
+  /// Closes the connection of a service that is sent nothing more; its pause, and that it has accepted the key, stay
+  /// remembered.
   private func idle(_ origin: WebPushOrigin) {
     services[origin]?.stopIdling()
     let bound = NIOLoopBound(self, eventLoop: loop)

@@ -1,6 +1,6 @@
 import PorterSettings
 
-/// What `porter-admin` can be asked.
+/// The settings and commands of `porter-admin`.
 enum AdminSettings {
   static let table = SettingsTable(
     program: "porter-admin", summary: "looks after the data of a relay or a notification server",

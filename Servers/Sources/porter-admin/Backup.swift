@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A backup is a data folder like any other. It has its name once it is complete and was verified.
+/// A backup is an ordinary data folder. It gets its name once it is complete and verified.
 enum Backup {
   static func make(of folder: DataFolder, at destination: String) throws {
     try make(at: destination) { partial in
@@ -16,7 +16,7 @@ enum Backup {
     }
   }
 
-  /// `fill` gets a folder, and throws if what it has put there is not whole.
+  /// `fill` receives a folder, and throws if what it put there is incomplete.
   static func make(at destination: String, _ fill: (_ folder: String) throws -> Void) throws {
     guard !exists(destination) else { throw Failure("\(destination): is there already") }
     let partial = destination + ".partial"
@@ -46,7 +46,7 @@ enum Backup {
     guard replacing || !target.possible.contains(where: { exists(path + "/" + $0) }) else {
       throw Failure("\(path): there is data already; --replace yes puts it aside")
     }
-    // Made whole beside what is there, so that a failure leaves that as it was.
+    // Prepared completely alongside the existing data, so that a failure leaves that unchanged.
     let new = path + "/restoring"
     remove(new)
     guard mkdir(new, 0o700) == 0 else { throw Failure("\(new): \(systemError())") }
@@ -70,7 +70,7 @@ enum Backup {
     try synchronize(path)
   }
 
-  /// Under names that end with `.replaced`: the last data that was replaced.
+  /// Keeps the last replaced data, under names that end with `.replaced`.
   private static func putAside(_ target: DataFolder) throws(Failure) {
     for name in target.possible {
       let file = target.path + "/" + name

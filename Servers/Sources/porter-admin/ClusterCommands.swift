@@ -14,7 +14,7 @@ import PorterSettings
 #endif
 
 #if JetStream
-  /// The commands on what relays and notification servers keep in a NATS cluster.
+  /// The commands for the data of relays and notification servers in a NATS cluster.
   struct ClusterCommands {
     private let administrator: ClusterAdministrator
 
@@ -62,7 +62,7 @@ import PorterSettings
       return tokens
     }
 
-    /// It has its name once it is complete and was verified.
+    /// The backup gets its name once it is complete and verified.
     private func backUp(to destination: String) throws {
       try Backup.make(at: destination) { partial in
         try administrator.backUp(to: partial + "/" + ClusterAdministrator.fileName)
@@ -74,7 +74,7 @@ import PorterSettings
 
     static func isBackup(_ folder: String) -> Bool { exists(folder + "/" + ClusterAdministrator.fileName) }
 
-    /// Throws if it is not whole.
+    /// Throws if the backup is incomplete.
     static func contents(of folder: String) throws -> ClusterAdministrator.Contents {
       try ClusterAdministrator.contents(of: folder + "/" + ClusterAdministrator.fileName)
     }

@@ -9,7 +9,7 @@ import PorterServer
   import Darwin
 #endif
 
-/// A folder with a relay's data, a notification server's, or both: a server can have its relay beside it.
+/// A folder with the data of a relay, a notification server, or both: a server can have its relay alongside.
 struct DataFolder {
   enum Part: String, CaseIterable {
     case relay = "relay.db"
@@ -23,7 +23,7 @@ struct DataFolder {
     }
   }
 
-  /// What a relay has made for itself; its address has the key's fingerprint.
+  /// Created by a relay for itself; its address contains the key's fingerprint.
   private static let relayIdentity = ["key.pem", "certificate.pem"]
 
   let path: String
@@ -45,14 +45,14 @@ struct DataFolder {
     self.parts = parts
   }
 
-  /// The same data at another place.
+  /// The same data at another location.
   func moved(to path: String) -> DataFolder { DataFolder(path, parts) }
 
   var name: String { parts.map(\.name).joined(separator: "'s and a ") }
 
   func file(_ part: Part) -> String { path + "/" + part.rawValue }
 
-  /// Throws unless there is such data.
+  /// Throws unless such data is present.
   func require(_ part: Part) throws(Failure) -> String {
     guard parts.contains(part) else { throw Failure("\(path): no \(part.name)'s data") }
     return file(part)
@@ -61,18 +61,18 @@ struct DataFolder {
   /// Locked by the process that serves the folder.
   var lock: String { parts.contains(.server) ? file(.server) + ".lock" : path + "/lock" }
 
-  /// Files beside the databases that belong to the data, and are there.
+  /// Files present alongside the databases that belong to the data.
   var others: [String] {
     parts.contains(.relay) ? Self.relayIdentity.filter { exists(path + "/" + $0) } : []
   }
 
-  /// Everything that can be in the way of such data.
+  /// All files that could be in the way of such data.
   var possible: [String] {
     parts.flatMap { part in ["", "-wal", "-shm"].map { part.rawValue + $0 } }
       + (parts.contains(.relay) ? Self.relayIdentity : [])
   }
 
-  /// What is wrong with the data; empty if nothing.
+  /// Problems with the data; empty if there are none.
   var problems: [String] {
     parts.flatMap { part in
       switch part {
@@ -90,7 +90,7 @@ struct DataFolder {
   }
 }
 
-/// A reason to end with a message.
+/// A reason to exit with a message.
 struct Failure: Error {
   let text: String
   init(_ text: String) { self.text = text }

@@ -6,11 +6,11 @@
   import Darwin
 #endif
 
-/// Asks the process that serves a folder to finish, and waits for its end.
+/// Asks the process that serves a folder to finish, and waits for it to exit.
 enum Drain {
   private static let programs = ["porter-relay", "porter-push"]
 
-  /// Of a relay, a notification server, and one that shares its state with others and has only a file to work in.
+  /// The locks of a relay, a notification server, and a server that shares its state and has only a working file.
   private static let locks = ["lock", "server.db.lock", "server.db-work.lock"]
 
   static func run(_ folder: String, waitingAtMost seconds: Int) throws(Failure) {

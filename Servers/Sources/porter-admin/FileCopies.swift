@@ -7,7 +7,7 @@
 #endif
 
 extension Backup {
-  /// A small file, which only its owner can read.
+  /// Copies a small file; only its owner can read the copy.
   static func copyFile(_ source: String, to destination: String) throws(Failure) {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw Failure("\(source): \(systemError())") }
@@ -37,7 +37,7 @@ extension Backup {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// What root restores belongs to the folder's owner, whom the server runs as.
+  /// Files restored by root are given to the folder's owner, the user the server runs as.
   static func own(_ new: String, like folder: String) throws(Failure) {
     var status = stat()
     guard geteuid() == 0, stat(folder, &status) == 0 else { return }
@@ -47,7 +47,7 @@ extension Backup {
     }
   }
 
-  /// A folder without folders in it, as this program makes them.
+  /// Removes a folder without subfolders, as this program creates them.
   static func remove(_ folder: String) {
     for name in names(in: folder) { unlink(folder + "/" + name) }
     rmdir(folder)

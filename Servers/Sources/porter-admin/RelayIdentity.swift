@@ -1,7 +1,7 @@
 import PorterTLS
 
 extension DataFolder {
-  /// Of the key and the certificate that a relay has made for itself; a relay that was given others has none.
+  /// Problems with the key and the certificate that a relay created for itself; none for a relay that was given others.
   var identityProblems: [String] {
     guard !others.isEmpty else { return [] }
     do throws(CertificateError) {

@@ -10,7 +10,7 @@
 struct FolderLock: ~Copyable {
   private let descriptor: Int32
 
-  /// Nil if another process has it. `creating`: whether a missing file is made.
+  /// Nil if another process holds it. `creating`: whether a missing file is created.
   init?(_ path: String, creating: Bool) throws(Failure) {
     descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
     guard descriptor >= 0 else { throw Failure("\(path): \(systemError())") }
@@ -26,7 +26,7 @@ struct FolderLock: ~Copyable {
 }
 
 enum ServingProcess {
-  /// The processes that have a lock on the file, as the system reports them.
+  /// The processes holding a lock on the file, as the system reports them.
   static func holders(of path: String) throws(Failure) -> [pid_t] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Failure("\(path): \(systemError())") }
@@ -42,7 +42,7 @@ enum ServingProcess {
     return holders
   }
 
-  /// "1: FLOCK  ADVISORY  WRITE 4711 fd:00:131077 0 EOF"; what waits for a lock has an arrow behind its number. The device is
+  /// Parses "1: FLOCK  ADVISORY  WRITE 4711 fd:00:131077 0 EOF"; a waiter has an arrow after its number. The device is
   /// not compared: layered file systems report that of a layer.
   static func holder(_ line: String, inode: UInt64) -> pid_t? {
     let words = line.split(whereSeparator: \.isWhitespace)
@@ -52,7 +52,7 @@ enum ServingProcess {
     return process
   }
 
-  /// The program's name, as the system shortens it.
+  /// The program's name, as truncated by the system.
   static func name(_ process: pid_t) -> String {
     guard let file = fopen("/proc/\(process)/comm", "re") else { return "" }
     defer { fclose(file) }

@@ -18,7 +18,7 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
-/// Identifiers are secrets, which other users of the machine can see among a process's arguments.
+/// Identifiers are secrets, but other users of the machine can see a process's arguments.
 func secret(_ name: String, _ settings: Settings) throws -> String {
   let text = try settings.require(name)
   guard text == "-" else { return text }
@@ -108,7 +108,7 @@ func run(_ command: String, _ settings: Settings) throws {
   }
 }
 
-// What it makes is for this user alone.
+// Files created here are for this user only.
 umask(0o077)
 do {
   switch try AdminSettings.table.request() {

@@ -3,14 +3,14 @@ import PorterServer
 import PorterTelemetry
 import PorterWebPush
 
-/// What `porter-push` says of itself.
+/// The state that `porter-push` reports.
 ///
-/// `@unchecked Sendable`: the service is asked only what any thread may ask.
+/// `@unchecked Sendable`: only thread-safe members of the service are used.
 final class PushOperators: OperatorSource, @unchecked Sendable {
   private let service: PushService
   private let webPush: WebPushProvider?
   private let log: LogWriter
-  /// Tokens for providers say when they were made.
+  /// Tokens for providers state when they were created.
   private let clock = ClockWatch()
 
   init(_ service: PushService, _ webPush: WebPushProvider?, log: LogWriter) {
@@ -23,14 +23,14 @@ final class PushOperators: OperatorSource, @unchecked Sendable {
     return service.problems + (isWebPushDown ? webPushTrouble : []) + (clock.problem.map { [$0] } ?? [])
   }
 
-  /// Clients choose push services: one that fails beside others that work is no problem of this server's.
+  /// Clients choose push services: one that fails while others work is not this server's problem.
   var notes: [String] { webPushTrouble }
 
   private var webPushTrouble: [String] {
     (webPush?.tally.trouble).map { ["provider \(WebPushProvider.name): \($0)"] } ?? []
   }
 
-  /// At what changes with time. Called every few seconds, and when an operator asks.
+  /// Checks what changes with time. Called every few seconds, and when an operator asks.
   func look() {
     log.note(clock.look())
     webPush?.look()
@@ -38,7 +38,7 @@ final class PushOperators: OperatorSource, @unchecked Sendable {
 
   var isReady: Bool { service.isReady }
 
-  /// As of now: the service counts by itself.
+  /// The current values: the service does its own counting.
   var metrics: Metrics {
     let metrics = Metrics()
     metrics.declare(counter: "porter_push_pushes_total", help: "Pushes that have ended, by provider and outcome.")

@@ -5,7 +5,7 @@ import PorterSettings
 import PorterTLS
 import PorterWebPush
 
-/// What `porter-push` can be configured with.
+/// The settings of `porter-push`.
 enum PushSettings {
   static let table = SettingsTable(
     program: "porter-push", summary: "porter-server with providers on the network",

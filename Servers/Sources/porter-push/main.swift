@@ -27,7 +27,7 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
-/// The providers that are configured, by the names that clients give them.
+/// The configured providers, by the names clients use.
 struct Senders {
   let byName: [String: any PushSender]
   let webPush: WebPushProvider?
@@ -56,7 +56,7 @@ struct Senders {
   }
 }
 
-/// There is nothing to be read again.
+/// There is nothing to reload.
 func end(of signals: SignalWaiter) -> PushService.End {
   while true {
     switch signals.next() {
@@ -67,11 +67,11 @@ func end(of signals: SignalWaiter) -> PushService.End {
   }
 }
 
-/// What this server shares with others; nil if it has its state alone.
+/// The state shared with other servers; nil if this server keeps its own.
 func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedStore)? {
   let place = try settings.require("store")
   guard place != "file" else { return nil }
-  // A file gives each notification to every server that reads it.
+  // A file delivers each notification to every server that reads it.
   guard try settings.require("relay").contains("://") else {
     throw SettingsError("relay: servers with a shared store need a relay on the network, https://HOST[:PORT]")
   }
@@ -92,7 +92,7 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
 
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
-  // What it makes is for this user alone.
+  // Files created here are for this user only.
   umask(0o077)
   let level = LogWriter.Level.allCases.first { $0.name == settings.text("log-level") } ?? .info
   let form = LogWriter.Form(rawValue: settings.text("log-form") ?? "") ?? .logfmt

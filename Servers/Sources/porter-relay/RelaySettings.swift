@@ -2,7 +2,7 @@ import NIOCore
 import PorterRelayServer
 import PorterSettings
 
-/// What `porter-relay` can be configured with.
+/// The settings of `porter-relay`.
 enum RelaySettings {
   static let table = SettingsTable(
     program: "porter-relay", summary: "a relay on the network",

@@ -16,7 +16,7 @@ import PorterTelemetry
   import Darwin
 #endif
 
-/// A reason to end with a message.
+/// A reason to exit with a message.
 struct Failure: Error {
   let text: String
 }
@@ -29,14 +29,14 @@ func put(_ text: String, to descriptor: Int32) {
   }
 }
 
-/// Makes the folder, for this user only, unless it exists.
+/// Creates the folder, for this user only, unless it exists.
 func prepare(folder: String) throws(Failure) {
   guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
     throw Failure(text: "\(folder): \(String(cString: strerror(errno)))")
   }
 }
 
-/// One process serves a folder: the file has one writer.
+/// Only one process may serve a folder: the file has one writer.
 func claim(folder: String) throws(Failure) {
   let descriptor = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
   guard descriptor >= 0 else { throw Failure(text: "\(folder): \(String(cString: strerror(errno)))") }
@@ -57,7 +57,7 @@ func keeper(_ settings: Settings) throws -> CertificateKeeper {
   }
 }
 
-/// What clients call this relay.
+/// The name clients use for this relay.
 func name(_ settings: Settings) throws(SettingsError) -> String {
   if let name = settings.text("name") { return name }
   let host = try settings.endpoint("listen").host
@@ -70,7 +70,7 @@ func address(_ settings: Settings, _ keeper: CertificateKeeper, port: Int) throw
   return "https://\(host)\(port == 443 ? "" : ":\(port)")#\(keeper.certificate.fingerprint)"
 }
 
-/// A connection is a descriptor: as many as the system lets this process have.
+/// Each connection needs a descriptor: allows as many as the system grants this process.
 func raiseDescriptorLimit() {
   var limit = rlimit()
   #if canImport(Glibc)
@@ -84,7 +84,7 @@ func raiseDescriptorLimit() {
 }
 
 #if JetStream
-  /// Where mailboxes are that this relay shares with others.
+  /// The location of mailboxes shared with other relays.
   func cluster(_ settings: Settings) throws -> JetStreamOptions {
     let place = try settings.require("store")
     guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
@@ -105,7 +105,7 @@ func raiseDescriptorLimit() {
   }
 #endif
 
-/// Mailboxes that this relay shares with others.
+/// Mailboxes shared with other relays.
 func clustered(
   _ settings: Settings, _ log: LogWriter, _ admit: @escaping @Sendable ([UInt8]) -> Bool,
   _ onNews: @escaping @Sendable ([String]) -> Void
@@ -119,7 +119,7 @@ func clustered(
 
 func serve(_ settings: Settings) throws {
   let signals = SignalWaiter()
-  // What is in the folder is for this user alone.
+  // Files in the folder are for this user only.
   umask(0o077)
   raiseDescriptorLimit()
   let level = LogWriter.Level.allCases.first { $0.name == settings.text("log-level") } ?? .info
@@ -148,7 +148,7 @@ func serve(_ settings: Settings) throws {
   server.stop()
 }
 
-/// Returns when the server is to stop.
+/// Returns when the server must stop.
 func wait(_ signals: SignalWaiter, _ server: RelayServer) {
   var isDraining = false
   while true {

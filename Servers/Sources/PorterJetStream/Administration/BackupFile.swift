@@ -9,19 +9,19 @@ import PorterRelayCluster
   import Darwin
 #endif
 
-/// A file with what a cluster keeps: entries one after the other, and a digest of them at the end. It does not depend on the
-/// version of nats-server, nor on the numbers that streams give their messages.
+/// A file with the contents of a cluster: a sequence of entries, then a digest of them. It does not depend on the
+/// version of nats-server, or on the numbers that streams give their messages.
 enum BackupFile {
   static let name = "cluster.backup"
   fileprivate static let begin: [UInt8] = Array("porter-cluster-1".utf8)
-  /// More than any message of NATS has.
+  /// Larger than any NATS message.
   fileprivate static let mostBytes = 64 << 20
   fileprivate static let digestCount = Int(SHA256_DIGEST_LENGTH)
 
-  /// In the order in which they are written.
+  /// In the order they are written.
   enum Kind: UInt8, CaseIterable {
     case relaySettings = 1
-    /// Before the mailbox that it belongs to.
+    /// Precedes the mailbox it belongs to.
     case body
     case mailbox
     case notification
@@ -37,7 +37,7 @@ enum BackupFile {
   struct Entry: Sendable {
     var kind: Kind
     var name: String
-    /// Of a body: what its mailbox calls it.
+    /// For a body: its number in the mailbox.
     var number: UInt64 = 0
     var bytes: [UInt8]
 
@@ -48,7 +48,7 @@ enum BackupFile {
     }
   }
 
-  /// Of what was read or written so far.
+  /// The digest of everything read or written so far.
   fileprivate static func digest(_ before: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: digestCount)
     let all = before + bytes
@@ -65,7 +65,7 @@ enum BackupFile {
   }
 }
 
-/// A new file that only its owner can read. Without `finish` it is not complete, which a reader notices.
+/// A new file, readable only by its owner. It is incomplete until `finish`, and a reader detects that.
 final class BackupWriter {
   private let path: String
   private let file: UnsafeMutablePointer<FILE>
@@ -87,7 +87,7 @@ final class BackupWriter {
     digest = BackupFile.digest(digest, bytes)
   }
 
-  /// Durable when it returns.
+  /// The file is durable when this returns.
   func finish() throws(ClusterFailure) {
     try put(BackupFile.Entry(kind: .end, name: "", bytes: digest).header + digest)
     guard fflush(file) == 0, fsync(fileno(file)) == 0 else { throw BackupFile.failure(path) }
@@ -116,7 +116,7 @@ final class BackupReader {
 
   deinit { fclose(file) }
 
-  /// Nil at the end, which is there only in a file that is whole.
+  /// Nil at the end, which is present only in a complete file.
   func next() throws(ClusterFailure) -> BackupFile.Entry? {
     let begin = try take(15)
     guard let kind = BackupFile.Kind(rawValue: begin[0]) else { throw damaged }
@@ -139,7 +139,7 @@ final class BackupReader {
 
   private func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
-  /// A length is no more than a claim, so what is read takes memory and not what is said to follow.
+  /// A length is only a claim, so memory is used for what is actually read, not for what is announced.
   private func take(_ count: Int) throws(ClusterFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: min(count, Self.part))

@@ -3,12 +3,12 @@ public import PorterRelayCluster
 public import PorterServer
 import PorterTelemetry
 
-/// What an operator does with mailboxes and tokens in a cluster, while relays and notification servers use them or not. Makes no
-/// streams but when it restores.
+/// An operator's actions on mailboxes and tokens in a cluster, whether or not relays and notification servers are using
+/// them. Creates streams only when it restores.
 ///
-/// Calls block, and try again what a cluster without a leader does not answer: for `Patience.longest` in all.
+/// Calls block, and retry while the cluster has no leader to answer: for `Patience.longest` in all.
 public final class ClusterAdministrator: Sendable {
-  /// What a cluster can have under one name.
+  /// The parts a cluster can have under one name.
   public struct Parts: Sendable, Equatable {
     public var mailboxes = false
     public var tokens = false
@@ -35,7 +35,7 @@ public final class ClusterAdministrator: Sendable {
     connection.close()
   }
 
-  /// What an operator does with tokens.
+  /// An operator's actions on tokens.
   public var tokens: SharedAdministration { SharedAdministration(store) }
 
   /// Throws if there is neither.
@@ -53,7 +53,7 @@ public final class ClusterAdministrator: Sendable {
     return parts
   }
 
-  /// What the mailbox of this identifier has used of its quota; nil if there is none.
+  /// The used part of this mailbox's quota; nil if there is no such mailbox.
   public func usage(of identifier: String) throws(ClusterFailure) -> RelayAdministration.Usage? {
     try blocking { [self] () async throws(ClusterFailure) in
       guard let (_, administration) = try await mailboxes() else {
@@ -63,7 +63,7 @@ public final class ClusterAdministrator: Sendable {
     }
   }
 
-  /// What is wrong with what the cluster keeps; empty if nothing.
+  /// Problems with the contents of the cluster; empty if there are none.
   public func problems() throws -> [String] {
     let parts = try parts()
     let ofMailboxes =

@@ -2,9 +2,9 @@ import PorterRelay
 public import PorterRelayCluster
 import PorterServer
 
-/// Copies of what a cluster keeps, made while relays and notification servers work.
+/// Copies of a cluster's contents, made while relays and notification servers work.
 extension ClusterAdministrator {
-  /// What a backup has.
+  /// The contents of a backup.
   public struct Contents: Sendable, Equatable {
     public var parts = Parts()
     public var mailboxes = 0
@@ -17,8 +17,8 @@ extension ClusterAdministrator {
   /// The name of the file in a backup's folder.
   public static let fileName = BackupFile.name
 
-  /// To a new file. The order is that in which nothing is missing: what a record refers to was stored before it, and what comes
-  /// from the relays is copied before what notification servers made of it.
+  /// Backs up to a new file, in an order that leaves nothing missing: what a record refers to was stored before it, and
+  /// data from the relays is copied before what notification servers made of it.
   public func backUp(to path: String) throws(ClusterFailure) {
     try blocking { [self] () async throws(ClusterFailure) in
       let parts = try await present()
@@ -61,7 +61,7 @@ extension ClusterAdministrator {
       var cursor = try await RecordCursor(
         stream, JetStreamPushStore.bucket(bucket, name), JetStreamPushStore.subject(SharedKey(bucket, "*"), name))
       while let records = try await cursor.next() {
-        // How far the daily check has come is a place in a stream.
+        // The progress of the daily check is a place in a stream.
         for record in records where kind != .identity || Self.settings.contains(record.name) {
           try writer.write(.init(kind: kind, name: record.name, bytes: record.bytes))
         }
@@ -89,7 +89,7 @@ extension ClusterAdministrator {
     }
   }
 
-  /// Reads all of it, and throws if it is not whole.
+  /// Reads the whole file, and throws if it is incomplete.
   public static func contents(of path: String) throws(ClusterFailure) -> Contents {
     let reader = try BackupReader(path)
     var (contents, damaged) = (Contents(), 0)

@@ -3,14 +3,14 @@ public import PorterRelayCluster
 import PorterServer
 import Synchronization
 
-/// Backups into a cluster that has nothing of that name.
+/// Restores backups into a cluster that has nothing under that name.
 extension ClusterAdministrator {
   private static let most = 128
   /// Servers ask for work once a second, relays beat four times a second.
   private static let silence = Duration.milliseconds(2_500)
 
-  /// Verifies the backup first. Settings are written last, so a restore that did not finish leaves nothing that a server takes for
-  /// whole. `replacing`: whether what is there may be deleted, which no server may be using.
+  /// Verifies the backup first. Settings are written last, so no server mistakes an unfinished restore for a complete
+  /// one. `replacing`: whether existing streams may be deleted; no server may be using them.
   public func restore(_ path: String, replacing: Bool) throws(ClusterFailure) {
     let contents = try Self.contents(of: path)
     try blocking { [self] () async throws(ClusterFailure) in
@@ -88,7 +88,7 @@ extension ClusterAdministrator {
     guard reply.errorCode == nil else { throw stream.failure(reply, "stream \(place)") }
   }
 
-  /// What uses the streams, as far as it is heard of.
+  /// The kind of process using the streams, if any is heard.
   private func user() async throws(ClusterFailure) -> String? {
     let heard = Mutex<String?>(nil)
     let subjects = [
@@ -104,7 +104,7 @@ extension ClusterAdministrator {
   }
 }
 
-/// An entry of a backup, and what belongs to it.
+/// An entry of a backup, with its bodies.
 private struct Item: Sendable {
   let entry: BackupFile.Entry
   let bodies: [UInt64: [UInt8]]
@@ -154,7 +154,7 @@ private struct Filler: Sendable {
 
   private func set(_ place: String, _ subject: String, _ bytes: [UInt8]) async throws(ClusterFailure) {
     let stored = try await patiently { () async throws(ClusterFailure) in
-      // By the try before.
+      // Stored by the previous attempt.
       let known = try await stream.newest(place, subject)
       if let known, known.bytes == bytes { return Optional(known.revision) }
       return try await stream.replace(place, subject, bytes, 0)

@@ -1,29 +1,30 @@
 import PorterRelayCluster
 import Synchronization
 
-/// How long a command tries again what the cluster does not answer, over all of its questions: one that fails again and again would otherwise
-/// keep a command with many of them for hours.
+/// How long a command retries what the cluster does not answer, over all its questions: otherwise a question that fails
+/// again and again could keep a command with many of them running for hours.
 final class Patience: Sendable {
-  /// Of the command that is under way.
+  /// The patience of the running command.
   @TaskLocal static var current = Patience()
 
   /// An election takes up to 9 s, and a command may meet several.
   static let longest = Duration.seconds(40)
   private static let pause = Duration.milliseconds(250)
-  /// A second is regained in so many in which nothing fails: a long backup survives more elections than a short command.
+  /// One second is regained for each of this many seconds without a failure: a long backup survives more elections than
+  /// a short command.
   private static let recovery = 10
 
   private struct State {
-    /// Questions that have failed and are asked again.
+    /// Failed questions that are being retried.
     var failing = 0
-    /// Since when there are some, or there are none.
+    /// The time since which some are failing, or none are.
     var since = ContinuousClock.now
     var spent = Duration.zero
   }
 
   private let state = Mutex(State())
 
-  /// Questions fail together when they are asked together, so their time counts once.
+  /// Questions asked together fail together, so their time counts once.
   func begin(now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       if state.failing == 0 {
@@ -51,7 +52,7 @@ final class Patience: Sendable {
   fileprivate static func wait() async { try? await Task.sleep(for: pause) }
 }
 
-/// Tries again until the command's patience is over.
+/// Retries until the command's patience is exhausted.
 func patiently<Value: Sendable>(
   _ body: () async throws(ClusterFailure) -> Value
 ) async throws(ClusterFailure) -> Value {

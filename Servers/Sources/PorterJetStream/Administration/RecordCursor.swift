@@ -1,6 +1,6 @@
 import PorterRelayCluster
 
-/// Reads a stream's records, each once, as it is at some moment between the first call and the last.
+/// Reads a stream's records, each once, as of some moment between the first call and the last.
 struct RecordCursor {
   struct Record: Sendable {
     /// The last part of its subject.
@@ -9,16 +9,17 @@ struct RecordCursor {
   }
 
   private static let most = 128
-  /// What relays and servers publish to, so that a leader has caught up when it answers: a thousand messages that are no versions of a record.
+  /// Relays and servers publish to this so that a leader has caught up when it answers: a thousand messages that are
+  /// not versions of a record.
   private static let probe = "probe"
 
   private let stream: JetStream
   private let place: String
   private let subjects: String
-  /// What is stored later is read as the newest version of what was there before, or not at all.
+  /// Messages stored later are read as the newest version of an earlier record, or not at all.
   private let end: UInt64
   private var position: UInt64 = 0
-  /// Records that were replaced after `end`, and have been read.
+  /// Records that were replaced after `end` and have been read.
   private var late: Set<String> = []
 
   init(_ stream: JetStream, _ place: String, _ subjects: String) async throws(ClusterFailure) {
@@ -26,7 +27,7 @@ struct RecordCursor {
     end = try await patiently { () async throws(ClusterFailure) in try await stream.lastSequence(place) }
   }
 
-  /// Nil at the end; some may have none.
+  /// Nil at the end; some batches may be empty.
   mutating func next() async throws(ClusterFailure) -> [Record]? {
     guard position < end else { return nil }
     var found: [(subject: String, revision: UInt64)] = []
@@ -40,7 +41,7 @@ struct RecordCursor {
         found.append((next.subject, next.revision))
       }
     }
-    // Several versions of one record are one question.
+    // Several versions of one record need one question.
     let subjects = Array(Set(found.map(\.subject)))
     let newest = try await eachAtOnce(subjects) { [stream, place] (subject) async throws(ClusterFailure) in
       try await patiently { () async throws(ClusterFailure) in try await stream.newest(place, subject) }
@@ -50,7 +51,7 @@ struct RecordCursor {
     for (subject, revision) in found {
       guard let stored = stored[subject] ?? nil, !stored.bytes.isEmpty else { continue }
       let name = Self.name(subject)
-      // Of several versions, the valid one is read when it is its turn.
+      // Of several versions, the valid one is read at its own position.
       if stored.revision > end ? late.insert(name).inserted : stored.revision == revision {
         records.append(Record(name: name, bytes: stored.bytes))
       }

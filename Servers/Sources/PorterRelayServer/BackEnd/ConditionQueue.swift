@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-/// A value, and a way to wait for it to change.
+/// A value with a way to wait for it to change.
 ///
-/// `@unchecked Sendable`: the value is touched under the lock only.
+/// `@unchecked Sendable`: the value is accessed only under the lock.
 final class ConditionQueue<Value: Sendable>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -33,7 +33,7 @@ final class ConditionQueue<Value: Sendable>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Changes the value and wakes the threads that wait.
+  /// Changes the value and wakes the waiting threads.
   @discardableResult
   func signal<Result>(_ body: (inout Value) -> Result) -> Result {
     let result = withLock(body)
@@ -41,7 +41,7 @@ final class ConditionQueue<Value: Sendable>: @unchecked Sendable {
     return result
   }
 
-  /// Waits until `body` returns something.
+  /// Waits until `body` returns a value.
   @discardableResult
   func wait<Result>(until body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)

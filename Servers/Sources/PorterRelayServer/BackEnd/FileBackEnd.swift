@@ -10,15 +10,16 @@ import Synchronization
   import Darwin
 #endif
 
-/// A relay's file, served by one thread. Requests that arrive while a commit is on its way to the disk share the next one. What a
-/// turn does is bounded by counts, so that no request waits for all that others have to prove.
+/// A relay's file, served by one thread. Requests that arrive while a commit is being written to disk share the next
+/// one. The work of a turn is bounded by counts, so that no request waits until everything has been verified for all
+/// the others.
 public final class FileBackEnd: RelayBackEnd {
   private enum Job: Sendable {
     case exchange(RelayService.Exchange, @Sendable (RelayReply) -> Void)
     case attach(String)
     case detach(String)
     case forget([String])
-    /// Whether the file can be written again.
+    /// Checks whether the file can be written again.
     case trial
   }
 
@@ -35,8 +36,8 @@ public final class FileBackEnd: RelayBackEnd {
   private let log: LogWriter
   private let onNews: @Sendable ([String]) -> Void
 
-  /// `onNews` gets the listeners to which something came, before the sender has its answer. `most` requests may wait; a further one
-  /// is refused.
+  /// `onNews` receives the listeners with news, before the sender has its answer. `most` requests may wait; further
+  /// ones are refused.
   public init(
     _ options: RelayService.Options, most: Int = RelayServerOptions().waitingRequests, metrics: Metrics, log: LogWriter,
     admit: @escaping @Sendable ([UInt8]) -> Bool, onNews: @escaping @Sendable ([String]) -> Void
@@ -66,7 +67,7 @@ public final class FileBackEnd: RelayBackEnd {
     if !isAccepted { done(.unavailable) }
   }
 
-  /// Reads say nothing of a disk that is full, and a relay that is not ready may get no writes.
+  /// Reads reveal nothing about a full disk, and a relay that is not ready may get no writes.
   public func look() { if problem != nil { add(.trial, about: []) } }
 
   public func attach(_ listener: String) { add(.attach(listener), about: [listener]) }
@@ -110,7 +111,7 @@ public final class FileBackEnd: RelayBackEnd {
         ends.append(done)
         continue
       }
-      // What comes after an exchange of the same client must find it carried out.
+      // Later jobs of the same client must find the exchange carried out.
       finish(&exchanges, &ends, service)
       switch job {
       case .attach(let listener): service.attach(listener)
@@ -131,7 +132,7 @@ public final class FileBackEnd: RelayBackEnd {
     var hasFailed = false
     service.carryOut(exchanges) { part in
       tell(part.news)
-      // Before the answers, so that a client that has one finds the relay's health up to date.
+      // Before the answers, so that a client that has received one finds the relay's health up to date.
       noteHealth(after: part, &hasFailed, service)
       for (index, outcome) in part.outcomes {
         switch outcome {
@@ -145,7 +146,7 @@ public final class FileBackEnd: RelayBackEnd {
     ends.removeAll(keepingCapacity: true)
   }
 
-  /// `hasFailed`: whether an earlier part of the turn has.
+  /// `hasFailed`: whether an earlier part of the turn has failed.
   private func noteHealth(after part: RelayService.Part, _ hasFailed: inout Bool, _ service: RelayService) {
     var problem: String?
     var hasSent = false
@@ -156,7 +157,7 @@ public final class FileBackEnd: RelayBackEnd {
       case .failed(let reason): problem = reason
       }
     }
-    // A turn says one thing.
+    // A turn reports one result.
     guard !hasFailed else { return }
     hasFailed = problem != nil
     if let problem { note(problem) } else if hasSent, self.problem != nil { note(service.writeFailure()) }
@@ -180,7 +181,7 @@ public final class FileBackEnd: RelayBackEnd {
   }
 }
 
-/// Hands a value that is used by one thread at a time to another thread, once.
+/// Hands a value used by one thread at a time over to another thread, once.
 private struct Handover<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

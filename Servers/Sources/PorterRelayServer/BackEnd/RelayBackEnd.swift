@@ -1,30 +1,30 @@
 public import PorterRelay
 
-/// What keeps mailboxes and messages. The file is one; a cluster can be another.
+/// The storage of mailboxes and messages: a file, or a cluster.
 public protocol RelayBackEnd: Sendable {
-  /// Carries out one request. `done` is called once, on any thread: with an answer only when everything that the answer
+  /// Carries out one request. `done` is called once, on any thread, and with an answer only when everything the answer
   /// promises is durable.
   func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void)
 
-  /// The listener has a stream, and can be woken.
+  /// The listener has a stream and can be woken.
   func attach(_ listener: String)
-  /// It has none for now.
+  /// The listener has no stream for now.
   func detach(_ listener: String)
-  /// Its subscriptions end.
+  /// Ends the listeners' subscriptions.
   func forget(_ listeners: [String])
 
-  /// Requests that wait.
+  /// The number of waiting requests.
   var waiting: Int { get }
-  /// What is wrong; nil if nothing.
+  /// The current problem; nil if there is none.
   var problem: String? { get }
-  /// Whether exchanges are carried out: `problem` also says what an operator has to know and clients do not notice.
+  /// Whether exchanges are carried out: `problem` also reports what concerns an operator but goes unnoticed by clients.
   var isServing: Bool { get }
-  /// Whether exchanges are refused because too many wait.
+  /// Whether exchanges are refused because too many are waiting.
   var isOverloaded: Bool { get }
-  /// At what changes with time. Called every few seconds.
+  /// Checks what changes with time. Called every few seconds.
   func look()
 
-  /// Finishes what waits and releases everything. Blocks.
+  /// Finishes waiting requests and releases everything. Blocks.
   func close()
 }
 
@@ -35,10 +35,10 @@ extension RelayBackEnd {
 }
 
 public enum RelayReply: Sendable, Equatable {
-  /// Bytes to answer with, and names for counting.
+  /// The answer's bytes, and names for counting.
   case answer([UInt8], command: String, result: String)
   /// This mailbox had too many requests.
   case limited
-  /// Nothing could be carried out now.
+  /// Nothing can be carried out at present.
   case unavailable
 }

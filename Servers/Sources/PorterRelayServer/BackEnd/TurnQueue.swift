@@ -1,5 +1,5 @@
-/// Jobs that wait for their turn. Those that have much to prove wait apart, and a turn has few of them, so that the others do not
-/// wait for all of these. Jobs of one listener stay in their order.
+/// Jobs waiting for their turn. Jobs with many signatures to verify wait separately, and each turn takes only a few of
+/// them, so that the others do not wait for all of these. Jobs of one listener keep their order.
 struct TurnQueue<Job: Sendable>: Sendable {
   private struct Long: Sendable {
     let job: Job
@@ -7,16 +7,16 @@ struct TurnQueue<Job: Sendable>: Sendable {
     let listeners: [String]
   }
 
-  /// Jobs of one turn.
+  /// The most jobs in one turn.
   static var most: Int { 256 }
-  /// A job with more to prove is a long one.
+  /// A job with more signatures is a long one.
   static var fewSignatures: Int { 8 }
-  /// Of a turn's long jobs together, unless a single one has more.
+  /// For a turn's long jobs together, unless a single one has more.
   static var mostSignatures: Int { 64 }
 
   private var short: [Job] = []
   private var long: [Long] = []
-  /// Of the long jobs.
+  /// The listeners of the long jobs.
   private var listeners: [String: Int] = [:]
 
   var count: Int { short.count + long.count }

@@ -1,12 +1,13 @@
 import NIOCore
 
-/// Ends a connection, or an HTTP/2 stream, whose client does not take its answers: they are in this process's memory until then.
+/// Ends a connection, or an HTTP/2 stream, whose client does not take its answers: until taken, they occupy this
+/// process's memory.
 ///
 /// Used on the channel's event loop.
 final class AnswerClock {
   private let time: TimeAmount
   private let channel: any Channel
-  /// The stream's; nil for HTTP/1.1.
+  /// The stream's connection; nil for HTTP/1.1.
   private let connection: (any Channel)?
   /// Answers that were written and have not left this process.
   private var waiting = 0
@@ -16,7 +17,7 @@ final class AnswerClock {
     (self.time, self.channel, self.connection) = (time, channel, connection)
   }
 
-  /// An answer that is being written; `taken` succeeds when the last of it has left.
+  /// An answer is being written; `taken` succeeds when the last of it has left.
   func note(_ taken: EventLoopFuture<Void>) {
     waiting += 1
     if waiting == 1 { start() }
@@ -25,7 +26,7 @@ final class AnswerClock {
 
   func stop() { timer?.cancel() }
 
-  /// Each answer has its time from when the one before it was taken.
+  /// The time of each answer starts when the one before it was taken.
   private func take() {
     waiting -= 1
     timer?.cancel()

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The time of an HTTP/1.1 connection, by its bytes: a request that has begun must be complete soon, however slowly its bytes
-/// arrive, and a connection may rest for a while between requests.
+/// Time limits of an HTTP/1.1 connection, by its bytes: a request that has begun must complete soon, however slowly its
+/// bytes arrive; between requests, a connection may rest for a while.
 final class RequestClock: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -17,7 +17,8 @@ final class RequestClock: ChannelInboundHandler, RemovableChannelHandler {
   private var state = State.resting
   private var timer: Scheduled<Void>?
   private var context: ChannelHandlerContext?
-  /// The connection was asked to end: the pipeline closes it as soon as no request is complete, and takes no answer to another.
+  /// The connection was asked to end: the pipeline closes it as soon as no request is complete, and takes no answer to
+  /// another.
   private(set) var isQuiescing = false
   /// Called when a request, or the rest between two, took too long.
   var onTimeout: (() -> Void)?
@@ -49,7 +50,7 @@ final class RequestClock: ChannelInboundHandler, RemovableChannelHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// A request has begun, unless one is being read or carried out.
+  /// A request has begun, unless one is already being read or carried out.
   func begin() {
     guard case .resting = state else { return }
     state = .reading

@@ -3,7 +3,7 @@ import NIOHTTP1
 import PorterRelay
 import PorterTelemetry
 
-/// One HTTP/1.1 connection's requests, or one HTTP/2 stream's: reads a request, has it carried out, writes the answer.
+/// The requests of one HTTP/1.1 connection or one HTTP/2 stream: reads each, has it carried out, and writes the answer.
 final class RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -11,11 +11,11 @@ final class RequestHandler: ChannelInboundHandler {
   private enum State {
     case waiting
     case reading(listener: String?, body: ByteBuffer)
-    /// A request without a body that matters is answered at its end.
+    /// A request whose body does not matter is answered at its end.
     case ending(Route)
-    /// Complete. It is carried out when the client has taken the earlier answers: otherwise they would pile up in memory.
+    /// Complete. Carried out once the client has taken the earlier answers: otherwise they would pile up in memory.
     case held(Request)
-    /// Refused: what is left of the body is dropped.
+    /// Refused: the rest of the body is dropped.
     case discarding(bytes: Int)
     case working
     case streaming(NewsWriter)
@@ -36,10 +36,10 @@ final class RequestHandler: ChannelInboundHandler {
   private var answers: AnswerClock?
   private var context: ChannelHandlerContext?
   private var source = Source(nil)
-  /// No rate counts for it.
+  /// Exempt from rate limits.
   private var isTrusted = false
 
-  /// `clock` is the connection's for HTTP/1.1. An HTTP/2 stream has its own time.
+  /// `clock` is the connection's for HTTP/1.1. An HTTP/2 stream has its own time limits.
   init(_ surroundings: Surroundings, clock: RequestClock?) {
     self.surroundings = surroundings
     self.clock = clock
@@ -72,7 +72,7 @@ final class RequestHandler: ChannelInboundHandler {
     state = .ended
   }
 
-  /// What is no HTTP is answered if no answer has begun; then the decoder closes the connection.
+  /// Input that is not HTTP is answered if no answer has begun; then the decoder closes the connection.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if let error = error as? HTTPParserError, let clock, !clock.isQuiescing {
       switch state {
@@ -224,13 +224,13 @@ final class RequestHandler: ChannelInboundHandler {
 
   // MARK: Writing
 
-  /// The request has been read to its end.
+  /// The request has been read completely.
   private func refuseWhole(_ refusal: Refusal) {
     surroundings.metrics.count("porter_relay_refusals_total", "status=\"\(refusal.status.code)\"")
     respond(refusal.status, "text/plain", Array((refusal.text + "\n").utf8), refusal.headers)
   }
 
-  /// More of the request may come: it is read and dropped, and an HTTP/1.1 connection ends.
+  /// More of the request may follow: it is read and dropped, and an HTTP/1.1 connection ends.
   private func refuse(_ refusal: Refusal) {
     surroundings.metrics.count("porter_relay_refusals_total", "status=\"\(refusal.status.code)\"")
     keepsAlive = false
@@ -241,7 +241,7 @@ final class RequestHandler: ChannelInboundHandler {
   private func respond(
     _ status: HTTPResponseStatus, _ type: String, _ body: [UInt8], _ more: [(String, String)] = []
   ) {
-    // A request that was sent meanwhile begins while the end of this answer is being written.
+    // A request that has arrived in the meantime begins while the end of this answer is being written.
     let closes = rest()
     write(status, type, body, more)
     if closes { context?.close(promise: nil) }
@@ -260,7 +260,7 @@ final class RequestHandler: ChannelInboundHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: taken)
   }
 
-  /// Both the request and its answer are complete, or about to be. Returns whether the connection ends.
+  /// The request and its answer are complete, or about to be. Returns whether the connection ends.
   private func rest() -> Bool {
     guard let clock else {
       state = .waiting
@@ -287,7 +287,7 @@ final class RequestHandler: ChannelInboundHandler {
     writer.start(with: first)
   }
 
-  /// The stream ends from this side.
+  /// Ends the stream from this side.
   private func endStream() {
     guard case .streaming(let writer) = state, let context else { return }
     writer.close()

@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What a request's head asks for, before anything of its body is read.
+/// The target of a request, from its head alone, before any of the body is read.
 enum Route: Equatable {
   case exchange(listener: String?)
   case news(listener: String, after: NewsPosition?)
@@ -34,13 +34,13 @@ enum Route: Equatable {
   private static func news(_ head: HTTPRequestHead) -> Route {
     guard case .some(.some(let name)) = listener(head) else { return .refused(Self.badListener) }
     guard let last = head.headers.first(name: "last-event-id") else { return .news(listener: name, after: nil) }
-    // One that cannot be read is one that is not known.
+    // A malformed ID counts as unknown.
     return .news(listener: name, after: NewsPosition(last) ?? NewsPosition(epoch: .max, count: 0))
   }
 
   private static let badListener = Refusal(.badRequest, "Porter-Listener: expected 43 characters of base64url")
 
-  /// Nil if it is malformed.
+  /// Nil if malformed.
   private static func listener(_ head: HTTPRequestHead) -> String?? {
     let values = head.headers["porter-listener"]
     guard let name = values.first else { return .some(nil) }
@@ -58,7 +58,7 @@ enum Route: Equatable {
   }
 }
 
-/// An answer that says why there is none of the relay.
+/// An error answer sent instead of one from the relay.
 struct Refusal: Equatable {
   let status: HTTPResponseStatus
   let text: String
@@ -84,13 +84,14 @@ struct Refusal: Equatable {
   }
 }
 
-/// What can be read of a relay's request without decoding it.
+/// Reads parts of a relay request without decoding it.
 enum RequestPeek {
-  /// Whether the request makes a mailbox: for a limit, so a wrong guess does no harm.
+  /// Whether the request creates a mailbox: used for a limit, so a wrong guess does no harm.
   static func makesMailbox(_ bytes: [UInt8]) -> Bool { command(bytes) == 1 }
 
-  /// How many signatures it has to prove, at the most: also for a limit. A message and the nonces of notifications are proven by one,
-  /// however many bytes they are; what else is long is a list of identifiers with a signature each.
+  /// The maximum number of signatures to verify: also for a limit. A message and the nonces of notifications are
+  /// covered by one signature, however many bytes they are; any other long request is a list of identifiers with a
+  /// signature each.
   static func signatures(_ bytes: [UInt8]) -> Int {
     switch command(bytes) {
     case 3, 12: 1
@@ -112,8 +113,8 @@ enum RequestPeek {
     return offset < bytes.count ? offset : nil
   }
 
-  /// What `acknowledgeAndGetNotifications` says that it has, behind a key and a limit. Nothing is proven of a request that lies, since it
-  /// does not decode.
+  /// The count that `acknowledgeAndGetNotifications` states, behind a key and a limit. A false count causes no
+  /// verification, since the request does not decode.
   private static func nonces(_ bytes: [UInt8]) -> Int {
     guard let offset = commandOffset(bytes), offset + 36 < bytes.count else { return 0 }
     return Int(bytes[offset + 35]) << 8 | Int(bytes[offset + 36])

@@ -4,7 +4,7 @@ import PorterTLS
 import PorterTelemetry
 import Synchronization
 
-/// What all connections share.
+/// State shared by all connections.
 final class Surroundings: OperatorSource {
   let options: RelayServerOptions
   let backEnd: any RelayBackEnd
@@ -38,10 +38,10 @@ final class Surroundings: OperatorSource {
 
   var isReady: Bool { isServing.withLock { $0 } && backEnd.isServing && !isOverloaded }
 
-  /// Whether clients are refused that could be served otherwise.
+  /// Whether clients are refused that could otherwise be served.
   private var isOverloaded: Bool { backEnd.isOverloaded || connections.isOverloaded }
 
-  /// One line for each thing that is wrong.
+  /// One line for each problem.
   var problems: [String] {
     var problems: [String] = []
     if let problem = backEnd.problem { problems.append("storage: \(problem)") }
@@ -52,7 +52,7 @@ final class Surroundings: OperatorSource {
     return problems
   }
 
-  /// At what changes with time. Called every few seconds, and when an operator asks.
+  /// Checks what changes with time. Called every few seconds, and when an operator asks.
   func look() {
     log.note(clock.look())
     let isExpired = keeper.certificate.isExpired

@@ -1,16 +1,16 @@
 import NIOCore
 import Synchronization
 
-/// The connections that are open: bounded in all and for each source, and told when the server stops.
+/// The open connections: limited in total and per source, and notified when the server stops.
 final class ConnectionSet: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var counts: [Source: Int] = [:]
     var overload: Overload
-    /// Those that were asked to end: a pipeline takes that once.
+    /// Connections that were asked to end: a pipeline accepts that only once.
     var asked: Set<ObjectIdentifier> = []
     var isStopping = false
-    /// What waits for the end of the last connection.
+    /// Waits for the end of the last connection.
     var emptied: [EventLoopPromise<Void>] = []
   }
 
@@ -23,10 +23,10 @@ final class ConnectionSet: Sendable {
   }
 
   var count: Int { state.withLock { $0.channels.count } }
-  /// Whether there are too many in all.
+  /// Whether there are too many in total.
   var isOverloaded: Bool { state.withLock { $0.overload.isOverloaded } }
 
-  /// False if there are too many: the connection is to be closed.
+  /// False if there are too many: the connection must be closed.
   func add(_ channel: any Channel) -> Bool {
     let source = Source(channel.remoteAddress)
     let isAdded = state.withLock { state in
@@ -56,7 +56,8 @@ final class ConnectionSet: Sendable {
     for promise in emptied { promise.succeed() }
   }
 
-  /// Asks each to end after what it is doing, and takes more. Succeeds when none is left, or after `patience`.
+  /// Asks each connection to end after its current work, and still accepts new ones. Succeeds when none is left, or
+  /// after `patience`.
   func drain(for patience: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
     if quiesce(promise, { _ in }) { promise.succeed() }
@@ -70,7 +71,7 @@ final class ConnectionSet: Sendable {
     return result.futureResult
   }
 
-  /// Whether no connection is open.
+  /// Returns whether no connection is open.
   private func quiesce(_ promise: EventLoopPromise<Void>, _ change: (inout State) -> Void) -> Bool {
     let (channels, isEmpty) = state.withLock { state in
       change(&state)
@@ -83,8 +84,8 @@ final class ConnectionSet: Sendable {
     return isEmpty
   }
 
-  /// Takes no more, and asks each to end after what it is doing. Succeeds when none is left, and closes those that are left
-  /// after `grace`.
+  /// Accepts no more connections, and asks each to end after its current work. Succeeds when none is left, and closes
+  /// the remaining ones after `grace`.
   func stop(after grace: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
     if quiesce(promise, { $0.isStopping = true }) { promise.succeed() }

@@ -1,5 +1,5 @@
-/// Whether more comes than can be dealt with: from when there is no room left until a quarter of it is free. A balancer that asks
-/// every few seconds sees it, also when single requests get through meanwhile.
+/// Whether more arrives than can be handled: from when no room is left until a quarter of it is free. A balancer that
+/// asks every few seconds sees this even if single requests get through in between.
 package struct Overload: Sendable {
   package let most: Int
   package private(set) var isOverloaded = false

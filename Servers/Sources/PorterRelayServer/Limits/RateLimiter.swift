@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// How much one key may do: `rate` a second, and `burst` at a time.
+/// The allowance of one key: `rate` per second, with bursts of up to `burst`.
 public struct Allowance: Sendable, Equatable {
   public var rate: Double
   public var burst: Double
@@ -12,8 +12,8 @@ public struct Allowance: Sendable, Equatable {
   }
 }
 
-/// Counts what each key does, within bounded memory: a key that did nothing for as long as its allowance takes to fill up is
-/// forgotten, and when there are too many the oldest half is, which can only be to a key's favour.
+/// Counts each key's actions in bounded memory. A key that was idle for as long as its allowance takes to fill up is
+/// forgotten. When there are too many keys, the older half is forgotten, which can only favour a key.
 public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
   private struct Bucket {
     var level: Double
@@ -36,7 +36,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     state = Mutex(State(turn: now))
   }
 
-  /// Nil if the key may; otherwise in how many seconds it may again.
+  /// Nil if the key may proceed; otherwise the number of seconds until it may.
   public func take(_ key: Key, now: NIODeadline = .now()) -> Int? {
     state.withLock { state in
       turn(&state, now)

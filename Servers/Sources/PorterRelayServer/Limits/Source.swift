@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Where a connection comes from, as far as limits count: an IPv4 address, or the network of an IPv6 address, of which one
-/// customer has a whole. Never logged.
+/// The origin of a connection as limits count it: an IPv4 address, or an IPv6 network, since one customer has a whole
+/// one. Never logged.
 struct Source: Hashable, Sendable {
   private let bytes: UInt64
 
@@ -13,9 +13,9 @@ struct Source: Hashable, Sendable {
     bytes = Self.unmapped(address).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Four bytes, or sixteen; none of what has no address.
+  /// Returns four or sixteen bytes, or none if there is no address.
   static func address(_ address: SocketAddress?) -> [UInt8] {
-    // What `sockaddr_in` and `sockaddr_in6` have in common on all systems is where the address is.
+    // The offset of the address is the only thing `sockaddr_in` and `sockaddr_in6` have in common on all systems.
     let (offset, length): (Int, Int)
     switch address {
     case .v4: (offset, length) = (4, 4)
@@ -28,7 +28,7 @@ struct Source: Hashable, Sendable {
     return bytes ?? []
   }
 
-  /// An IPv4 address that is written as an IPv6 one is the same source.
+  /// An IPv4 address written as an IPv6 one is the same source.
   static func unmapped(_ all: [UInt8]) -> [UInt8] {
     let isMapped = all.count == 16 && all[..<10].allSatisfy { $0 == 0 } && all[10] == 0xff && all[11] == 0xff
     return isMapped ? Array(all[12...]) : all

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Addresses and networks for which rates do not count, such as that of a notification server, which asks for the many.
+/// Addresses and networks exempt from rate limits, such as that of a notification server, which asks on behalf of many.
 public struct TrustedSources: Sendable, Equatable {
   private struct Network: Sendable, Equatable {
     let address: [UInt8]
@@ -11,7 +11,7 @@ public struct TrustedSources: Sendable, Equatable {
 
   public init() {}
 
-  /// `10.0.0.7, 192.168.0.0/16, 2001:db8::/32`. Nil if one does not read, or has bits behind its network.
+  /// Parses `10.0.0.7, 192.168.0.0/16, 2001:db8::/32`. Nil if a part is malformed or has bits set beyond its network.
   public init?(_ text: String) {
     for part in text.split(separator: ",") {
       guard let network = Self.network(part.filter { $0 != " " }) else { return nil }

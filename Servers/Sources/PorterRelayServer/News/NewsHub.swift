@@ -1,15 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// A stream that is open. Calls come from any thread.
+/// An open stream. May be called from any thread.
 protocol NewsStream: Sendable {
-  /// Something came. Many calls may become one event.
+  /// News has arrived. Many calls may be merged into one event.
   func tell(_ position: NewsPosition)
-  /// Another stream of this listener took its place, or the server stops.
+  /// Another stream of this listener has taken its place, or the server is stopping.
   func end()
 }
 
-/// How much has come to a listener; `id` of an event.
+/// The amount of news that has come to a listener; `id` of an event.
 struct NewsPosition: Sendable, Equatable, CustomStringConvertible {
   let epoch: UInt64
   let count: UInt64
@@ -29,7 +29,7 @@ struct NewsPosition: Sendable, Equatable, CustomStringConvertible {
   var description: String { "\(String(epoch, radix: 36)).\(count)" }
 }
 
-/// The listeners that clients named, what came to them, and their streams.
+/// The listeners named by clients, their news, and their streams.
 final class NewsHub: Sendable {
   enum Opening: Equatable {
     case open(NewsPosition)
@@ -51,7 +51,7 @@ final class NewsHub: Sendable {
   private struct State {
     var listeners: [String: Listener] = [:]
     var streams: [Source: Int] = [:]
-    /// How many listeners each source named first.
+    /// The number of listeners each source was the first to name.
     var named: [Source: Int] = [:]
     var nextNumber: UInt64 = 1
     var isStopping = false
@@ -75,7 +75,7 @@ final class NewsHub: Sendable {
   var streamCount: Int { state.withLock { $0.streams.values.reduce(0, +) } }
   var listenerCount: Int { state.withLock { $0.listeners.count } }
 
-  /// An exchange names the listener. False if there are too many.
+  /// Records that an exchange names the listener. False if there are too many.
   func note(_ name: String, from source: Source, now: NIODeadline = .now()) -> Bool {
     state.withLock { state in
       if state.listeners[name] != nil {
@@ -96,7 +96,7 @@ final class NewsHub: Sendable {
     return listener
   }
 
-  /// Something came to these.
+  /// News has arrived for these listeners.
   func tell(_ names: [String]) {
     let told = state.withLock { state in
       names.compactMap { name -> (any NewsStream, NewsPosition)? in
@@ -111,7 +111,7 @@ final class NewsHub: Sendable {
 
   // MARK: Streams
 
-  /// The first event of a stream, and the stream's number for `close`.
+  /// Returns the first event of a stream, and the stream's number for `close`.
   func open(
     _ name: String, from source: Source, after last: NewsPosition?, stream: any NewsStream,
     _ backEnd: any RelayBackEnd, now: NIODeadline = .now()
@@ -129,7 +129,7 @@ final class NewsHub: Sendable {
       listener.lastUse = now
       state.nextNumber += 1
       state.listeners[name] = listener
-      // Under the lock, so that these reach the back end in the order in which streams open and close.
+      // Under the lock, so that these calls reach the back end in the order in which streams open and close.
       backEnd.attach(name)
       let position = NewsPosition(epoch: listener.epoch, count: listener.count)
       let number = listener.streamNumber
@@ -161,7 +161,7 @@ final class NewsHub: Sendable {
     state.streams[source] = left > 0 ? left : nil
   }
 
-  /// Forgets the listeners that were not used for a while.
+  /// Forgets listeners that have not been used for a while.
   func expire(_ backEnd: any RelayBackEnd, now: NIODeadline = .now()) {
     state.withLock { state in
       let names = state.listeners.filter { $0.value.stream == nil && now - $0.value.lastUse > memory }.map(\.key)
@@ -174,7 +174,7 @@ final class NewsHub: Sendable {
     }
   }
 
-  /// Ends all streams, and opens no more.
+  /// Ends all streams, and opens no new ones.
   func stop() {
     let streams = state.withLock { state in
       state.isStopping = true

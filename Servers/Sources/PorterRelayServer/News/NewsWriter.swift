@@ -1,9 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// Writes a listener's events to its stream. However many come while the client does not read, one is kept.
+/// Writes a listener's events to its stream. While the client does not read, only one event is kept.
 ///
-/// Used on the channel's event loop, but for `tell` and `end`.
+/// Used on the channel's event loop, except for `tell` and `end`.
 final class NewsWriter {
   private let listener: String
   private let surroundings: Surroundings
@@ -23,7 +23,7 @@ final class NewsWriter {
     self.onEnd = onEnd
   }
 
-  /// The first event; nil if there are too many streams.
+  /// Returns the first event; nil if there are too many streams.
   func open(from source: Source, after last: NewsPosition?) -> String? {
     let stream = Remote(loop: context.eventLoop, writer: NIOLoopBound(self, eventLoop: context.eventLoop))
     let (opening, number) = surroundings.hub.open(
@@ -54,7 +54,7 @@ final class NewsWriter {
     surroundings.hub.close(listener, number: number, surroundings.backEnd)
   }
 
-  /// The client reads again.
+  /// The client is reading again.
   func flush() {
     guard let position = pending else { return }
     pending = nil
@@ -67,7 +67,7 @@ final class NewsWriter {
     if context.channel.isWritable { flush() }
   }
 
-  /// A sign that the connection works, when there was nothing to say.
+  /// Shows that the connection works when there are no events.
   private func scheduleComment() {
     comments = context.eventLoop.assumeIsolated().scheduleTask(in: surroundings.options.silence) { [weak self] in
       guard let self, number != nil else { return }
@@ -87,7 +87,7 @@ final class NewsWriter {
     "event: \(name)\nid: \(position)\ndata: \(name)\n\n"
   }
 
-  /// The writer as other threads have it.
+  /// The writer as seen by other threads.
   private struct Remote: NewsStream {
     let loop: any EventLoop
     let writer: NIOLoopBound<NewsWriter>

@@ -1,18 +1,18 @@
 /* An app leaves the screen: does the network come to rest before the store, and everything before the suspension is reported?
  *
- * One process, with the machines `app_phase`, `chat_lifecycle` and `operations` as compiled from spec/machines, composed as the
- * engine composes them: one queue, first in, first out; effects in the order of the files. A host sends the app to the front, to
- * the background, into a suspension and into a round in the background, and stops it, at any moment. Work of each kind begins when
- * it is admitted and ends whenever it likes. Whatever the order:
+ * One process, with the machines `app_phase`, `chat_lifecycle` and `operations` as compiled from spec/machines, composed as in
+ * the engine: one FIFO queue; effects in the order of the files. At any moment a host may send the app to the foreground, to the
+ * background, into a suspension or into a background round, or stop it. Work of each kind begins when admitted and ends at any
+ * time. In every order:
  *
- *   The kinds of work come to rest in their order, and none of a kind that has come to rest begins again before the network is
- *   allowed. Transactions end last. Work is given up only at a deadline, or when everything is to be released now.
- *   With the network stopped nothing but transactions is under way, the relay is released, and a transaction may begin.
- *   In the background the store is open, the phase file's lock is free, and the time runs after which the app suspends.
+ *   The kinds of work come to rest in their order, and a kind that has come to rest does not begin again before the network is
+ *   allowed. Transactions end last. Work is given up only at a deadline, or when everything must be released now.
+ *   With the network stopped only transactions are in progress, the relay is released, and a transaction may begin.
+ *   In the background the store is open, the phase file's lock is free, and the timer that suspends the app is running.
  *   A suspended process has no store, no relay, no lock and no work.
- *   No machine refuses what another one raises.
+ *   No machine refuses an event that another one raises.
  *
- * BackgroundModelTests runs it, and removes the rules one at a time (BackgroundMutants). The run has to find each removal.
+ * BackgroundModelTests runs it, and removes the rules one at a time (BackgroundMutants). The run must find each removal.
  *
  * Simplified: the store opens, is read and closes without failure; no other process wants the phase file.
  */
@@ -32,7 +32,7 @@ chan effects = [8] of { byte };
 #define CHAT 1
 #define OPERATIONS 2
 
-/* In the order in which they come to rest. */
+/* In the order of coming to rest. */
 #define NOTIFICATIONS 0
 #define RECEIVING 1
 #define DELIVERY 2
@@ -45,8 +45,8 @@ chan queue = [8] of { byte, byte };
 byte phase = app_phase_initial;
 byte chat = chat_lifecycle_initial;
 byte operations = operations_initial;
-byte work;                  /* one bit for each kind that is under way */
-byte rested;                /* one bit for each kind that came to rest since work was allowed last */
+byte work;                  /* one bit for each kind in progress */
+byte rested;                /* one bit for each kind that has come to rest since work was last allowed */
 byte machine, event, effect, answer, asked = NONE;
 bool storeIsOpen, relayIsOpen, hasLock, isTimed, isRefreshing, isArmed, entersByStart;
 
@@ -80,7 +80,7 @@ inline doOperations() {
   fi
 }
 
-/* What has come to rest is known by the state that the machine is in. */
+/* The machine's state determines which kinds have come to rest. */
 inline noteRest() {
   if
   :: operations == operations_state_running || operations == operations_state_storeOnly -> rested = 0
@@ -91,7 +91,7 @@ inline noteRest() {
   :: operations == operations_state_quiescent -> rested = 31
   :: else
   fi;
-  /* Nothing of a kind that came to rest is under way. */
+  /* No work of a resting kind is in progress. */
   assert(!(work & rested))
 }
 
@@ -137,7 +137,7 @@ inline doPhase() {
   fi
 }
 
-/* Everything that one call has brought about, and then the end of the turn, in which the engine sees what has ended. */
+/* Processes all consequences of one call, and then the end of the turn, in which the engine notices ended work. */
 inline settle() {
   do
   :: nempty(queue) ->
@@ -158,7 +158,7 @@ inline settle() {
      if
      :: asked == NONE -> assert(answer != 0 && answer != REFUSED)
      :: else ->
-        /* Asking takes no step. In the background a transaction may begin. */
+        /* A request to begin work changes no state. In the background a transaction may begin. */
         assert(answer == STAYED || answer == REFUSED);
         assert(answer == STAYED || asked != DATABASE || phase != app_phase_state_background)
      fi;
@@ -181,7 +181,7 @@ inline settle() {
   machine = 0; event = 0; effect = 0; answer = 0
 }
 
-/* What must hold whenever the engine rests. */
+/* Must hold whenever the engine is idle. */
 inline check() {
   assert((phase == app_phase_state_background) == (chat == chat_lifecycle_state_background));
   assert((phase == app_phase_state_background) == isTimed);

@@ -1,21 +1,21 @@
-/* A connection that dozes, other processes at the same files, and one that replaces the database: is what it keeps current?
+/* A dozing connection, other processes using the same files, and one that replaces the database: does its cache stay current?
  *
- * Sources/CDozingVFS as rules, over SQLite's protocol as far as it matters here: the shared lock on the database, the lock on the index
- * of the log, who begins the index anew, what the last process to close does, and how a connection finds that its cached
- * pages are old: it compares its copy of the index's header. A commit has a number. Whatever the order, and whoever is killed:
+ * Models Sources/CDozingVFS over the relevant part of SQLite's protocol: the shared lock on the database, the lock on the log's
+ * index, which process rebuilds the index, what the last process to close does, and how a connection detects stale cached pages:
+ * it compares its copy of the index's header. Each commit has a number. In every order, and whichever process is killed:
  *
- *   A connection that dozes holds no lock (INC-01).
- *   Awake, it reads what was committed last, and what it commits is in the files that all others use.
+ *   A dozing connection holds no lock (INC-01).
+ *   Awake, it reads the latest commit, and commits to the files that all other processes use.
  *
- * DozingModelTests runs it, and removes the rules one at a time (-DWITHOUT_...). The run has to find each removal.
+ * DozingModelTests runs it, and removes the rules one at a time (-DWITHOUT_...). The run must find each removal.
  *
- * Simplified: what SQLite does under a lock is one step; a log that is begun anew by a checkpoint has a header of its own (salts), one
- * that was recovered while it was empty has not.
+ * Simplified: whatever SQLite does under a lock is one step; a log restarted by a checkpoint has its own header (salts), one
+ * recovered while empty has not.
  */
 #ifndef COMMITS
 #define COMMITS 3
 #endif
-#define TROUBLES 2 /* how often the log is emptied, WAL mode left, or the database replaced */
+#define TROUBLES 2 /* how many times the log is emptied, WAL mode left, or the database replaced */
 #define OTHERS 2
 
 #define CLOSED 0
@@ -25,14 +25,14 @@
 #define RECOVERED_EMPTY 0
 #define SALTED 100
 
-byte base, logged;            /* the last commit in the database, and in the log; 0: none */
-byte mainFile = 1, logFile;   /* which file each path leads to; 0: none */
+byte base, logged;            /* the latest commit in the database, and in the log; 0: none */
+byte mainFile = 1, logFile;   /* the file at each path; 0: none */
 bool isWAL = true, indexIsWhole;
 byte header;
 byte commits, troubles;
-bool shared[3], mapped[3];    /* locks of the dozing one, 0, and of the others */
-byte openers;                 /* of the opening lock */
-bool replaces;                /* holds it alone */
+bool shared[3], mapped[3];    /* locks of the dozing connection, 0, and of the others */
+byte openers;                 /* shared holders of the opening lock */
+bool replaces;                /* the opening lock is held exclusively */
 
 byte state = CLOSED;
 byte copy, cached = NONE, ownLog, ownMain;
@@ -42,7 +42,7 @@ bool hasWoken;
 #define isLocked (shared[0] || shared[1] || shared[2])
 #define isMapped (mapped[0] || mapped[1] || mapped[2])
 
-/* The number of a file that is open is not given to another. */
+/* An open file's number is not reused for another file. */
 #define isPinned(number) (state != CLOSED && ownLog == (number))
 
 inline makeLog() {
@@ -53,7 +53,7 @@ inline makeLog() {
   fi
 }
 
-/* The first to come does not believe the index that it finds. */
+/* The first process to map the index does not trust its contents. */
 inline mapIndex(process) {
   if :: !isMapped -> indexIsWhole = false :: else fi;
   mapped[process] = true
@@ -82,7 +82,7 @@ inline commit() {
   header = logged
 }
 
-/* ---- The connection that dozes ---- */
+/* ---- The dozing connection ---- */
 
 inline use() {
   assert(ownMain == mainFile && ownLog == logFile && isWAL);
@@ -184,10 +184,10 @@ end:
   :: atomic { isOpen && troubles < TROUBLES -> troubles++; writeBack(); indexIsWhole = true; header = SALTED + troubles }
   /* Killed. */
   :: atomic { isOpen -> shared[self] = false; mapped[self] = false; isOpen = false }
-  /* The last to close deletes the log and its index. */
+  /* The last process to close deletes the log and its index. */
   :: atomic { isOpen -> shared[self] = false; mapped[self] = false; isOpen = false;
        if :: !isLocked -> writeBack(); logFile = 0; indexIsWhole = false :: else fi }
-  /* Leaves WAL mode, which needs the database for itself, and commits without a log, whose file may stay. */
+  /* Leaves WAL mode, which needs exclusive use of the database, and commits without a log, whose file may remain. */
   :: atomic { isOpen && troubles < TROUBLES && commits < COMMITS && !shared[0] && !shared[3 - self] ->
        troubles++; writeBack(); isWAL = false; commits++; base++; indexIsWhole = false;
        shared[self] = false; mapped[self] = false; isOpen = false;
@@ -195,13 +195,13 @@ end:
   od
 }
 
-/* Puts a copy in the database's place, as a change of the key does. */
+/* Replaces the database with a copy, as a key change does. */
 active proctype replacer() {
   bool isAlone;
 end:
   do
   :: atomic { troubles < TROUBLES && !replaces && openers == 0 -> troubles++; replaces = true };
-     /* It needs the database for itself; the log that it has written back may stay, empty. */
+     /* It needs exclusive use of the database; the log that it has written back may remain, empty. */
      atomic {
        isAlone = !isLocked;
        if

@@ -1,26 +1,26 @@
-/* Two processes, one store, one relay, and a system that freezes and kills: does each message arrive, once?
+/* Two processes, one store, one relay, and a system that freezes and kills: does each message arrive exactly once?
  *
  * An app and an extension fetch from one mailbox. Their decisions are those of the machines `ownership`, `mailbox_fetch`,
- * `presence` and `ledger_entry`, included as compiled from spec/machines. The processes carry out what the machines ask for; a
- * refused event is an error, and so is an effect that does not come. Whatever the system does, and whenever:
+ * `presence` and `ledger_entry`, included as compiled from spec/machines. The processes carry out the machines' effects; a
+ * refused event is an error, and so is a missing effect. Whatever the system does, at any time:
  *
  *   safety    A message is stored once, together with its ratchet step (INC-08, INC-10), and shown once (INC-34). The relay drops
- *             only what is stored. Only the connection's owner commits (INC-04). A process that has suspended or answered its push
- *             holds no lock (INC-01, INC-48). A push that left nothing undone has stored everything that was sent before it
- *             (INC-38). An extension does not displace an app that has been on screen since it claimed. Every request to the
- *             relay has a deadline (INC-39). Nothing comes to a standstill (invalid end states).
- *   liveness  In the end every message is stored, acknowledged, and known to the user.
+ *             only stored messages. Only the connection's owner commits (INC-04). A process that has suspended or answered its push
+ *             holds no lock (INC-01, INC-48). A push that left nothing undone has stored everything sent before it (INC-38). An
+ *             extension does not displace an app that has been on screen since it claimed. Every request to the relay has a
+ *             deadline (INC-39). No deadlock (invalid end states).
+ *   liveness  Eventually every message is stored, acknowledged, and known to the user.
  *
- * `-DBACKGROUND` has the system launch the app for rounds in the background as well, beside which the extension acts.
+ * With `-DBACKGROUND` the system also launches the app for background rounds, during which the extension may act.
  *
- * Safety and liveness are separate runs. A never claim ends the search where it is decided, so a run with a claim checks no assertion beyond
- * that point. `-DLIVENESS` adds the claim and lets the user stay in the app for good.
+ * Safety and liveness are separate runs. A never claim ends the search where it is decided, so a run with a claim checks no
+ * assertion beyond that point. `-DLIVENESS` adds the claim and lets the user stay in the app forever.
  *
- * HandOverModelTests runs both, and removes the rules one at a time by editing the text (HandOverMutants). One of the runs has to
+ * HandOverModelTests runs both, and removes the rules one at a time by editing the text (HandOverMutants). One of the runs must
  * find each removal.
  *
- * Simplified: one connection, so that "the next connection" of a push is the end of its fetching; one extension process; every
- * message can be decrypted; no transaction fails but for a busy store. The processes test `frozen` in every step instead of in a
+ * Simplified: one connection, so "the next connection" of a push is the end of its fetching; one extension process; every message
+ * can be decrypted; a transaction fails only if the store is busy. The processes test `frozen` in every step instead of in a
  * `provided` clause: Spin's weak fairness overlooks cycles in which such a clause stays false.
  */
 #define PORTER_WORLD
@@ -28,11 +28,11 @@
 #ifndef MESSAGES
 #define MESSAGES 2
 #endif
-/* How often the system kills or freezes a process, lets its time run out, or loses an answer of the relay. */
+/* How many times the system kills or freezes a process, lets its time run out, or loses an answer from the relay. */
 #ifndef TROUBLES
 #define TROUBLES 1
 #endif
-/* How often the user opens the app. */
+/* How many times the user opens the app. */
 #ifndef LAUNCHES
 #define LAUNCHES 1
 #endif

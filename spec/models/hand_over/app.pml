@@ -19,8 +19,8 @@ inline stepFetch() {
   }
 }
 
-/* Engine.reloadChanges: reports what other processes stored, up to `last`. An entry that no notification has shown counts as
- * shown from then on, since an app on screen shows it. */
+/* Engine.reloadChanges: reports messages stored by other processes, up to `last`. An entry not yet shown by a notification counts
+ * as shown from then on, since an app on screen shows it. */
 inline reload(last) {
   if
   :: d_step {
@@ -40,7 +40,7 @@ inline reload(last) {
   fi
 }
 
-/* The epoch is another process's: work begun under the old one is dropped, and what the other process stored is read (INC-05). */
+/* The epoch is another process's: work begun under the old one is dropped, and that process's changes are read (INC-05). */
 inline loseClaim() {
   event = ownership_on_displaced; stepOwnership();
   assert(asks == ((1 << ownership_do_discardWork) | (1 << ownership_do_reload)));
@@ -54,7 +54,7 @@ inline loseClaim() {
 proctype app() {
   byte ownership = ownership_initial;
   byte fetch = mailbox_fetch_initial;
-  short asks, work;       /* effects to be carried out: ownership's, mailbox_fetch's */
+  short asks, work;       /* pending effects: ownership's, mailbox_fetch's */
   byte event, answer, chain;
   byte message = NONE;
   bool hasClaim, isStale, isRepeat, hasDeadline, hasFailed, isDone, retryDue;
@@ -72,18 +72,18 @@ asleep:
     :: over -> goto ended
     :: atomic {
          launches < LAUNCHES && !over ->
-         /* The channel is open before the lock is taken: a process that holds the lock can be asked. */
+         /* The channel is opened before the lock is taken, so that a process holding the lock can be asked. */
          launches++; busy[APP] = true; listens = true;
 #ifdef BACKGROUND
          if :: onScreen = true :: onScreen = false fi;
 #endif
-         /* A new process reads everything; one that was suspended continues from what it knew (beginWatchingChanges). */
+         /* A new process reads everything; a suspended one continues from what it knew (beginWatchingChanges). */
          if :: isFresh -> told = ratchet; isFresh = false :: else fi
        }
     fi;
     atomic { !frozen[APP] -> atWork[APP] = true; yieldAsked = busy[EXTENSION] && onScreen; reload(ratchet) };
 
-look: /* Engine.subscribe: the relay answers whether something waits, and wakes from now on. */
+look: /* Engine.subscribe: the relay answers whether messages wait, and sends wake-ups from now on. */
     if
     :: atomic { !frozen[APP] && draining -> goto idle }
     :: atomic { !frozen[APP] && !draining && dropped == sent -> subscribed = true; goto idle }
@@ -114,7 +114,7 @@ next: /* Engine.fetchNext */
     fi;
 
 denied:
-    /* A round in the background looks once: what another process has claimed meanwhile is left to that one. */
+    /* A background round looks once, and leaves a connection that another process has since claimed to that process. */
     atomic { !frozen[APP] -> retryDue = onScreen; goto idle };
 
 granted:
@@ -176,7 +176,7 @@ granted:
          :: else -> endClaim(APP); retryDue = hasFailed && onScreen; isDone = false; hasFailed = false; goto idle
          fi
        }
-    :: work == 0 -> assert(false) /* no effect left, and the fetch has not ended */
+    :: work == 0 -> assert(false) /* no effect is pending, but the fetch has not ended */
     od;
 
 idle: /* in poll(2) */

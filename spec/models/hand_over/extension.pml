@@ -1,4 +1,4 @@
-/* The extension: one push after the other, as PushEffects carries them out, and the machine `presence`. */
+/* The extension: one push after the other, as carried out by PushEffects, and the machine `presence`. */
 
 inline stepPresence() {
   d_step {
@@ -31,11 +31,11 @@ inline notify(which) {
 proctype extension() {
   byte ownership = ownership_initial;
   byte presence = presence_initial;
-  short asks, questions;  /* effects to be carried out: ownership's, presence's */
+  short asks, questions;  /* pending effects: ownership's, presence's */
   byte event, answer, chain;
   byte message = NONE;
-  byte promised;          /* so many messages had been sent when the push came; none, once it left something undone (INC-19) */
-  byte content;           /* what the push shows: one bit a message */
+  byte promised;          /* number of messages sent when the push came; 0 once it left something undone (INC-19) */
+  byte content;           /* the messages that the push shows, one bit each */
   bool hasClaim, isStale, isRepeat, hasPatience;
 
 asleep:
@@ -63,7 +63,7 @@ asleep:
          if
          :: questions == 1 << presence_do_sendAsk ->
             questions = 0;
-            /* A process opens its end of the channel before it takes its lock. */
+            /* A process opens its end of the channel before taking its lock. */
             assert(listens)
          :: else
          fi
@@ -99,7 +99,7 @@ granted:
     :: atomic { !frozen[EXTENSION] && dropped == sent -> endClaim(EXTENSION); goto present }
     /* Time is up, or the relay does not answer. */
     :: atomic { !frozen[EXTENSION] && troubles < TROUBLES -> troubles++; promised = 0; endClaim(EXTENSION); goto present }
-    /* An app that came to the front asks this process to yield (push: app.woke). */
+    /* An app that came to the foreground asks this process to yield (push: app.woke). */
     :: atomic { !frozen[EXTENSION] && yieldAsked -> yieldAsked = false; promised = 0; endClaim(EXTENSION); goto present }
     fi;
 
@@ -132,7 +132,7 @@ granted:
        }
     fi;
 
-present: /* Engine.compose: recorded as shown in the transaction that reads what is to be shown. */
+present: /* Engine.compose: entries are recorded as shown in the transaction that selects them. */
     if
     :: atomic { !frozen[EXTENSION] && isDue && lock == NOBODY -> begin(EXTENSION) };
        d_step {

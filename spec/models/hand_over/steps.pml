@@ -1,9 +1,9 @@
-/* What app and extension have in common: a claim, a commit, an acknowledgement. Both declare the locals that are used here. */
+/* Steps shared by app and extension: a claim, a commit, an acknowledgement. Both declare the locals used here. */
 
 #define settle(todo, effect) todo = todo & ~(1 << (effect))
 #define isAsked(todo, effect) (((todo) >> (effect)) & 1)
 
-/* Raises `event` and notes the effects in `asks`; the process carries them out afterwards, as the engine does. */
+/* Raises `event` and records the effects in `asks`; the process carries them out afterwards, as the engine does. */
 inline stepOwnership() {
   d_step {
     ownership_step(ownership, event, answer);
@@ -12,8 +12,8 @@ inline stepOwnership() {
   }
 }
 
-/* Engine.claim: carries out what the machine asks for until it reports to the caller, which continues at `granted` or `denied`.
- * The claim waits for the end of another process's transaction; if that process is frozen, the store is busy and the claim fails
+/* Engine.claim: carries out the machine's effects until it reports to the caller, which continues at `granted` or `denied`.
+ * The claim waits for another process's transaction to end; if that process is frozen, the store is busy and the claim fails
  * (INC-18). */
 inline claim(me, prevails, isSilent) {
   atomic { !frozen[me] -> event = ownership_on_want; stepOwnership() };
@@ -39,11 +39,11 @@ inline claim(me, prevails, isSilent) {
        !frozen[me] && (asks == 1 << ownership_do_skipWork || asks == 1 << ownership_do_refuseWork) ->
        asks = 0; unchanged[me] = false; goto denied
      }
-  :: asks == 0 -> assert(false) /* no effect left, and the caller has no answer */
+  :: asks == 0 -> assert(false) /* no effect is pending, but the caller has no answer */
   od
 }
 
-/* Store.claim: the next epoch, and this instance. */
+/* Store.claim: stores the next epoch and this instance. */
 inline take(me, isSilent) {
   d_step {
     assert(me == APP || owner != APP || !steady || (isSilent));
@@ -66,8 +66,8 @@ inline endClaim(me) {
   hasClaim = false; current[me] = false
 }
 
-/* Receive.commit: one transaction, fenced by the claim's epoch. Everything it depends on is read inside it: the epoch, the ledger
- * entry of this message, the ratchet. The process may be frozen or killed at each of the three steps. */
+/* Receive.commit: one transaction, fenced by the claim's epoch. Everything it depends on is read inside it: the epoch, this
+ * message's ledger entry, the ratchet. The process may be frozen or killed at each of the three steps. */
 inline begin(me) { lock = me; inside[me] = true }
 
 inline lookInside(me) {
@@ -96,7 +96,7 @@ inline write(me) {
   }
 }
 
-/* The relay drops a message, unless it has done so before. */
+/* The relay drops the message, unless it already has. */
 inline acknowledge() {
   atomic { if :: dropped == message -> assert(isStored(dropped)); dropped++ :: else fi }
 }

@@ -1,17 +1,17 @@
-/* What both processes see: the relay, the store, the wake-ups, and the system that freezes, thaws and kills. */
+/* The shared environment: the relay, the store, the wake-ups, and the system that freezes, thaws and kills. */
 
-/* The relay. Messages `dropped` .. `sent` - 1 wait; the oldest is given first (relay.md, rule 2). */
+/* The relay. Messages `dropped` .. `sent` - 1 wait; the oldest is delivered first (relay.md, rule 2). */
 byte sent = 0;
 byte dropped = 0;
 
-/* Wake-ups are edges: one that is consumed does not come again. The byte in the app's socket is sent to a process that has
- * subscribed (EmbeddedRelay.wake, Engine.relayHasNews). Of the pushes a provider keeps the newest (INC-38). */
+/* Wake-ups are edge-triggered: a consumed one does not come again. The byte in the app's socket is sent to a subscribed process
+ * (EmbeddedRelay.wake, Engine.relayHasNews). A provider keeps only the newest push (INC-38). */
 bool subscribed = false;
 bool wakeByte = false;
 bool pushDue = false;
 
-/* The store. `lock` is SQLite's write lock; the rest is stored. `ratchet` is the message that the chain's next step opens;
- * `ledger` holds the state of each message's entry, as the machine has it. */
+/* The store. `lock` is SQLite's write lock; the rest is stored data. `ratchet` is the message that the chain's next step
+ * decrypts; `ledger` holds the machine state of each message's entry. */
 byte lock = NOBODY;
 byte owner = NOBODY;
 byte ratchet = 0;
@@ -21,14 +21,14 @@ byte ledger[MESSAGES] = ledger_entry_initial;
 bool atWork[2] = false;
 bool busy[2] = false;      /* not suspended: the system may kill or freeze it */
 bool listens = false;      /* the app's end of the channel is open */
-bool onScreen = true;      /* an app that is at work is on screen, or makes a round in the background (-DBACKGROUND) */
-bool draining = false;     /* the app suspends: it finishes what has begun, until the deadline */
-/* Epochs are compared for equality only, so that two bits are enough: the stored epoch is the one that this process was
- * granted; it is the one that this process has read. */
+bool onScreen = true;      /* an app at work is on screen, or in a background round (-DBACKGROUND) */
+bool draining = false;     /* the app suspends: it finishes work in progress, until the deadline */
+/* Epochs are only compared for equality, so two bits are enough: the stored epoch is the one this process was granted; it is the
+ * one this process has read. */
 bool current[2] = false;
 bool unchanged[2] = false;
 
-/* Hints on the channel: the extension has stored something; the app has come to the front, and asks the extension to yield. */
+/* Hints on the channel: the extension has stored something; the app is in the foreground and asks the extension to yield. */
 bool changed = false;
 bool yieldAsked = false;
 
@@ -40,13 +40,13 @@ bool inside[2] = false;    /* inside a transaction, a few milliseconds long */
 byte troubles = 0;
 byte launches = 0;
 
-/* What the user sees, and what only the properties look at. */
-byte told = 0;             /* ledger entries that the app's host knows: Engine.knownEntry */
+/* What the user sees, and state used only by the properties. */
+byte told = 0;             /* ledger entries known to the app's host: Engine.knownEntry */
 byte stored[MESSAGES] = 0;
 byte notified[MESSAGES] = 0;
-bool steady = false;       /* the app claimed while on screen, and has been there, unfrozen, ever since */
+bool steady = false;       /* the app claimed while on screen, and has stayed there, unfrozen, ever since */
 
-bool over = false;         /* everything has arrived; the processes come to their ends */
+bool over = false;         /* everything has arrived; the processes are ending */
 
 #define isStored(m) (ledger[m] != ledger_entry_state_seen)
 #define isKnown(m) (ledger[m] == ledger_entry_state_presented || (atWork[APP] && onScreen && told > m))
@@ -60,16 +60,16 @@ bool over = false;         /* everything has arrived; the processes come to thei
 #define isDue (ledger[0] == ledger_entry_state_committed || ledger[1] == ledger_entry_state_committed)
 #endif
 
-/* An app that is at work, is not frozen, and listens answers a question (Engine.hear). */
+/* An app answers a question if it is at work, not frozen, and listening (Engine.hear). */
 #define appAnswers (listens && atWork[APP] && !frozen[APP])
 
-/* The system kills and freezes a process at any moment, TROUBLES times in all. A process that is frozen inside a transaction
- * continues or is killed (0xdead10cc); frozen anywhere else it may stay frozen until everything has arrived without it. A push
- * thaws the extension unless the app is on screen and can receive. */
+/* The system kills and freezes processes at any moment, TROUBLES times in total. A process frozen inside a transaction continues
+ * or is killed (0xdead10cc); frozen anywhere else, it may stay frozen until everything has arrived without it. A push thaws the
+ * extension unless the app is on screen and can receive. */
 inline kill(victim) {
   killed[victim] = true;
   frozen[victim] = false; lasting[victim] = false; inside[victim] = false;
-  /* The kernel releases what the process held; SQLite rolls its transaction back. */
+  /* The kernel releases the process's locks; SQLite rolls back its transaction. */
   if :: lock == victim -> lock = NOBODY :: else fi;
   atWork[victim] = false;
   busy[victim] = false;
@@ -107,7 +107,7 @@ proctype system() {
   od
 }
 
-/* The user leaves the app, or stays; a round in the background comes to its end. The phase lock is released first (app_phase, background). */
+/* The user leaves the app, or stays; a background round ends. The phase lock is released first (app_phase, background). */
 proctype user() {
   do
   :: d_step {
@@ -121,7 +121,7 @@ proctype user() {
   od
 }
 
-/* A message is stored at the relay, which wakes the app if it has subscribed, and the notification server. */
+/* A message is stored at the relay, which wakes the notification server and, if subscribed, the app. */
 proctype sender() {
   do
   :: d_step { sent < MESSAGES -> sent++; wakeByte = subscribed; pushDue = true }
@@ -129,8 +129,8 @@ proctype sender() {
   od
 }
 
-/* The server's periodic "check messages" push makes up for wake-ups that led to nothing: a message comes while the app is at work,
- * the extension leaves it to the app, and the app suspends before it looks. */
+/* The server's periodic "check messages" push makes up for wake-ups that led to nothing: a message arrives while the app is at
+ * work, the extension leaves it to the app, and the app suspends before it looks. */
 proctype server() {
   do
   :: atomic { sent == MESSAGES && !pushDue && !over && !busy[EXTENSION] -> pushDue = true }

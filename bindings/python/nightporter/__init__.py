@@ -1,8 +1,8 @@
 """Nightporter, the notification core for end-to-end encrypted apps, for Python.
 
-`Controller` is the asyncio form, `SyncController` the one without an event loop; `nightporter.machines` has the state
+`Controller` is for asyncio, `SyncController` for programs without an event loop; `nightporter.machines` has the state
 machines as pure functions, `nightporter.protocol` the types of all answers and events. The library is searched for in
-NIGHTPORTER_LIBRARY, beside this package, and in the system.
+NIGHTPORTER_LIBRARY, next to this package, and in the system.
 """
 
 from . import machines, protocol, validation

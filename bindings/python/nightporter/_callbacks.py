@@ -1,7 +1,7 @@
 """The library's callbacks: a host's transport and its log. One C function each for the whole process.
 
-A callback that belonged to one controller would have to outlive its own last call. These are never released; the number
-in `context` identifies the Python function.
+A callback owned by one controller would have to outlive its own last call. These are never released; the number in
+`context` identifies the Python function.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ._interface import ErrorCode, LogSink, Relay, RelayExchange
 from ._library import library
 from .errors import check
 
-# Carries one request to the relay and returns its answer. Raises TimeoutError if the time, in seconds, was too short.
+# Carries one request to the relay and returns its answer. Raises TimeoutError if the time, in seconds, runs out.
 Exchange = Callable[[bytes, float], bytes]
 
-# The longest answer of a relay, as in the header.
+# The maximum length of a relay's answer, as in the header.
 LONGEST_ANSWER = 65_536
 
 _exchanges: dict[int, Exchange] = {}
@@ -59,7 +59,7 @@ _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_release)
 
 @contextmanager
 def relay(exchange: Exchange) -> Iterator[Relay]:
-    """The C structure for a transport; if the block fails, the transport is forgotten again."""
+    """The C structure for a transport. Removes the transport again if the block fails."""
     number = next(_numbers)
     _exchanges[number] = exchange
     try:
@@ -69,7 +69,7 @@ def relay(exchange: Exchange) -> Iterator[Relay]:
         raise
 
 
-# The library's log levels as those of `logging`.
+# The library's log levels, mapped to those of `logging`.
 LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 _sink_lock = threading.Lock()
 
@@ -82,13 +82,13 @@ _SINK = LogSink(_sink)
 
 
 def enable_logging(minimum: int = logging.INFO) -> None:
-    """Sends the log of controllers that are opened afterwards to the logger `nightporter`."""
+    """Sends the log of controllers opened afterwards to the logger `nightporter`."""
     level = sum(minimum > known for known in LEVELS[:-1])
     with _sink_lock:
         check(library().functions.np_set_log(_SINK, None, level), "np_set_log")
 
 
 def disable_logging() -> None:
-    """Controllers that are opened afterwards write no log, which is the default."""
+    """Turns the log off, the default, for controllers opened afterwards."""
     with _sink_lock:
         check(library().functions.np_set_log(LogSink(), None, 0), "np_set_log")

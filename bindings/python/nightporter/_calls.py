@@ -1,4 +1,4 @@
-"""The calls on one controller: checked, decoded, and shut down in order. They block; both forms build on them."""
+"""The calls on one controller: checked, decoded, and shut down in order. They block; both controllers build on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .protocol import Categories, PushAnswer, Response, Response_notificationRes
 
 
 class Role(IntEnum):
-    """The role of a host towards the store."""
+    """A host's role towards the store."""
 
     APP = 0
     EXTENSION = 1
@@ -31,7 +31,7 @@ class Role(IntEnum):
 
 
 class Confirm(StrEnum):
-    """What to do if the store needs a migration; an extension never migrates, whatever is given."""
+    """What to do if the store needs a migration; an extension never migrates, whatever the value."""
 
     YES_UP = "yesUp"
     YES_UP_DOWN = "yesUpDown"
@@ -54,7 +54,7 @@ class Calls:
         self._closed = threading.Event()
         self._push = threading.Lock()
         _open.add(self)
-        # If close() is forgotten, the store is released when the object, or the interpreter, ends.
+        # Without close(), the store is released when the object is collected or the interpreter exits.
         self._free = weakref.finalize(self, loaded.functions.np_ctrl_free, handle)
         self.event_fd: int = loaded.functions.np_event_fd(handle)
 
@@ -100,10 +100,10 @@ class Calls:
         return cast(Response, unwrap(answer))
 
     def take_event(self) -> str | None:
-        """The next event's envelope, without waiting; None if there is none now. Raises ControllerClosed at the end.
+        """Returns the next event's envelope without waiting, or None if no event is ready. Raises ControllerClosed at
+        the end.
 
-        An event leaves the library and enters the caller in one step; nothing in between can be interrupted by a
-        cancellation.
+        An event passes from the library to the caller in one step, which a cancellation cannot interrupt.
         """
         if self._closed.is_set():
             if self._left:
@@ -117,7 +117,7 @@ class Calls:
         return self._library.take(functions.chat_recv_msg_wait(self._handle, 0)) or None
 
     def wait_event(self, wake: int, timeout: float | None) -> None:
-        """Waits until an event may be there, `wake` is readable, or `timeout` seconds have passed."""
+        """Waits until an event may be ready, `wake` is readable, or `timeout` seconds have passed."""
         with self._gate:
             waiting = select.poll()
             waiting.register(self.event_fd, select.POLLIN)
@@ -147,7 +147,7 @@ class Calls:
         return cast(PushAnswer, unless_error(answer))
 
     def expire_push(self, push_id: str | None = None) -> bool:
-        """Ends the push in progress, or the one of this name; False if there is none. Does not wait."""
+        """Ends the push in progress, or the one with this name; returns False if there is none. Does not wait."""
         with self._gate:
             if push_id is None:
                 return self._expire()
@@ -243,11 +243,11 @@ class Calls:
         return bool(self._left)
 
     def shut(self) -> bool:
-        """Refuses new calls. True the first time. Does not wait; `finish` does the rest."""
+        """Refuses new calls. Returns True the first time. Does not wait; `finish` does the rest."""
         return self._gate.shut()
 
     def abandon(self) -> None:
-        """In a child made by fork(): the controller stays the parent's. It counts as closed here, and every lock is
+        """Leaves the controller to the parent, in a child made by fork(). It counts as closed here, and every lock is
         replaced, since a thread of the parent may have held the old one.
         """
         self._free.detach()
@@ -259,9 +259,9 @@ class Calls:
         self._closed.set()
 
     def finish(self) -> None:
-        """Stop, drain, close: after `shut`, ends the push in progress, waits for the calls in progress, closes the
-        store, takes the remaining events, and frees the controller. Raises StoreError if the store could not be closed;
-        the rest is done all the same.
+        """Stops, drains and closes: after `shut`, ends the push in progress, waits for the calls in progress, closes
+        the store, takes the remaining events, and frees the controller. Raises StoreError if the store could not be
+        closed; everything else is done nevertheless.
         """
         if self._closed.is_set():
             return
@@ -292,7 +292,7 @@ os.register_at_fork(after_in_child=_abandon_all)
 
 
 def _push_deadline(seconds: float) -> int:
-    """In milliseconds."""
+    """The deadline in milliseconds."""
     milliseconds = round(seconds * 1000)
     if not 1 <= milliseconds <= 30_000:
         raise ArgumentError("a push's deadline is from 0.001 to 30 seconds")
@@ -310,7 +310,7 @@ def decode(answer: str) -> dict[str, Any]:
 
 
 def unless_error(answer: str) -> dict[str, Any]:
-    """Returns an answer as it is; raises an error in its place."""
+    """Returns the answer unchanged; raises ChatError if it is an error."""
     value = decode(answer)
     if isinstance(value.get("error"), dict):
         raise ChatError(value["error"])

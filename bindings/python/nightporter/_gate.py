@@ -9,9 +9,9 @@ from .errors import ControllerClosed
 
 
 class Gate:
-    """Counts the calls in progress. Once shut it refuses new ones, and signals when the last has left.
+    """Counts the calls in progress. Once shut it refuses new ones, and signals when the last has ended.
 
-    Use it as a context manager around each call. Safe on any thread; only `wait_empty` waits.
+    Use it as a context manager around each call. Safe from any thread; only `wait_empty` waits.
     """
 
     def __init__(self) -> None:
@@ -37,13 +37,13 @@ class Gate:
         return self._is_shut
 
     def shut(self) -> bool:
-        """Refuses new calls. True the first time."""
+        """Refuses new calls. Returns True the first time."""
         with self._condition:
             first = not self._is_shut
             self._is_shut = True
             return first
 
     def wait_empty(self, timeout: float) -> bool:
-        """Waits until no call is in progress, at most `timeout` seconds; returns whether that is so."""
+        """Waits at most `timeout` seconds until no call is in progress; returns whether none is."""
         with self._condition:
             return self._condition.wait_for(lambda: self._inside == 0, timeout)

@@ -1,4 +1,4 @@
-"""Finds the C library, checks its ABI and gives its functions their types."""
+"""Finds the C library, checks its ABI, and sets the types of its functions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 from ._interface import ABI_VERSION, FUNCTIONS
 from .errors import ArgumentError, LibraryError
 
-# Names a path to the library's file, or to the folder that holds it. If it is set, no other place is searched.
+# The path of the library's file, or of the folder that contains it. If set, no other place is searched.
 ENVIRONMENT = "NIGHTPORTER_LIBRARY"
 FILE_NAME = "libnightporter.dylib" if sys.platform == "darwin" else "libnightporter.so"
 
 
 class Library:
-    """The loaded library. Its functions may be called from any thread; ctypes lets other threads run meanwhile."""
+    """The loaded library. Its functions may be called from any thread; ctypes releases the GIL during a call."""
 
     def __init__(self, path: str) -> None:
         try:
@@ -45,7 +45,7 @@ class Library:
         return text.decode()
 
     def take(self, address: int | None) -> str:
-        """Copies a string that the library returned, and frees it."""
+        """Copies and frees a string returned by the library."""
         if not address:
             raise MemoryError("Nightporter has no memory left")
         try:
@@ -55,7 +55,7 @@ class Library:
 
 
 def text(value: str | bytes | os.PathLike[str]) -> bytes:
-    """Text as the C interface takes it. Refuses text that would be cut off there or is not UTF-8."""
+    """Encodes text for the C interface. Refuses text that would be cut off there or is not Unicode."""
     try:
         encoded = value if isinstance(value, bytes) else os.fspath(value).encode()
     except UnicodeEncodeError as error:
@@ -66,7 +66,7 @@ def text(value: str | bytes | os.PathLike[str]) -> bytes:
 
 
 def candidates() -> Iterator[str]:
-    """Where the library may be, in the order of the search."""
+    """The places where the library may be, in search order."""
     chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         yield os.path.join(chosen, FILE_NAME) if os.path.isdir(chosen) else chosen
@@ -84,7 +84,7 @@ _loading = threading.Lock()
 
 
 def library() -> Library:
-    """The library, loaded at the first call."""
+    """The library, loaded on the first call."""
     global _loaded
     with _loading:
         if _loaded is None:

@@ -1,4 +1,4 @@
-"""The asyncio form: one controller on one event loop."""
+"""The controller for asyncio: one engine on one event loop."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .strings import StringForms, string_table
 Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
 
-# Calls on one controller are carried out one after the other, so more threads would only wait. The second one allows
-# `state()` to be called, and closing to begin, while a push or a command is running.
+# The library carries out the calls on one controller one after the other, so more threads would only wait. The second
+# allows `state()` to be called, and closing to begin, while a push or a command is running.
 THREADS = 2
 
 
@@ -36,12 +36,12 @@ class Controller:
             async for event in c.events():
                 print(event["type"])
 
-    Blocking calls run on the controller's own threads; events need none, since the loop waits for the library's
-    descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, those in progress
-    end, the store is closed, events that are still waiting are kept for their iterators, and the controller is freed.
+    Blocking calls run on the controller's own threads; events need no thread, since the loop waits on the library's
+    descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, calls in progress
+    finish, the store is closed, waiting events are kept for their iterators, and the controller is freed.
 
-    Cancelling a task that waits for an event never loses one: an event is taken from the library in the same step in
-    which its consumer gets it.
+    Cancelling a task that waits for an event never loses one: an event leaves the library in the same step in which
+    its consumer gets it.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class Controller:
         """`path` is a prefix: the store's file is `<path>_chat.db`. Nothing is opened before `open()`.
 
         `key` seals the store: a raw key, x'…' with 64 hexadecimal digits, or a passphrase, which an extension cannot
-        use (`derive_key` makes the raw one). Without `keep_key` the library wipes it once the store is open, and
-        `set_key` has to give it before the store is opened again.
+        use (`derive_key` returns its raw key). Without `keep_key` the library wipes the key once the store is open, and
+        `set_key` must supply it before the store is reopened.
 
-        `relay` is a relay on the network, or its address; without it, the one that NIGHTPORTER_RELAY names. An app then
-        listens to the relay's news. A relay in a file is named by `/_network`.
+        `relay` is a relay on the network, or its address; the default is the address in NIGHTPORTER_RELAY, if any. An
+        app then listens to the relay's news. For a relay in a file, use `/_network`.
         """
         self._arguments = (path, key, keep_key, confirm, role, relay)
         self._calls: Calls | None = None
@@ -76,7 +76,7 @@ class Controller:
     # Opening and closing
 
     async def open(self) -> Self:
-        """Opens the store, creating or migrating it. Raises MigrationError if that is refused."""
+        """Opens the store, creating or migrating it as needed. Raises MigrationError if that is refused."""
         if self._executor is not None:
             raise RuntimeError("a controller is opened once")
         self._loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ class Controller:
         try:
             self._calls = await to_the_end(opening)
         except BaseException:
-            # Cancelled meanwhile: the store was opened all the same, and is closed before the caller is notified.
+            # Cancelled while opening: if the store is open by now, close it before the caller sees the cancellation.
             if opening.done() and not opening.cancelled() and opening.exception() is None:
                 self._calls = opening.result()
                 await self.close()
@@ -95,8 +95,8 @@ class Controller:
         return self
 
     async def close(self) -> None:
-        """Stops, drains and closes. Calling it again, from any task, waits for the first. Raises StoreError if the
-        store did not close.
+        """Stops, drains and closes. Another call, from any task, waits for the first. Raises StoreError if the store
+        did not close.
         """
         if self._calls is None:
             return
@@ -110,7 +110,7 @@ class Controller:
 
     async def _finish(self, calls: Calls) -> None:
         assert self._executor is not None
-        # On its own thread: those of the executor may all be waiting for the calls that are to end first.
+        # On its own thread: the executor's may all be busy with calls that must end first.
         try:
             await to_the_end(asyncio.ensure_future(asyncio.to_thread(calls.finish)))
         finally:
@@ -131,28 +131,28 @@ class Controller:
 
     @property
     def is_closed(self) -> bool:
-        """True after `close()`, and before `open()`."""
+        """True before `open()` and once `close()` has been called."""
         return self._calls is None or self._calls.is_closed or self._closing is not None
 
     # Commands
 
     async def send(self, command: str, *, retry: int = 0) -> Response:
         """Carries out one command; raises ChatError if it is refused. A command that has begun is carried out even if
-        the task that waits for it is cancelled; `retry` lengthens the network's time-outs.
+        the task waiting for it is cancelled. `retry` lengthens the network's time-outs.
         """
         return await self._off_loop(self._open_calls().send, command, retry)
 
     async def set_phase(self, phase: Phase) -> None:
-        """Reports the platform's state of the process. Raises StateError if the machines refuse it."""
+        """Reports the process's state on the platform. Raises StateError if the machines refuse it."""
         await self._off_loop(self._open_calls().set_phase, phase)
 
     async def activate(self) -> None:
-        """On screen, or about to be."""
+        """Reports that the app is on screen, or about to be."""
         await self.set_phase(Phase.ACTIVE)
 
     async def suspend(self, within: float = 0) -> None:
-        """Suspends. With 0 the store is quiescent when this returns. Otherwise work in progress may take `within`
-        seconds, and the event `chatSuspended` reports the end.
+        """Suspends. With 0, the store is quiescent when this returns. Otherwise work in progress may take another
+        `within` seconds, and the event `chatSuspended` reports that it has ended.
         """
         if within <= 0:
             await self.set_phase(Phase.SUSPENDED)
@@ -160,38 +160,39 @@ class Controller:
             await self.send(f"/_app suspend {round(within * 1_000_000)}")
 
     async def state(self) -> State:
-        """The state, without changing anything: role, quiescent, holds, machines, unread, …"""
+        """Returns the state, without changing anything: role, quiescent, holds, machines, unread, …"""
         return await self._off_loop(self._open_calls().state)
 
     async def close_store(self) -> None:
-        """Closes the store's files; the controller stays. Nothing is open or locked afterwards."""
+        """Closes the store's files but keeps the controller. No file is open or locked afterwards."""
         await self._off_loop(self._open_calls().close_store)
 
     async def reopen_store(self) -> None:
-        """Opens the files again."""
+        """Reopens the store's files."""
         await self._off_loop(self._open_calls().reopen_store)
 
     async def set_key(self, key: str, *, keep_key: bool = False) -> None:
-        """Gives the key for the next opening of the store; with `keep_key` for each later one too. For a controller
-        whose key was not kept, or whose store the app has sealed with another one. Opens nothing.
+        """Sets the key for the next opening of the store, and with `keep_key` for all later ones. Needed when the key
+        was not kept, or the app has sealed the store with another one. Opens nothing.
         """
         self._open_calls().set_key(key, keep_key)
 
     async def change_key(self, current: str, new: str) -> None:
-        """Gives the store another key, its first (`current` is ""), or none. In the app, while the chat is not running;
-        what `/_db encryption` does. Raises ChatError if that is refused; then nothing has changed.
+        """Changes the store's key, seals a plain store (`current` is ""), or makes it plain (`new` is ""). Does what
+        `/_db encryption` does: in the app, while the chat is not running. Raises ChatError if that is refused; nothing
+        has changed then.
         """
         await self._off_loop(self._open_calls().change_key, current, new)
 
     async def set_strings(self, language: str | None = None, strings: StringForms | None = None) -> None:
-        """Chooses the language of notifications and replaces texts; see `nightporter.set_strings`. An app's are stored,
-        so that its extension has them too. Raises ChatError with the code `stringsInvalid` for a table with a mistake.
+        """Chooses the language of notifications and replaces texts; see `nightporter.set_strings`. An app's texts are
+        stored, so its extension has them too. Raises ChatError with the code `stringsInvalid` for an invalid table.
         """
         await self._off_loop(self._open_calls().set_strings, string_table(language, strings))
 
     async def set_relay(self, exchange: Callable[[bytes, float], Awaitable[bytes]]) -> None:
-        """Reaches the relay through `exchange(request, timeout)`, which runs on this loop, once for each push in
-        progress and twice beside them. Before `/_start` only.
+        """Reaches the relay through `exchange(request, timeout)`, which runs on this loop, with several calls in
+        progress at the same time. Only before `/_start`.
         """
         loop = self._own_loop()
 
@@ -205,7 +206,7 @@ class Controller:
         await self._off_loop(self._open_calls().set_relay, carry)
 
     def relay_ready(self) -> None:
-        """Reports that, as the host's transport learned, something is waiting at the relay. Does not wait."""
+        """Reports that something is waiting at the relay, when the host's transport learns of it. Does not wait."""
         self._open_calls().relay_ready()
 
     # Pushes
@@ -213,21 +214,21 @@ class Controller:
     async def receive_push(
         self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25, push_id: str | None = None
     ) -> PushAnswer:
-        """Processes one push and returns within `deadline` seconds what to show.
+        """Processes one push and returns what to show, within `deadline` seconds.
 
-        Pushes have their turn in the order in which they came. `push_id` is any name to expire this one by.
+        Pushes take their turns in order of arrival. `push_id` is any name, by which to expire this one.
 
-        When the waiting task is cancelled, the push is expired and its end awaited first; its answer is then in
-        `unclaimed_pushes()`, because a message that was committed must still be shown.
+        If the waiting task is cancelled, the push is expired and its end awaited first. Its answer is then in
+        `unclaimed_pushes()`, because a committed message must still be shown.
         """
         calls = self._open_calls()
         name = push_id or f"push {next(self._push_numbers)}"
         return await self._push(calls, name, lambda: calls.receive_push(payload, deadline, name))
 
     async def background_refresh(self, *, deadline: float = 25) -> PushAnswer:
-        """Does one round in the background, for an app that the system has woken: looks into every mailbox and returns within
-        `deadline` seconds what to show, and as `nextRefreshMs` when the next round is due. Needs no `/_start` before.
-        Cancelling is as for `receive_push`.
+        """Runs one round in the background, when the system has woken an app: checks every mailbox and returns, within
+        `deadline` seconds, what to show, and in `nextRefreshMs` when the next round is due. Needs no `/_start` first.
+        Cancelling it works as for `receive_push`.
         """
         calls = self._open_calls()
         return await self._push(calls, None, lambda: calls.background_refresh(deadline))
@@ -247,7 +248,7 @@ class Controller:
         self, calls: Calls, name: str | None, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
     ) -> None:
         async def expire() -> None:
-            # The call may not have reached the library yet, which then has no push in progress.
+            # Repeated, because the call may not have reached the library yet, so that no push is in progress there.
             while not work.done():
                 with suppress(ControllerClosed):
                     await asyncio.to_thread(calls.expire_push, name)
@@ -258,41 +259,41 @@ class Controller:
         await to_the_end(asyncio.ensure_future(expire()), swallow=True)
 
     async def expire_push(self, push_id: str | None = None) -> bool:
-        """The platform's "time is up": the push in progress, or the one of this name, answers immediately. False if there
-        is none.
+        """Reports the platform's "time is up": the push in progress, or the one with this name, answers immediately.
+        Returns False if there is none.
         """
-        # Not on the controller's threads: they may all be waiting for the push.
+        # Not on the controller's threads, which may all be waiting for the push.
         return await asyncio.to_thread(self._open_calls().expire_push, push_id)
 
     def unclaimed_pushes(self) -> list[PushAnswer]:
-        """The answers of pushes whose waiting task was cancelled, oldest first; each is returned once."""
+        """Returns the answers to pushes whose waiting tasks were cancelled, oldest first; each is returned once."""
         unclaimed, self._unclaimed = self._unclaimed, []
         return unclaimed
 
     # What the user does with notifications
 
     async def categories(self) -> Categories:
-        """The categories of notifications with their actions, in this controller's language."""
+        """Returns the notification categories with their actions, in this controller's language."""
         return await self._off_loop(self._open_calls().categories)
 
     async def notification_response(self, response: str | Mapping[str, Any]) -> Response_notificationResponse:
-        """Reports what the user did with a notification: `actionIdentifier` as `categories()` has it (left out for a
-        tap), `identifier`, `userInfo` and `targetContentIdentifier` as they were in the notification, and `userText` of
-        a reply. It is stored when this returns, and carried out once; the event `ntfResponse` says how it ended. Raises
-        ChatError if it is not a response, or cannot be stored now.
+        """Reports what the user did with a notification: `actionIdentifier` as in `categories()` (omitted for a tap),
+        `identifier`, `userInfo` and `targetContentIdentifier` as in the notification, and `userText` for a reply. It is
+        stored when this returns, and carried out once; the event `ntfResponse` reports the outcome. Raises ChatError if
+        it is malformed or cannot be stored now.
         """
         return await self._off_loop(self._open_calls().notification_response, response)
 
     # Events
 
     def events(self) -> AsyncIterator[Event]:
-        """The events from now on, until the controller is closed and has no more. Several may iterate: each event
-        goes to one of them. An error that comes as an event is raised as ChatError; iteration can continue after it.
+        """Iterates over the events from now on, until the controller is closed and has no more. With several iterators,
+        each event goes to one of them. An error event is raised as ChatError; iteration can continue after it.
         """
         return Events(self)
 
     async def next_event(self) -> Event:
-        """The next event. Raises ControllerClosed when the controller is closed and has no more."""
+        """Waits for the next event. Raises ControllerClosed when the controller is closed and has no more."""
         loop = self._own_loop()
         # Yields first, so that a flood of events does not starve the loop's other tasks.
         await asyncio.sleep(0)
@@ -300,7 +301,7 @@ class Controller:
             calls = self._any_calls()
             if self._closing is not None and not calls.is_closed:
                 await asyncio.wait({self._closing})
-            # From here to the return nothing awaits: an event that was taken cannot be lost to a cancellation.
+            # No await from here to the return, so a cancellation cannot lose an event that was taken.
             envelope = calls.take_event()
             if envelope is not None:
                 return cast(Event, unwrap(envelope))
@@ -315,7 +316,7 @@ class Controller:
                     self._stop_reading()
 
     def _start_reading(self) -> None:
-        # Only while a consumer waits: the descriptor stays readable until the last event is taken.
+        # Only while a consumer waits, because the descriptor stays readable until the last event is taken.
         if not self._is_reading and self._calls is not None:
             self._own_loop().add_reader(self._calls.event_fd, self._wake)
             self._is_reading = True
@@ -357,7 +358,7 @@ class Controller:
 
 
 class Events:
-    """Iterates over a controller's events. Unlike a generator it outlives the cancellation of a step."""
+    """Iterates over a controller's events. Unlike a generator, it survives the cancellation of a step."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -373,8 +374,8 @@ class Events:
 
 
 async def to_the_end(work: asyncio.Future[Result], *, swallow: bool = False) -> Result:
-    """Waits until `work` has ended, however often the waiting task is cancelled meanwhile; then passes the
-    cancellation on, unless the caller does that itself (`swallow`).
+    """Waits for `work` to end, however often the waiting task is cancelled. Then raises the cancellation, unless the
+    caller does that itself (`swallow`).
     """
     cancelled: asyncio.CancelledError | None = None
     while not work.done():

@@ -9,19 +9,19 @@ from ._interface import ErrorCode
 
 
 class NightporterError(Exception):
-    """The root of all exceptions of this package."""
+    """The base class of this package's exceptions."""
 
 
 class LibraryError(NightporterError):
-    """The C library was not found, could not be loaded, or has another ABI than this package."""
+    """The C library was not found, could not be loaded, or has a different ABI from this package's."""
 
 
 class ArgumentError(NightporterError, ValueError):
-    """A value that the C interface cannot carry: text with a NUL or a lone surrogate, or a number out of range."""
+    """A value that the C interface cannot take: text with a NUL or a lone surrogate, or a number out of range."""
 
 
 class ControllerClosed(NightporterError):
-    """The controller was closed, or not opened yet. Events that were waiting when it closed can still be taken."""
+    """The controller is closed, or not opened yet. Events that were waiting when it closed can still be taken."""
 
 
 class ProtocolError(NightporterError):
@@ -31,8 +31,8 @@ class ProtocolError(NightporterError):
 class MigrationError(NightporterError):
     """The store could not be opened. `result` is the library's DBMigrationResult, `kind` its `type`.
 
-    `code` is Nightporter's stable name of the problem, such as `storeKeyWrong`, and `advice` says what to do about it;
-    both are "" where the type is enough.
+    `code` is Nightporter's stable name for the problem, such as `storeKeyWrong`, and `advice` says what to do about it;
+    both are "" if the type says enough.
     """
 
     def __init__(self, result: Mapping[str, Any]) -> None:
@@ -43,15 +43,15 @@ class MigrationError(NightporterError):
 
 
 class StoreError(NightporterError):
-    """The store could not be closed or opened again; the text is the library's."""
+    """The store could not be closed or reopened; the text is the library's."""
 
 
 class ChatError(NightporterError):
-    """A command was refused, or an error came as an event. `error` is the ChatError as JSON gave it.
+    """A command was refused, or an error arrived as an event. `error` is the decoded ChatError.
 
-    `kind` is the innermost type, such as `noActiveUser`, which is what most callers need. Errors that SimpleX's
-    taxonomy has no type for have a `code`, such as `notSupported`, and an `advice` that says what to do; both are ""
-    otherwise.
+    `kind` is the innermost type, such as `noActiveUser`, which is what most callers need. Errors without a type in
+    SimpleX's taxonomy have a `code`, such as `notSupported`, and an `advice` that says what to do; otherwise both are
+    "".
     """
 
     def __init__(self, error: Mapping[str, Any]) -> None:
@@ -62,7 +62,7 @@ class ChatError(NightporterError):
 
 
 class CallError(NightporterError):
-    """A function answered with an error code other than the one it documents as harmless."""
+    """A function returned an error code other than the one documented as harmless."""
 
     def __init__(self, code: int, function: str) -> None:
         self.code = ErrorCode(code) if code in set(ErrorCode) else code
@@ -72,7 +72,7 @@ class CallError(NightporterError):
 
 
 class StateError(CallError):
-    """The controller's machines refuse this in their current states; `state()` shows them."""
+    """The controller's machines refuse the call in their current states; `state()` shows them."""
 
 
 def innermost_type(error: Mapping[str, Any]) -> str:
@@ -85,7 +85,7 @@ def innermost_type(error: Mapping[str, Any]) -> str:
 
 
 def _code_and_advice(error: Mapping[str, Any]) -> tuple[str, str]:
-    """Nightporter's addition `np` to an answer in SimpleX's form."""
+    """The code and advice in `np`, Nightporter's addition to an answer in SimpleX's format."""
     own = error.get("np")
     if not isinstance(own, Mapping):
         return "", ""

@@ -1,4 +1,4 @@
-"""The state machines that decide everything, as pure functions: what would `push` do in `received` on `deadline`?
+"""The state machines that make every decision, as pure functions: what would `push` do in `received` on `deadline`?
 
     >>> from nightporter import machines
     >>> machines.get("token_status").step("new", "registered")        # doctest: +SKIP
@@ -24,7 +24,7 @@ __all__ = ["Machine", "Step", "StepKind", "all", "get", "names"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A machine's answer to one event. `effects` are in the order in which they are to be carried out."""
+    """A machine's answer to one event. `effects` are in the order in which to carry them out."""
 
     state: str
     kind: StepKind
@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine of the library: its names, and its one function."""
+    """One of the library's machines: its names, and its step function."""
 
     name: str
     number: int
@@ -63,7 +63,7 @@ class Machine:
         return self.states[number]
 
     def step(self, state: str, event: str) -> Step:
-        """The machine's answer in `state` to `event`. Raises ArgumentError for an unknown name."""
+        """Returns the machine's answer to `event` in `state`. Raises ArgumentError for an unknown name."""
         result = _interface.Step()
         code = library().functions.np_machine_step(
             self.number, self._number_of(state, self.states), self._number_of(event, self.events), ctypes.byref(result)
@@ -86,7 +86,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Machine:
-    """The machine with this name. Raises ArgumentError if there is none."""
+    """Returns the machine with this name. Raises ArgumentError if there is none."""
     number = library().functions.np_machine_find(text(name))
     if number < 0:
         raise ArgumentError(f"there is no machine {name!r}")

@@ -1,4 +1,4 @@
-"""A relay on the network, through libnightporter-net: its address, and how it is reached."""
+"""A relay on the network, through libnightporter-net: its address, and the options for reaching it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ._interface import Relay as RelayStructure
 from ._library import Library, text
 from .errors import LibraryError, check
 
-# The address of the relay for controllers that are given none.
+# The address of the relay for controllers opened without one.
 ADDRESS = "NIGHTPORTER_RELAY"
-# Names a path to the library's file, or to the folder that holds it. If it is set, no other place is searched.
+# The path of the library's file, or of the folder that contains it. If set, no other place is searched.
 ENVIRONMENT = "NIGHTPORTER_NET_LIBRARY"
 FILE_NAME = "libnightporter-net.dylib" if sys.platform == "darwin" else "libnightporter-net.so"
 
 
 @dataclass(frozen=True)
 class Relay:
-    """A relay on the network; `nightporter_net.h` says more of each.
+    """A relay on the network; `nightporter_net.h` describes the options in detail.
 
     `url` is what `porter-relay address` prints: https://HOST[:PORT][#FINGERPRINT[,FINGERPRINT]]. `proxy` is
-    "http://HOST:PORT" or "socks5h://HOST:PORT", which resolves the relay's name. With `isolate` a SOCKS proxy is given
-    random credentials, so that Tor gives this controller circuits of its own. `ca_file` replaces the system's
+    "http://HOST:PORT" or "socks5h://HOST:PORT"; the proxy resolves the relay's name. `isolate` sends a SOCKS proxy
+    random credentials, so that Tor gives this controller its own circuits. `ca_file` replaces the system's certificate
     authorities. `connect_timeout` is in seconds.
     """
 
@@ -42,7 +42,7 @@ class Relay:
 
     @classmethod
     def of(cls, relay: Relay | str | None) -> Relay | None:
-        """What was given; else what the environment names, if that is an address and no file."""
+        """The relay given, else the one in the environment, if that is an address and not a file."""
         if isinstance(relay, Relay):
             return relay
         url = relay if relay is not None else os.environ.get(ADDRESS, "")
@@ -66,7 +66,7 @@ class Options(ctypes.Structure):
 
 
 def candidates(beside: str) -> Iterator[str]:
-    """Where the library may be, in the order of the search."""
+    """The places where the library may be, in search order."""
     chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         yield os.path.join(chosen, FILE_NAME) if os.path.isdir(chosen) else chosen
@@ -84,7 +84,7 @@ _loading = threading.Lock()
 
 
 def net_library(beside: str) -> ctypes.CDLL:
-    """The library, loaded at the first call."""
+    """The library, loaded on the first call."""
     global _loaded
     with _loading:
         if _loaded is None:
@@ -107,8 +107,8 @@ def net_library(beside: str) -> ctypes.CDLL:
 
 @contextmanager
 def transport(relay: Relay, library: Library, handle: int, *, listens: bool) -> Iterator[RelayStructure]:
-    """The C structure for a transport; if the block fails, it is freed. News go from library to library: Python is not
-    called.
+    """The C structure for a transport. Frees it if the block fails. News go directly from one library to the other,
+    without calling Python.
     """
     net = net_library(library.path)
     options = Options(size=ctypes.sizeof(Options), isolate=relay.isolate)

@@ -1,4 +1,4 @@
-"""What a host asks about notifications without a controller."""
+"""Questions about notifications that need no controller."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .protocol import Categories
 
 
 def categories() -> Categories:
-    """The categories of notifications with their actions, in the language of the process (`set_strings`)."""
+    """Returns the notification categories with their actions, in the language of the process (`set_strings`)."""
     loaded = library()
     return cast(Categories, decode(loaded.take(loaded.functions.np_categories(None))))
 
 
 def push_is_silent(path: str | PathLike[str], payload: str | bytes | Mapping[str, Any]) -> bool:
-    """Whether nothing may be shown for this push although the store at `path` did not open.
+    """Whether to show nothing for this push, although the store at `path` did not open.
 
-    True if all that the push is about is muted or hidden, or a chat that notifies of mentions only; then the notice of
-    the MigrationError is not to be shown. False otherwise, also if that is not known. Needs no controller.
+    True if every chat that the push is about is muted, hidden, or notifies of mentions only; then do not show the
+    notice of the MigrationError. False otherwise, also if this is unknown. Needs no controller.
     """
     encoded = text(payload if isinstance(payload, str | bytes) else json.dumps(payload))
     return library().functions.np_push_is_silent(text(path), encoded) != 0

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from ._calls import unwrap
 from ._library import library, text
 
-# For each phrase of spec/protocol/strings.md its text, or its text for each plural category of CLDR.
+# The text for each phrase of spec/protocol/strings.md, or its text for each CLDR plural category.
 StringForms = Mapping[str, str | Mapping[str, str]]
 
 
 def string_table(language: str | None, strings: StringForms | None) -> str:
-    """The form in which the library takes a table. Without language and strings it takes one away."""
+    """Encodes a table for the library. A table without language and strings removes the current one."""
     table: dict[str, object] = {}
     if language is not None:
         table["language"] = language
@@ -23,12 +23,13 @@ def string_table(language: str | None, strings: StringForms | None) -> str:
 
 
 def set_strings(language: str | None = None, strings: StringForms | None = None) -> None:
-    """Chooses the language of notifications, and replaces texts, for all controllers of this process that were given none
-    of their own.
+    """Chooses the language of notifications, and replaces texts, for all controllers of this process that have no
+    texts of their own.
 
-    English (`en`), Arabic (`ar`) and Japanese (`ja`) ship. `strings` has the texts of other languages by phrase:
-    `{"%d new messages": {"one": "%d neue Nachricht", "other": "%d neue Nachrichten"}}`. Without arguments the texts
-    are taken away. Raises ChatError with the code `stringsInvalid` for a table with a mistake; nothing of it is taken.
+    English (`en`), Arabic (`ar`) and Japanese (`ja`) ship with the library. `strings` has the texts of other languages
+    by phrase: `{"%d new messages": {"one": "%d neue Nachricht", "other": "%d neue Nachrichten"}}`. A call without
+    arguments removes the texts. Raises ChatError with the code `stringsInvalid` for an invalid table, which is refused
+    as a whole.
     """
     loaded = library()
     unwrap(loaded.take(loaded.functions.np_set_strings(None, text(string_table(language, strings)))))

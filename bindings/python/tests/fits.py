@@ -38,7 +38,7 @@ def faults(value: Any, kind: Any, path: str = "$") -> list[str]:
 
 
 def best_of(value: Any, kinds: tuple[Any, ...], path: str) -> list[str]:
-    """Of the alternatives the one with the fewest faults, which is the one with the value's tag."""
+    """The faults of the best alternative, which has the value's tag and the fewest faults."""
     return min(
         (faults(value, kind, path) for kind in kinds), key=lambda found: (any(".type:" in f for f in found), len(found))
     )

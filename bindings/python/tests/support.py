@@ -38,7 +38,7 @@ def build_stand_in(*options: str) -> str:
 
 
 def run(story: Coroutine[Any, Any, Result]) -> Result:
-    """Runs a story to its end, or fails it after a minute: waiting for something that was lost would never end."""
+    """Runs a story to its end, or fails it after a minute, since waiting for something lost would never end."""
 
     async def bounded() -> Result:
         async with asyncio.timeout(60):
@@ -67,12 +67,12 @@ class StandInCase(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def journal(self) -> list[str]:
-        """The calls so far, each run of equal ones once."""
+        """The calls so far, with runs of equal calls collapsed into one."""
         lines = self.journal_path.read_text().splitlines()
         return [line for index, line in enumerate(lines) if index == 0 or lines[index - 1] != line]
 
     def await_last(self, call: str) -> None:
-        """Waits until `call` is the latest of the calls, and fails after a minute."""
+        """Waits until `call` is the latest call, and fails after a minute."""
         give_up = time.monotonic() + 60
         while self.journal()[-1] != call:
             self.assertLess(time.monotonic(), give_up, f"{self.journal()[-1]} stayed the latest call, not {call}")
@@ -80,7 +80,7 @@ class StandInCase(unittest.TestCase):
 
 
 class StoreCase(unittest.TestCase):
-    """Runs against the real library, with a folder for its stores. A library that is not built fails the test."""
+    """Runs against the real library, with a folder for its stores. Without a built library the test fails."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -128,13 +128,13 @@ class CancellationTests(StandInCase):
                     await asyncio.sleep(0.1)
                     return select.call_count
 
-        # A descriptor that stays readable would turn the loop thousands of times.
+        # If the loop polled the descriptor, which stays readable, it would spin thousands of times.
         self.assertLess(run(story()), 20)
 
     def test_a_cancelled_push_is_expired_and_its_answer_kept(self) -> None:
         for pause in (0.005, 0.05):
             with self.subTest(pause=pause):
-                # At its deadline it would have ended otherwise.
+                # At its deadline it would have had another outcome.
                 self.assertEqual(run(self.cancel_push(pause)), [{"outcome": "expired"}])
 
     def test_a_push_that_is_cancelled_before_it_began_never_begins(self) -> None:

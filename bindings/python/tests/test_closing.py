@@ -1,4 +1,4 @@
-"""The order of the end: stop, drain, close; with calls in progress, from other threads, and when it was forgotten."""
+"""Closing in order: stop, drain, close; with calls in progress, from other threads, and when close() was forgotten."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ClosingTests(StandInCase):
                 await c.next_event()
             return received
 
-        # The last one is the event that closing itself emits.
+        # Closing itself emits the last event.
         self.assertEqual(run(story()), list(range(1, 102)))
 
     def test_a_push_in_progress_is_expired_and_answered(self) -> None:
@@ -69,7 +69,7 @@ class ClosingTests(StandInCase):
 
         for pause in (0.004, 0.05):
             with self.subTest(pause=pause):
-                # At its deadline it would have ended otherwise.
+                # At its deadline it would have had another outcome.
                 self.assertEqual(run(story(pause)), {"outcome": "expired"})
         self.assertEqual(self.journal()[-4:], ["push ended", *ORDER])
 
@@ -116,7 +116,7 @@ class ClosingTests(StandInCase):
                 gc.collect()
             self.assertEqual([warning.category for warning in caught], [ResourceWarning])
             caught.clear()  # a warning refers to its source
-            # The thread that opened the store may still be returning, and until then refers to the object.
+            # The thread that opened the store may still be returning, and refers to the object until then.
             self.await_last("free")
 
     def test_another_loop_is_refused(self) -> None:

@@ -1,4 +1,4 @@
-"""Generated files are not stale."""
+"""The generated files are up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Against the real library: stores, commands, events, pushes, machines; and every answer fits its generated type."""
+"""Runs against the real library: stores, commands, events, pushes, machines. Every answer fits its generated type."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LibraryCase(StoreCase):
         return value
 
     async def start(self, c: Controller, name: str) -> Any:
-        """A profile, the relay of this test, and a started chat."""
+        """Creates a profile, sets this test's relay, and starts the chat."""
         user = self.assert_fits(await c.send(PROFILE % name), "Response")["user"]
         network = json.dumps({"relay": str(self.folder / "relay.db")})
         self.assert_fits(await c.send(f"/_network {network}"), "Response")
@@ -50,7 +50,7 @@ class LibraryCase(StoreCase):
         return user
 
     async def event(self, c: Controller, kind: str) -> Any:
-        """The next event of a type; those before it are checked against their types as well."""
+        """Waits for the next event of a type; checks the events before it against their types as well."""
         async with asyncio.timeout(20):
             async for event in c.events():
                 self.assert_fits(event, "Event")
@@ -269,7 +269,7 @@ class ConversationTests(LibraryCase):
                     message = [{"msgContent": {"type": "text", "text": f"message {number}"}, "mentions": {}}]
                     command = f"/_send @{contact['contactId']} json {json.dumps(message)}"
                     self.assert_fits(await bob.send(command), "Response")
-                    # The collector is replaced at every step, and no event may be lost by that.
+                    # Replacing the collector every few messages must lose no event.
                     if number % 3 == 0:
                         collecting.cancel()
                         await asyncio.wait({collecting})
@@ -337,7 +337,7 @@ class RefreshTests(LibraryCase):
             c.send(PROFILE % "alice")
             answer = self.assert_fits(c.background_refresh(deadline=5), "PushAnswer")
             self.assertTrue(answer["quiescent"])
-            # No relay is set, so that the next round is due soon.
+            # No relay is set, so the next round is due soon.
             self.assertEqual(answer["nextRefreshMs"], 600_000)
             with self.assertRaises(ArgumentError):
                 c.background_refresh(deadline=31)

@@ -4,7 +4,7 @@
     python tools/generate_interface.py --check   exit with 1 when the committed file is stale
 
 The header keeps to a small subset of C (no bit fields, unions, nested types or conditional declarations), and this
-reader accepts just that subset: a declaration that it does not know ends it with the declaration's text.
+parser accepts only that subset: it stops at an unknown declaration and prints its text.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ SCALARS = {
 
 
 class HeaderError(Exception):
-    """A declaration outside the subset that this reader knows."""
+    """A declaration outside the supported subset."""
 
 
 def pascal(name: str) -> str:
-    """np_step_kind becomes StepKind. np_error becomes ErrorCode, since an Error is an exception in Python."""
+    """Turns np_step_kind into StepKind, and np_error into ErrorCode, since an Error is an exception in Python."""
     if name == "np_error":
         return "ErrorCode"
     return "".join(part.capitalize() for part in name.removeprefix("np_").split("_"))
 
 
 class Header:
-    """The declarations of the header, and the Python text for each."""
+    """The header's declarations, with the Python text for each."""
 
     def __init__(self, text: str) -> None:
         self.types: dict[str, str] = dict(SCALARS)
@@ -108,7 +108,7 @@ class Header:
         if pointers == 1 and name == "void":
             return "c_void_p"
         if pointers == 1 and name == "char":
-            # An owned string stays an address, so that it can be freed; a const one is copied by ctypes.
+            # An owned string stays an address, so that it can be freed; ctypes copies a const one.
             return "c_char_p" if base.startswith("const ") else "c_void_p"
         if name not in self.types:
             raise HeaderError(f"unknown type: {base!r}")

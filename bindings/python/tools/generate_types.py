@@ -3,8 +3,9 @@
     python tools/generate_types.py           write the file
     python tools/generate_types.py --check   exit with 1 if the committed file is stale
 
-The schemas use the subset of JSON Schema that this reader knows: type, properties, required, items, enum, const, oneOf,
-$ref, definitions, additionalProperties. An alternative of `oneOf` is named for its tag: `Event_contactConnected`.
+The schemas use the subset of JSON Schema that this parser supports: type, properties, required, items, enum, const,
+oneOf, $ref, definitions, additionalProperties. An alternative of `oneOf` is named after its tag:
+`Event_contactConnected`.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ Schema = dict[str, Any]
 
 
 class SchemaError(Exception):
-    """A schema outside the subset that this reader knows."""
+    """A schema outside the supported subset."""
 
 
 class Generator:
-    """Turns schemas into types, and collects their definitions in the order in which they can be read."""
+    """Turns schemas into types, and collects their definitions in an order that Python can evaluate."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, str] = {}
@@ -48,7 +49,7 @@ class Generator:
             self.define(root, schema, root)
 
     def define(self, name: str, schema: Schema, root: str) -> None:
-        """Gives `name` to the schema, as a class where it is an object and as an alias where it is not."""
+        """Names the schema `name`, as a class if it is an object and as an alias otherwise."""
         if name in self.definitions:
             raise SchemaError(f"{name} is defined twice")
         self.definitions[name] = ""
@@ -107,13 +108,13 @@ class Generator:
         for member, value in properties.items():
             kind = self.member(value, f"{name}_{member}", root)
             fields[member] = kind if member in required else f"NotRequired[{kind}]"
-        # Moved to the end, so that a class follows those it needs.
+        # Moved to the end, so that a class follows the classes it needs.
         del self.definitions[name]
         self.definitions[name] = typed_dict(name, schema, fields)
         return f'"{name}"'
 
     def member(self, schema: Schema, name: str, root: str) -> str:
-        """The type of an object's member; one that is too long to be read in place gets a name."""
+        """The type of an object's member. A type too long to read inline gets a name."""
         kind = self.expression(schema, name, root)
         if len(kind) < 80 or not kind.startswith(("Union[", "Literal[")):
             return kind
@@ -144,12 +145,12 @@ def literal(values: list[Any]) -> str:
 
 
 def union(parts: list[str]) -> str:
-    """Not with `|`, which Python cannot evaluate between types that are named by strings."""
+    """Uses Union, since Python cannot evaluate `|` between types named by strings."""
     return parts[0] if len(parts) == 1 else f"Union[{', '.join(parts)}]"
 
 
 def wrapped(expression: str) -> str:
-    """A long union in lines of its own."""
+    """Splits a long union or literal over several lines."""
     if len(expression) < 80 or expression.count("[") != 1:
         return expression
     kind, _, parts = expression.removesuffix("]").partition("[")
@@ -175,7 +176,7 @@ def generate() -> str:
     generator = Generator()
     for path in sorted(SCHEMAS.glob("*.schema.json")):
         generator.add(path)
-    # Aliases at the end, when the types they name are defined.
+    # Aliases at the end, where the types they name are defined.
     classes = [text for text in generator.definitions.values() if not is_alias(text)]
     aliases = [text for text in generator.definitions.values() if is_alias(text)]
     body = "\n\n".join(classes) + "\n\n" + "\n".join(aliases)

@@ -1,4 +1,4 @@
-"""A bot with a menu, which answers what is done to messages: edited, reacted to, deleted."""
+"""A bot with a menu, which also answers edits of, reactions to and deletions of messages."""
 
 from simplex_chat import Bot, BotCommand, BotProfile, Message, ParsedCommand, SqliteDb
 
@@ -28,7 +28,7 @@ async def answer_order(message: Message, command: ParsedCommand) -> None:
 async def notice_edit(event) -> None:
     item = event["chatItem"]
     if item["chatItem"]["chatDir"]["type"] != "directRcv":
-        return  # the status of an own message
+        return  # the status of one of its own messages
     text = item["chatItem"]["content"]["msgContent"]["text"]
     await say(item["chatInfo"]["contact"]["contactId"], f"edited: {text}")
 

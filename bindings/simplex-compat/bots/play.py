@@ -1,10 +1,10 @@
-"""Plays a visitor of bots that are written with the official package, which runs on libsimplex.so as it is.
+"""Plays a visitor to bots written with the official package, which runs unmodified on libsimplex.so.
 
     python play.py [FOLDER]
 
-Two bots, each a process of its own: the program that the package's own README shows, and menu_bot.py. The visitor meets
-each through its address. One of the bots is killed in the middle of an answer, and with a number that was not handed over, and once no relay is
-named. Prints what held; ends with status 1 if something did not. SIMPLEX_LIBS_DIR is the folder of libsimplex.so, of a debug build.
+There are two bots, each in its own process: the program in the package's README, and menu_bot.py. The visitor meets
+each through its address. One bot is killed in the middle of an answer, and with a number not handed over; one visit names no
+relay. Prints what held; exits with status 1 if something did not. SIMPLEX_LIBS_DIR is the folder of a debug build's libsimplex.so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 
 
 def readme_program() -> str:
-    """The program that the installed package's README shows, as it is."""
+    """The program in the installed package's README, unchanged."""
     readme = importlib.metadata.metadata("simplex-chat").get_payload()
     assert isinstance(readme, str)
     programs = [block for block in re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL) if "Bot(" in block]
@@ -43,7 +43,7 @@ def held(what: str) -> None:
 
 
 async def until(what: str, look: Callable[[], Result | None]) -> Result:
-    """Looks until there is something; fails after a minute."""
+    """Repeats `look` until it returns something; fails after a minute."""
     give_up = asyncio.get_running_loop().time() + PATIENCE
     while (found := look()) is None:
         if asyncio.get_running_loop().time() > give_up:
@@ -53,7 +53,7 @@ async def until(what: str, look: Callable[[], Result | None]) -> Result:
 
 
 class BotProcess:
-    """A bot's program in a process of its own, from its start to its death."""
+    """A bot's program in its own process, from start to exit."""
 
     def __init__(self, folder: Path, program: Path) -> None:
         self.folder, self.program = folder, program
@@ -62,7 +62,7 @@ class BotProcess:
         self.log: list[str] = []
 
     async def start(self, **environment: str) -> str:
-        """Starts it, and returns its address."""
+        """Starts the bot and returns its address."""
         self.log = []
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -87,7 +87,7 @@ class BotProcess:
         return next((match[1] for line in self.log if (match := re.search(r"Bot address: (\S+)", line))), None)
 
     def stopped(self) -> bool | None:
-        """Whether it has stopped itself."""
+        """True once it has stopped itself, None before."""
         assert self.process is not None
         status = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
         return status.rpartition(")")[2].split()[0] == "T" or None
@@ -102,7 +102,7 @@ class BotProcess:
 
 
 class Visitor:
-    """A client of the package's, with everything that arrived."""
+    """A client from the package, with everything it received."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -169,7 +169,7 @@ async def visit_squares(who: Visitor, bot: BotProcess) -> None:
 
 
 async def restart_silently(bot: BotProcess) -> None:
-    """Nothing is outstanding, so a second start creates no mailbox and sends no message, by the relay's count."""
+    """Restarts the bot. Nothing is outstanding, so by the relay's count it creates no mailbox and sends no message."""
     before = await settled_counts(bot)
     status = await bot.end(signal.SIGTERM)
     assert status == 0, f"the bot ended with status {status}:\n" + "\n".join(bot.log)
@@ -182,7 +182,7 @@ async def restart_silently(bot: BotProcess) -> None:
 
 
 async def settled_counts(bot: BotProcess) -> tuple[int, int]:
-    """The mailboxes and messages that the relay has had, which keeps a row of each, when no more have come for a second."""
+    """Counts the mailboxes and messages the relay has had (it keeps a row for each), once none has come for a second."""
     loop = asyncio.get_running_loop()
     last, since = relay_counts(bot), loop.time()
 
@@ -203,15 +203,15 @@ def relay_counts(bot: BotProcess) -> tuple[int, int]:
 
 
 async def kill_amid_squares(who: Visitor, bot: BotProcess, contact: int) -> None:
-    """Once with an answer that is stored and not sent, once with a number that is stored and not handed over."""
+    """Kills the bot once with an answer stored but not sent, and once with a number stored but not handed over."""
     await kill_at("beforeSend", who, bot, contact, (11, 12))
     await kill_at("afterCommit", who, bot, contact, (13, 14))
 
 
 async def kill_at(point: str, who: Visitor, bot: BotProcess, contact: int, numbers: tuple[int, int]) -> None:
     """
-    The bot stops itself at this point (PORTER_STOP_AT, of debug builds) when the first of the numbers has come. The second one comes
-    while it lives, and then it is killed.
+    Makes the bot stop itself at this point (PORTER_STOP_AT, in debug builds) when the first number has come. The second comes while it
+    is stopped; then it is killed.
     """
     first, second = numbers
     assert await bot.end(signal.SIGTERM) == 0
@@ -230,7 +230,7 @@ async def kill_at(point: str, who: Visitor, bot: BotProcess, contact: int, numbe
 
 
 def stopped_with(number: int, bot: BotProcess, stop: Path) -> bool | None:
-    """Whether the number is stored. If it stopped with something else, such as a receipt, it continues to the next."""
+    """True if the number is stored. If the bot stopped with something else, such as a receipt, it continues to the next."""
     with closing(sqlite3.connect(bot.folder / f"{bot.program.stem}_chat.db")) as store:
         query = "SELECT count(*) FROM items WHERE sent = 0 AND content LIKE ?"
         (count,) = store.execute(query, (f'%"{number}"%',)).fetchone()
@@ -242,7 +242,7 @@ def stopped_with(number: int, bot: BotProcess, stop: Path) -> bool | None:
 
 
 async def check_once(who: Visitor, contact: int, times: int) -> None:
-    """Each of the twenty is there once. What was said last is answered last: a square that was sent again is there."""
+    """Checks that each of the twenty squares came once. The last message is answered last, after any repeated square."""
     fallback = "Send me a number, like 7 or 3.14."
     await who.say(contact, "hello")
     await until("the last answer", lambda: len(who.find(fallback, contact)) >= times or None)
@@ -298,7 +298,7 @@ async def visit_menu(who: Visitor, bot: BotProcess) -> None:
 
 
 async def visit_default_relay(who: Visitor, bot: BotProcess) -> None:
-    """Nothing is set but SIMPLEX_LIBS_DIR: the relay is in the folder of both stores."""
+    """Visits with only SIMPLEX_LIBS_DIR set: the relay is in the folder of both stores."""
     contact = (await who.client.connect_to(await bot.start(), timeout=PATIENCE))["contactId"]
     await square(who, contact, 1)
     words = "nightporter: the relay is "
@@ -310,7 +310,7 @@ async def visit_default_relay(who: Visitor, bot: BotProcess) -> None:
 
 
 async def play(folder: Path, *visits: Callable[[Visitor, BotProcess], Awaitable[None]]) -> None:
-    """Each visit to a bot of its own."""
+    """Makes each visit to a bot of its own."""
     folder.mkdir()
     program = folder / "squaring_bot.py"
     program.write_text(readme_program(), encoding="utf-8")

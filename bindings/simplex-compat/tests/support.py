@@ -1,4 +1,4 @@
-"""Builds libsimplex.so beside the library that the tests run against."""
+"""Builds libsimplex.so next to the library that the tests run against."""
 
 from __future__ import annotations
 

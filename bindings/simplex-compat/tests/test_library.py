@@ -1,4 +1,4 @@
-"""libsimplex.so exports what programs for that interface look up, and reports what is not implemented."""
+"""libsimplex.so exports every symbol that programs look up, and reports what is not implemented."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class LibraryTests(unittest.TestCase):
             with mock.patch.dict(os.environ, NIGHTPORTER_RELAY=relay):
                 self.invite(folder, "alice")
             self.assertTrue(os.path.exists(relay))
-            # It was stored: the folder's own is for stores that name none.
+            # It was stored: the relay in the folder is for stores that name none.
             self.invite_again(folder, "alice")
             self.assertFalse(os.path.exists(f"{folder}/nightporter.relay"))
 
@@ -81,12 +81,12 @@ class LibraryTests(unittest.TestCase):
             with mock.patch.dict(os.environ, NIGHTPORTER_RELAY=f"{folder}/other"):
                 first = self.told(folder, "alice")
             self.assertEqual(first, f"nightporter: the relay is {folder}/other\n")
-            # The store names it; another has the one of the folder.
+            # The store names it; another store uses the one in the folder.
             self.assertEqual(self.told(folder, "alice"), first)
             self.assertEqual(self.told(folder, "bob"), f"nightporter: the relay is {folder}/nightporter.relay\n")
 
     def told(self, folder: str, name: str) -> str:
-        """What is written to standard error while a store is opened."""
+        """The text written to standard error while a store is opened."""
         with tempfile.TemporaryFile() as written:
             usual = os.dup(2)
             os.dup2(written.fileno(), 2)
@@ -118,7 +118,7 @@ class LibraryTests(unittest.TestCase):
             return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
         def settled() -> tuple[int, int]:
-            """The least of 100 ms: the kernel still lists a thread for a moment when it has been joined."""
+            """The minimum over 100 ms: the kernel still lists a thread for a moment after it has been joined."""
             found = []
             for _ in range(20):
                 found.append(held())
@@ -142,7 +142,7 @@ class LibraryTests(unittest.TestCase):
                 self.assertEqual(self.text("chat_reopen_store", handle), "")
                 self.assertIn("noActiveUser", self.text("chat_send_cmd", handle, b"/u"))
             self.assertIn("controllerInvalid", self.text("chat_send_cmd", handles[0], b"/u"))
-            # A reopened controller is not freed by later closings.
+            # Later closings do not free a reopened controller.
             for number in range(4):
                 self.assertEqual(self.text("chat_close_store", self.open(folder, f"d{number}")), "")
             for handle in handles[1:]:

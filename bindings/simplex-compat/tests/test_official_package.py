@@ -1,4 +1,4 @@
-"""The official package `simplex-chat`, unmodified, works on Nightporter, and gets what its types promise."""
+"""The official package `simplex-chat`, unmodified, works on Nightporter, and gets answers that fit its types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from .support import REPOSITORY, compat_folder
 
-# The package searches for its library once, when it is first used.
+# The package looks for its library once, on first use.
 os.environ["SIMPLEX_LIBS_DIR"] = str(compat_folder())
 
 from simplex_chat import Client, Profile, SqliteDb, core

@@ -1,4 +1,4 @@
-"""Whole programs of the official package run on libsimplex.so as they are, in processes of their own."""
+"""Whole programs for the official package run unmodified on libsimplex.so, in their own processes."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     python tools/coverage.py           writes COVERAGE.md
     python tools/coverage.py --check   only compares it
 
-The commands are found by reflection in the package; each answer and each event is held against the package's own types. Events of kinds that the
-package does not have are held against spec/protocol/event.schema.json.
+The commands are found in the package by reflection; each answer and event is checked against the package's own types. Events of kinds that the
+package lacks are checked against spec/protocol/event.schema.json.
 SIMPLEX_LIBS_DIR is the folder of libsimplex.so.
 """
 
@@ -30,9 +30,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PAGE = HERE.parent / "COVERAGE.md"
 TEXT = {"type": "text", "text": "hello"}
-# Events of Nightporter's own, which the package has no types for and passes by: held against our schema.
+# Nightporter's own events, for which the package has no types and which it ignores; checked against our schema.
 OURS = {"notifications", "ntfResponse", "ntfTokenStatus", "contactRequestWithdrawn", "eventsLost", "applicationPush"}
-# Of what the package's types let `/_connect plan` answer: why this run does not get it.
+# The answers to `/_connect plan` in the package's types that this run does not get, with the reasons.
 UNSEEN_PLANS = {
     "groupLink": "cannot occur: there are no groups, and so no links of groups",
     "invitationLink.connecting": "until the other side answers: `InvitationTests.testAPlanSaysWhereAnInvitationLeads`",
@@ -45,7 +45,7 @@ GROUP_PROFILE = {"displayName": "group", "fullName": ""}
 
 
 def load_checker(name: str) -> ModuleType:
-    """A checker that the library's own tests use: of the package's types (`shapes`), or of our schemas (`schemas`)."""
+    """Loads a checker of the library's own tests, for the package's types (`shapes`) or our schemas (`schemas`)."""
     path = ROOT / "Tests" / "PorterSchemaTests" / "peers" / f"{name}.py"
     specification = importlib.util.spec_from_file_location(name, path)
     assert specification is not None and specification.loader is not None
@@ -59,7 +59,7 @@ shapes, schemas = load_checker("shapes"), load_checker("schemas")
 
 @dataclass
 class Side:
-    """One controller, with what was learned from it."""
+    """One controller, with the results of its calls and its events."""
 
     api: ChatApi
     user: int = 0
@@ -100,15 +100,15 @@ class Run:
         self.plans: set[str] = set()
 
     async def plan(self, side: Side, link: str) -> None:
-        """Asks where the link leads, and notes the kind of the answer."""
+        """Asks where the link leads, and records the kind of answer."""
         answer = await self.call(side, "APIConnectPlan", userId=side.user, connectTarget=link, resolveMode="unknown")
         plan = answer["connectionPlan"]
         kind = plan["type"]
         self.plans.add(f"{kind}.{plan[kind + 'Plan']['type']}" if f"{kind}Plan" in plan else kind)
 
     async def call(self, side: Side, name: str, refused: str = "", **arguments: Any) -> dict[str, Any]:
-        """Calls one command of the package, and notes what came. A command that works, works with every argument, unless it is `refused` by
-        a rule that SimpleX has too."""
+        """Calls one command of the package, and records the answer. A command that works must work with all arguments, unless it is
+        `refused` by a rule that SimpleX has too."""
         text = getattr(_commands, f"{name}_cmd_string")(arguments)
         kind = getattr(_commands, f"{name}_Response")
         try:
@@ -135,7 +135,7 @@ class Run:
 
 
 async def meet(run: Run) -> None:
-    """Profiles, addresses, and a contact between the two."""
+    """Creates profiles and addresses, and makes the two contacts."""
     alice, bob = run.alice, run.bob
     for side, name in ((alice, "alice"), (bob, "bob")):
         await run.call(side, "ShowActiveUser")
@@ -164,7 +164,7 @@ async def meet(run: Run) -> None:
 
 
 async def meet_others(run: Run) -> None:
-    """A request that is rejected, and an invitation, which is used up."""
+    """Rejects a request, and uses up an invitation."""
     alice, bob = run.alice, run.bob
     profile = {"displayName": "bob two", "fullName": ""}
     made = await run.call(bob, "CreateActiveUser", newUser={"profile": profile, "pastTimestamp": False})
@@ -188,7 +188,7 @@ async def meet_others(run: Run) -> None:
 
 
 async def talk(run: Run) -> None:
-    """Messages, and what is done to them."""
+    """Sends messages, reacts to them, edits them and deletes them."""
     alice, bob = run.alice, run.bob
     to_alice: dict[str, Any] = {"chatType": "direct", "chatId": bob.contact}
     to_bob: dict[str, Any] = {"chatType": "direct", "chatId": alice.contact}
@@ -210,7 +210,7 @@ async def talk(run: Run) -> None:
 
 
 async def vary(run: Run) -> None:
-    """Every value of what the package lets a program choose, where two people are concerned."""
+    """Tries every value that the package lets a program choose, for commands between two people."""
     alice, bob = run.alice, run.bob
     to_alice: dict[str, Any] = {"chatType": "direct", "chatId": bob.contact}
     composed = [{"msgContent": TEXT, "mentions": {}}]
@@ -221,7 +221,7 @@ async def vary(run: Run) -> None:
         return int(sent["chatItems"][0]["chatItem"]["meta"]["itemId"])
 
     for mode in get_args(_types.CIDeleteMode):
-        # That of a group's past.
+        # This mode is for a group's history.
         refused = "invalidChatItemDelete" if mode == "history" else ""
         item = await send()
         await run.call(bob, "APIDeleteChatItem", refused, chatRef=to_alice, chatItemIds=[item], deleteMode=mode)
@@ -249,7 +249,7 @@ async def vary(run: Run) -> None:
 
 
 async def look_around(run: Run) -> None:
-    """Lists, settings, and the ends of things."""
+    """Lists, changes settings, and deletes."""
     alice, bob = run.alice, run.bob
     everything = {"type": "filters", "favorite": False, "unread": False}
     await run.call(
@@ -274,7 +274,7 @@ async def look_around(run: Run) -> None:
 
 
 async def refuse_the_rest(run: Run) -> None:
-    """Groups and files, which a notification core does not have: whatever of the package was not called yet."""
+    """Calls the remaining commands of the package: groups and files, which a notification core does not have."""
     left = [name for name in commands() if name not in run.rows and name != "APIStopChat"]
     given = {
         **GROUP, "userId": run.alice.user, "contactId": 1, "incognito": False, "groupProfile": GROUP_PROFILE,
@@ -317,20 +317,20 @@ async def play(folder: Path) -> Run:
 
 
 def package_events() -> set[str]:
-    """The kinds of events that the package has types for."""
+    """The kinds of events for which the package has types."""
     kinds = [shapes.resolve(kind, _events) for kind in get_args(_events.ChatEvent)]
     return {tag for kind in kinds for tag in get_args(shapes.members(kind)["type"][0])}
 
 
 def event_faults(event: dict[str, Any]) -> list[str]:
-    """Against the package's types, or against our schema where the package has none."""
+    """The event's faults against the package's types, or against our schema if the package has none."""
     if event["type"] in OURS:
         return list(schemas.check("event", event))
     return list(shapes.check(_events.ChatEvent, event, "event", _events))
 
 
 def plans(run: Run) -> list[str]:
-    """A row for each answer that the package's types have for a plan."""
+    """The table rows: one for each answer to a plan in the package's types."""
     kinds: list[str] = []
     for kind in get_args(_types.ConnectionPlan_Tag):
         within = {"invitationLink": _types.InvitationLinkPlan_Tag, "contactAddress": _types.ContactAddressPlan_Tag}

@@ -1,11 +1,11 @@
 /*
- * Runs a program, and reports its time from exec to its first whole line, its peak memory, and its page faults.
+ * Runs a program, and reports the time from exec to its first whole line, its peak memory, and its page faults.
  *
  *   measure [--input FILE] [--output FILE] RUNS PROGRAM [ARGUMENT...]
  *
- * One line for each run on standard output: nanoseconds to the first line, nanoseconds to the end, peak resident KiB
- * (of wait4), exit status, page faults without reading. --input is the program's standard input, --output receives its standard output. Link it
- * statically: until exec a child has its parent's memory, which wait4 counts too.
+ * One line per run on standard output: nanoseconds to the first line, nanoseconds to the end, peak resident KiB (from
+ * wait4), exit status, page faults without reading. --input is the program's standard input, --output receives its
+ * standard output. Link it statically: until exec a child has its parent's memory, which wait4 counts too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void fail(const char *what) {
   exit(1);
 }
 
-/* Reads to the end; the time of the first newline, 0 when there is none. */
+/* Reads to the end; returns the time of the first newline, 0 if there is none. */
 static long long first_line(int from, int to) {
   char bytes[65536];
   long long at = 0;

@@ -2,9 +2,9 @@
 //
 //   bench-commit-latency app|extension ours|sqlite FILE SECONDS
 //
-// `app` commits one row after the other, and prints how many. `extension` commits one every few milliseconds, and prints
-// the milliseconds of each. `ours` waits for the lock as the store does, `sqlite` as sqlite3_busy_timeout() does; the
-// rest is the same: WAL, synchronous=FULL.
+// `app` commits one row after another, and prints how many. `extension` commits one every few milliseconds, and prints
+// the milliseconds of each. `ours` waits for the lock as the store does, `sqlite` as sqlite3_busy_timeout() does;
+// everything else is the same: WAL, synchronous=FULL.
 import CSQLite
 import PorterPlatform
 import PorterStore
@@ -24,7 +24,7 @@ func fail(_ reason: String) -> Never {
   exit(1)
 }
 
-/// One commit at each call.
+/// Makes one commit per call.
 func ours(_ path: String) -> () -> Void {
   do {
     let database = try Database(path: path)

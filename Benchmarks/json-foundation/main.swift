@@ -1,5 +1,5 @@
-// Parses one push payload from standard input with FoundationEssentials, and prints what it is about. The difference to
-// json-porter in start and memory is why the library has a parser of its own.
+// Parses one push payload from standard input with FoundationEssentials, and prints its content. The difference from
+// json-porter in start-up time and memory is why the library has its own parser.
 
 import FoundationEssentials
 

@@ -1,5 +1,5 @@
-// Parses one push payload from standard input with PorterJSON, and prints what it is about: what json-foundation is
-// measured beside.
+// Parses one push payload from standard input with PorterJSON, and prints its content, for comparison with
+// json-foundation.
 
 import PorterJSON
 

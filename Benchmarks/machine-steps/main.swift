@@ -1,9 +1,10 @@
-// A step of the compiled machine token_status beside the same machine as a hand-written C switch, on the same walk.
+// A step of the compiled machine token_status compared with the same machine as a hand-written C switch, on the same
+// walk.
 //
 //   bench-machine-steps ROUNDS
 //
-// One line for each round: nanoseconds a step in C, in Swift, and through np_machine_step(). The two are measured in
-// turn, over 64 passes of 65,536 events. Ends with status 1 if their answers differ anywhere.
+// One line per round: nanoseconds per step in C, in Swift, and through np_machine_step(). They are measured in turn,
+// over 64 passes of 65,536 events. Ends with status 1 if their answers differ anywhere.
 
 import CNightporter
 import CSwitchReference
@@ -37,7 +38,7 @@ func nanoseconds() -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// How one answer enters the digest; `token_walk` in switch.c does the same.
+/// Adds one answer to the digest; `token_walk` in switch.c does the same.
 @inline(__always)
 func mix(_ digest: UInt64, effects: UInt64, kind: UInt64, state: UInt8) -> UInt64 {
   digest &* 31 &+ (effects ^ (kind << 56) ^ UInt64(state))
@@ -62,7 +63,7 @@ func walk(_ state: inout TokenStatus.State, _ events: [TokenStatus.Event]) -> UI
   return digest
 }
 
-/// Through the C interface, whose step has the effects as an array.
+/// Through the C interface, whose step returns the effects as an array.
 func walkThroughInterface(_ state: inout Int32, _ events: [UInt8], machine: Int32) -> Int {
   var effects = 0
   var step = np_step()

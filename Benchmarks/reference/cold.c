@@ -1,9 +1,9 @@
 /*
- * The minimum that an extension written in C would have to do: open the database, open one crypto_box, commit
- * one row durably, print. The cold start and the memory of the real extension are measured beside it.
+ * The minimum work of an extension written in C: open the database, open one crypto_box, commit one row durably, print.
+ * The real extension's cold start and memory are compared with it.
  *
  *   cold --make STORE   adds a table to the SQLite file STORE, and writes a box to STORE.box
- *   cold STORE          does it; one line on standard output when it is done
+ *   cold STORE          does that work; prints one line on standard output when done
  */
 #include <sodium.h>
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As much as a message push carries. */
+/* The size of a message push. */
 enum { PLAINTEXT = 2688, CIPHERTEXT = PLAINTEXT + crypto_box_MACBYTES };
 
 struct box {

@@ -1,11 +1,11 @@
 /*
- * One durable commit, measured from inside: the floor for a push into a store that is open.
+ * One durable commit, measured from inside: the lower bound for a push into an open store.
  *
- *   commit STORE          for each line on standard input commits one row to the open store, and prints the nanoseconds
+ *   commit STORE          commits one row to the open store for each line on standard input, and prints the nanoseconds
  *   commit --open STORE   the same, but opens the store before and closes it after, within the measured time
  *   commit --bytes N STORE   the same as the first, with a row of N bytes
  *
- * STORE is one that `cold --make` made.
+ * STORE must have been made by `cold --make`.
  */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,15 +1,16 @@
 /*
- * What one message push must cost: the extension's work on the extension's files, by hand.
+ * The necessary cost of one message push: the extension's work on the extension's files, by hand.
  *
- *   push PREFIX   takes one push per line on standard input, and prints one answer per line
+ *   push PREFIX   reads one push per line from standard input, and prints one answer per line
  *
- * It opens the store, looks for the other process, opens the push's box with the token's key, finds the connection, claims
- * it, fetches the message in a signed exchange with the embedded relay, commits message, ledger, ratchet and counts in one
- * durable transaction fenced by the claim, acknowledges with a second signed exchange, records what it shows, and closes
- * everything before it answers. It keeps the promises that the extension keeps, and takes turns with it on one store.
+ * It opens the store, looks for the other process, opens the push's box with the token's key, finds the connection,
+ * claims it, fetches the message in a signed exchange with the embedded relay, commits message, ledger, ratchet and
+ * counts in one durable transaction fenced by the claim, acknowledges with a second signed exchange, records what it
+ * shows, and closes everything before it answers. It keeps the promises that the extension keeps, and takes turns with
+ * it on one store.
  *
- * What is rare it refuses with exit status 3, and leaves to the extension: see `refuse` in the sources. It knows the schema
- * that it was written for, and refuses any other.
+ * It refuses rare cases with exit status 3, and leaves them to the extension: see `refuse` in the sources. It knows the
+ * schema that it was written for, and refuses any other.
  */
 #include <sodium.h>
 #include <sqlite3.h>
@@ -24,7 +25,7 @@
 #include "push/ratchet.h"
 #include "push/relay.h"
 
-/* Known of the store; see Sources/PorterStore/Schema/Schema.swift. */
+/* Facts about the store; see Sources/PorterStore/Schema/Schema.swift. */
 enum {
   APPLICATION = 0x4e507374,
   SCHEMA = 22,
@@ -54,7 +55,7 @@ struct push {
   int64_t entry, badge;
   char name[256];
   int is_heard;
-  /* As in the extension's answer: how long after its beginning the push entered which state. */
+  /* As in the extension's answer: how long after its start the push entered each state. */
   struct {
     int64_t at;
     const char *event, *state;
@@ -69,9 +70,9 @@ static void note(struct push *push, const char *event, const char *state) {
   push->steps[index].state = state;
 }
 
-/* MARK: What the push is about */
+/* MARK: The push's content */
 
-/* Refuses a store in which there is other work: something to be sent, a call, settings that change what is shown. */
+/* Refuses a store with other work: something to be sent, a call, settings that change what is shown. */
 static void read_token(struct push *push, struct database *store) {
   sqlite3_stmt *token = prepare(store,
                                 "SELECT push_secret, (SELECT value FROM settings WHERE name = 'relay'),"
@@ -173,13 +174,13 @@ static void open_message(struct push *push, struct database *store) {
   sodium_memzero(core, sizeof core);
 }
 
-/* Numbers are not given twice: the highest that were deleted are in the table `store`. */
+/* Numbers are never reused: the highest deleted ones are in the table `store`. */
 #define NEXT_ENTRY "(SELECT max(entries, coalesce((SELECT max(entry_id) FROM ledger), 0)) + 1 FROM store)"
-/* No entry before that one waits to be shown, but for those that are late. */
+/* No entry before that one waits to be shown, except late ones. */
 #define FIRST_WAITING "(SELECT coalesce(waiting_from, entry_id) FROM ledger ORDER BY entry_id DESC LIMIT 1)"
 #define WAITS "entry_id >= " FIRST_WAITING " AND state IN ('committed', 'upgraded') AND late IS NULL"
 
-/* What the notification needs: who wrote, and when the chat made a sound last. Refuses what is not shown. */
+/* Data for the notification: the sender, and when the chat last made a sound. Refuses messages that are not shown. */
 static void read_contact(struct push *push, struct database *store) {
   sqlite3_stmt *row = prepare(
       store,
@@ -223,7 +224,7 @@ static void insert_item(struct push *push, struct database *store) {
   sqlite3_stmt *user = prepare(store, "UPDATE users SET unread = unread + 1 WHERE user_id = ?1");
   bind(user, "i", connection->user);
   run(user);
-  /* The table refuses a message that is there already. */
+  /* The table refuses a message that already exists. */
   sqlite3_stmt *entry = prepare(store,
                                 "INSERT INTO ledger (entry_id, waiting_from, connection_id, message_id, message_at, state,"
                                 " kind, contact_id, item_id, created_at)"
@@ -245,9 +246,9 @@ static void commit_message(struct push *push, struct database *store) {
   set_durable(store, 0);
 }
 
-/* MARK: What is shown */
+/* MARK: The notification */
 
-/* Records the message as shown before it is; refuses when anything else is to be shown or taken away with it. */
+/* Records the message as shown before it is; refuses if anything else must be shown or removed with it. */
 static void present(struct push *push, struct database *store) {
   if (is_beside(push->place, "_notice")) refuse("a notice is on screen");
   begin(store);
@@ -334,7 +335,7 @@ int main(int count, char **words) {
   static struct push push;
   if (count != 2) fail("usage: push PREFIX");
   if (sodium_init() < 0) fail("libsodium does not start");
-  /* As the extension's host does: the count takes a lock with each allocation. */
+  /* As the extension's host does: the count takes a lock on each allocation. */
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   find_place(&place, words[1]);
   char *line = NULL;

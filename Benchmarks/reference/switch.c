@@ -154,7 +154,7 @@ static struct token_step active(uint8_t event) {
   }
 }
 
-/* `again`: the event that repeats what made the token unusable. */
+/* `again`: the event that repeats the cause that made the token unusable. */
 static struct token_step unusable(uint8_t state, uint8_t event, uint8_t again) {
   if (event == again) return stay(state, FX1(SCHEDULE_CHECK));
   switch (event) {

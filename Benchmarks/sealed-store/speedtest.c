@@ -1,5 +1,5 @@
-// SQLite's own speed test over one store: `speedtest plain|xchacha|aegis|sqlcipher FILE OPTION…`, the options as
-// speedtest1 has them. speedtest1.c is SQLite's (Debian's source package), compiled with its `main` renamed.
+// SQLite's own speed test on one store: `speedtest plain|xchacha|aegis|sqlcipher FILE OPTION…`, with speedtest1's
+// options. speedtest1.c is SQLite's (Debian's source package), compiled with its `main` renamed.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 int speedtest1_main(int count, char **words);
 
-// As the store's connections have it, and as SQLCipher is built: temporary tables stay in memory. SQLCipher gets a raw
-// key, so that no passphrase is stretched.
+// Like the store's connections, and as SQLCipher is built: temporary tables stay in memory. SQLCipher gets a raw key,
+// so that no passphrase is stretched.
 static int on_new_connection(sqlite3 *database, char **message, const struct sqlite3_api_routines *routines) {
   (void)message;
   (void)routines;

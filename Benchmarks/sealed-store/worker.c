@@ -1,5 +1,5 @@
-// Measures one store: `worker plain|xchacha|aegis|sqlcipher FOLDER`. Prints a line for each figure: name, value, unit.
-// All have the same page size, cache, journal and sync settings.
+// Measures one store: `worker plain|xchacha|aegis|sqlcipher FOLDER`. Prints one line per figure: name, value, unit. All
+// have the same page size, cache, journal and sync settings.
 #define _GNU_SOURCE
 #include <sqlite3.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static double clock_now(clockid_t clock) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Processor time of this process, so that other processes do not count; but a durable commit is a wait.
+// This process's processor time, so that other processes do not count; but a durable commit is a wait.
 static double now(void) { return clock_now(CLOCK_PROCESS_CPUTIME_ID); }
 static double wall_now(void) { return clock_now(CLOCK_MONOTONIC); }
 

@@ -1,10 +1,10 @@
-// The notification server's own loop, with questions about it on standard input: each line is answered with its turns
-// since the last one, the longest of them in nanoseconds, the longest by the processor time of the loop's thread, and the
-// processor time of the process so far.
+// The notification server's own loop, with queries about it on standard input: each line is answered with its turns
+// since the last one, the longest of them in nanoseconds, the longest by the processor time of the loop's thread, and
+// the processor time of the process so far.
 //
 //     bench-server RELAY STATE SOCKET
 //
-// The first line on standard output says that it serves. It ends when its standard input does.
+// The first line on standard output reports that it is serving. It ends when its standard input ends.
 
 import PorterPlatform
 import PorterRelay
@@ -22,7 +22,7 @@ func processorTime(_ clock: clockid_t) -> Int64 {
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// Ends the loop when there are no more questions.
+/// Ends the loop when there are no more queries.
 func answerQuestions(about loop: ServerLoop, stop: WakeDescriptor) {
   while readLine() != nil {
     let turns = loop.takeTurns()

@@ -1,10 +1,11 @@
-// A device simulator that takes pushes as fast as they come: `provider SOCKET [TIMES]`. It answers each with status 200.
+// A device simulator that takes pushes as fast as they arrive: `provider SOCKET [TIMES]`. It answers each with status
+// 200.
 //
-// A line N on standard input is answered, once N pushes have come since the last such line, with the nanoseconds from the
-// first of them to the last, and with how many different tokens they were for. Ends with standard input.
+// A line N on standard input is answered, once N pushes have arrived since the last such line, with the nanoseconds
+// from the first of them to the last, and with the number of different tokens they were for. Ends with standard input.
 //
-// The file TIMES has a line for each push, when a line N is answered: the token's first 16 digits, and when it came, in
-// nanoseconds of CLOCK_MONOTONIC.
+// When a line N is answered, the file TIMES gets a line for each push: the token's first 16 digits, and its time of
+// arrival in nanoseconds of CLOCK_MONOTONIC.
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@ struct connection {
 };
 
 static struct connection connections[CONNECTIONS];
-// The first bytes of the tokens, by open addressing; 0: free.
+// The first bytes of the tokens, with open addressing; 0: free.
 static uint64_t tokens[TABLE];
 static long expected, come, different;
 static int64_t first, last;

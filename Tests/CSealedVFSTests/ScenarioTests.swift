@@ -1,13 +1,13 @@
 import CSealedVFSScenarios
 import XCTest
 
-/// The scenarios in C, one test each. A failure names the seed; SEALED_SEED runs it again.
+/// The C scenarios, one test each. A failure names its seed; SEALED_SEED runs it again.
 final class ScenarioTests: XCTestCase {
   private func run(_ name: String, file: StaticString = #filePath, line: UInt = #line) {
     let given = ProcessInfo.processInfo.environment["SEALED_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 1...UInt64(UInt32.max))
     var message = [CChar](repeating: 0, count: 8192)
-    // In memory where there is such a folder: what syncs promise is tested by losing them, not by waiting for a disk.
+    // In memory where such a folder exists: what syncs promise is tested by losing them, not by waiting for a disk.
     let memory = "/dev/shm"
     let folder = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
     let failed = sealed_scenario_run(name, seed, folder, &message, message.count)

@@ -4,7 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// An app in the background is frozen, or killed, before it was suspended: its store is open, and no network work is under way.
+/// An app in the background is frozen or killed before it was suspended: its store is open, and no network work is
+/// under way.
 final class BackgroundProcessTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -15,7 +16,7 @@ final class BackgroundProcessTests: XCTestCase {
     return night
   }
 
-  /// Alice's app leaves the screen with a message to send, which waits in its store.
+  /// Alice's app leaves the screen with a message to send waiting in its store.
   private func leaveScreen(_ night: Night, toSend text: String) throws {
     try night.awaitRest(of: night.alice)
     try night.alice.command("/_app phase background", "cmdOk")
@@ -45,8 +46,9 @@ final class BackgroundProcessTests: XCTestCase {
       != .exited(0)
   }
 
-  /// A frozen app in the background keeps its store open, so a host has to suspend it before; but it delays no extension, is not
-  /// asked, and continues as it was. What it wanted to send is sent once, by the extension or by the app when it is active again.
+  /// A frozen app in the background keeps its store open, so a host must suspend it first; but it delays no extension,
+  /// is not asked, and continues where it was. Its pending message is sent once, by the extension or by the app when it
+  /// is active again.
   func testAnAppThatIsFrozenInTheBackgroundDelaysNoProcess() throws {
     let night = try makeNight()
     try leaveScreen(night, toSend: "from the background")
@@ -76,7 +78,7 @@ final class BackgroundProcessTests: XCTestCase {
     XCTAssertEqual(try night.present(push).bodies, [], "shown once")
   }
 
-  /// Killed there, it leaves a whole store: the next process, of either role, sends what waited, once.
+  /// Killed there, it leaves a whole store: the next process, of either role, sends the waiting message once.
   func testAnAppThatIsKilledInTheBackgroundLosesNothing() throws {
     let night = try makeNight()
     try leaveScreen(night, toSend: "from the background")

@@ -7,7 +7,7 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// A process without the store's key that posts on the channel all the same (INC-15).
+/// A process without the store's key that posts on the channel anyway (INC-15).
 final class HostileChannelTests: XCTestCase {
   private func directory(_ night: Night) -> String { night.alice.store + "_chat.channel" }
 
@@ -47,8 +47,8 @@ final class HostileChannelTests: XCTestCase {
     #endif
   }
 
-  /// A message that is right in all but its key: from a process of this boot, to this very end, and newer than any
-  /// other.
+  /// A message that is right in everything but its key: from a process of this boot, addressed to this very end, and
+  /// newer than any other.
   private func forged(_ kind: ChannelMessage.Kind, to name: String) throws -> [UInt8] {
     let receiver = try XCTUnwrap(ChannelAddress(name: name))
     let sender = try XCTUnwrap(
@@ -81,8 +81,8 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(channel["received"], 0, "no authorised process has sent anything: \(channel.text)")
   }
 
-  /// Opening a pipe blocks until its other end is opened. In place of a lock file it is removed, and a link's target is
-  /// left alone.
+  /// Opening a pipe blocks until its other end is opened. A pipe in place of a lock file is removed, and a link's
+  /// target is left alone.
   func testPipesAndLinksInPlaceOfLocksBlockNoProcess() throws {
     let night = try Night()
     defer { night.end() }
@@ -104,13 +104,13 @@ final class HostileChannelTests: XCTestCase {
     XCTAssertEqual(try String(contentsOfFile: precious, encoding: .utf8), "not to be touched")
   }
 
-  /// A forged request of an app to a running extension does not stop it.
+  /// A forged request from an app to a running extension does not stop it.
   func testINC15AForgedYieldRequestDoesNotStopAnExtension() throws {
     let night = try Night()
     defer { night.end() }
     try night.suspendAlice()
     XCTAssertEqual(try names(night), [], "who is suspended has no end of the channel")
-    // Somewhere to say that it is at work, so that the extension opens an end of its own.
+    // Somewhere to announce that it is at work, so that the extension opens an end of its own.
     let listener = makeSocket()
     defer { close(listener) }
     listen(listener, as: "a00000000000000ff", night)

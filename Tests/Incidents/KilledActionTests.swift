@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// A tap, an accepted request and an accepted call, whose process is killed while it stores or carries out what the user did.
-/// Whatever the moment, each is applied once, and its host hears of it once.
+/// A tap, an accepted request and an accepted call, each in a process that is killed while it stores or carries out the
+/// user's action. Whenever that happens, each is applied once, and its host is notified once.
 final class KilledActionTests: XCTestCase {
   private static let points = ["responseKept", "insideResponse", "responseEnded"]
 
@@ -51,7 +51,7 @@ final class KilledActionTests: XCTestCase {
     app.process.kill()
     let last = try start(store)
     try last.command("/_start", "chatStarted")
-    // An answer of its own shows that all before it were there.
+    // Its own answer shows that everything before it was there.
     let marker = try last.call(
       "np_notification_response $c \(JSONValue(#"{"identifier":"np:many:\#(point)"}"#).text)")
     let next = try last.event("ntfResponse")
@@ -85,7 +85,7 @@ final class KilledActionTests: XCTestCase {
         XCTAssertEqual(event["userId"], 1, event.text)
         XCTAssertEqual(event["chatId"], "@1", event.text)
         XCTAssertEqual(try activeUser(app), 1, point)
-        // Carried out again, the tap would take the user back here.
+        // Carried out again, the tap would bring the user back here.
         try app.command("/_user 2", "activeUser")
       }
       let after = try start(path("alice"))
@@ -171,7 +171,7 @@ final class KilledActionTests: XCTestCase {
     }
   }
 
-  /// How many events say that the contact is being accepted, among all until one of this type.
+  /// The number of events, among all up to one of this type, that report the contact as being accepted.
   private func reports(of host: ScriptedHost, through type: String) throws -> Int {
     var count = 0
     while true {

@@ -4,8 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A process that is killed in the middle of deleting an address. The address is whole or gone, with its link in the profile, and what contacts and
-/// the relay have to learn they learn from the next process.
+/// A process is killed in the middle of deleting an address. The address is whole or gone, with its link in the
+/// profile, and the next process informs contacts and the relay.
 final class KilledAddressTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -24,7 +24,7 @@ final class KilledAddressTests: XCTestCase {
     try host.command("/u", "activeUser")["user"]?["profile"]?["contactLink"]
   }
 
-  /// What bob sees in alice's profile.
+  /// The link that bob sees in alice's profile.
   private func shownLink(_ night: Night) throws -> JSONValue? {
     let contacts = try night.bob.command("/_contacts 1", "contactsList")["contacts"]?.arrayValue
     return contacts?.first { $0["contactId"]?.integerValue == night.bobContact }?["profile"]?["contactLink"]
@@ -56,7 +56,7 @@ final class KilledAddressTests: XCTestCase {
         try after.command("/_delete_address 1", "userContactLinkDeleted")
       }
       XCTAssertNil(try link(after), point)
-      // The host, which never had an answer, asks again.
+      // The host, which never got an answer, asks again.
       let again = try after.answer("/_delete_address 1")
       XCTAssertEqual(
         again["error"]?["storeError"]?["type"], "userContactLinkNotFound", "\(point): \(again.text)")

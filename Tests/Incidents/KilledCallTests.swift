@@ -4,8 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A process may be killed at any moment of a call: while the invitation is received, while the user's answer is stored or
-/// carried out, and while anything of it is sent. Each thing happens once.
+/// A process may be killed at any moment of a call: while the invitation is received, while the user's answer is stored
+/// or carried out, and while any part of it is sent. Each thing happens once.
 final class KilledCallTests: XCTestCase {
   private let audio = #"{"media":"audio","capabilities":{"encryption":false}}"#
   private let offer =
@@ -26,7 +26,7 @@ final class KilledCallTests: XCTestCase {
     return host
   }
 
-  /// The app of this store, which takes up what the last one left.
+  /// The app of this store, which picks up what the last one left.
   private func restart(_ store: String) throws -> ScriptedHost {
     let host = try start(store)
     try host.command("/_start", "chatStarted")
@@ -52,14 +52,14 @@ final class KilledCallTests: XCTestCase {
     try host.command("/_call get", "callInvitations")["callInvitations"]?.arrayValue?.count
   }
 
-  /// How many events of this type come before the next message, which `sender` writes now.
+  /// The number of events of this type before the next message, which `sender` writes now.
   private func count(
     _ type: String, of host: ScriptedHost, untilWrittenBy sender: ScriptedHost, _ contact: Int64
   ) throws -> Int {
     try events(of: host, untilWrittenBy: sender, contact).filter { $0["type"]?.stringValue == type }.count
   }
 
-  /// Those before that message.
+  /// The events before that message.
   private func events(
     of host: ScriptedHost, untilWrittenBy sender: ScriptedHost, _ contact: Int64
   ) throws -> [JSONValue] {
@@ -119,7 +119,8 @@ final class KilledCallTests: XCTestCase {
 
   // MARK: The user answers
 
-  /// The answer reaches an extension, which is killed, and then an app, which is killed wherever it carries it out.
+  /// The answer reaches an extension, which is killed, and then an app, which is killed wherever it carries the answer
+  /// out.
   private func answered(
     _ action: String, _ night: Night, points: [String] = ["responseBegun", "insideResponse", "responseEnded"],
     line: UInt = #line
@@ -157,11 +158,11 @@ final class KilledCallTests: XCTestCase {
     let app = try answered("NTF_ACT_REJECT_CALL", night)
     XCTAssertEqual(try calls(app, contact: night.aliceContact), ["rcvCall rejected"])
     XCTAssertEqual(try waitingCalls(app), 0)
-    // The caller hears nothing of it.
+    // The caller is not notified of it.
     XCTAssertEqual(try count("callEnded", of: night.bob, untilWrittenBy: app, night.aliceContact), 0)
   }
 
-  /// The app is killed when it has carried out the rejection; then the contact calls again.
+  /// The app is killed after carrying out the rejection; then the contact calls again.
   func testTheCallAfterARejectionOfKilledProcessesRingsOnce() throws {
     let night = try makeNight()
     let app = try answered("NTF_ACT_REJECT_CALL", night, points: ["responseEnded"])
@@ -179,8 +180,8 @@ final class KilledCallTests: XCTestCase {
     XCTAssertEqual(try calls(next, contact: night.aliceContact), ["rcvCall rejected", "rcvCall pending"])
   }
 
-  /// Accepted from the notification; then the app is killed around the sending of its offer, and the caller around its
-  /// receipt.
+  /// Accepted from the notification; then the app is killed around sending its offer, and the caller around receiving
+  /// it.
   func testAnAcceptanceOfKilledProcessesIsAppliedAndSentOnce() throws {
     let night = try makeNight()
     let accepting = try answered("NTF_ACT_ACCEPT_CALL", night)

@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// A process that is killed in the middle of deleting a profile. The profile is whole or gone, and what the relay and the
-/// notification server have to forget is forgotten by the next process.
+/// A process is killed in the middle of deleting a profile. The profile is whole or gone, and the next process makes
+/// the relay and the notification server forget what they must.
 final class KilledDeletionTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -14,7 +14,7 @@ final class KilledDeletionTests: XCTestCase {
     return night
   }
 
-  /// The rows that a profile has in each file.
+  /// The number of rows that a profile has in each file.
   private func rows(_ night: Night) throws -> [String: Int64] {
     var rows: [String: Int64] = [:]
     for table in ["users", "contacts", "connections", "items", "deleted_mailboxes", "server_outbox", "token"] {
@@ -34,7 +34,7 @@ final class KilledDeletionTests: XCTestCase {
     return host
   }
 
-  /// Another profile of alice's, which bob has written to.
+  /// Another of alice's profiles, which bob has written to.
   private func addProfile(_ name: String, to host: ScriptedHost, _ night: Night) throws -> (user: Int64, contact: Int64)
   {
     let profile: JSONValue = ["profile": ["displayName": .string(name), "fullName": ""]]
@@ -81,7 +81,7 @@ final class KilledDeletionTests: XCTestCase {
         XCTAssertEqual(item?["chatItem"]?["meta"]?["itemText"], "still there?", "the profile is whole")
         try second.command("/_delete user \(user) del_smp=on", "cmdOk")
       }
-      // The host, which never had an answer, asks again.
+      // The host, which never got an answer, asks again.
       let again = try second.answer("/_delete user \(user) del_smp=on")
       XCTAssertEqual(again["error"]?["errorType"]?["type"], "userUnknown", "\(point): \(again.text)")
       try awaitThat("\(point): everything is forgotten: \(try rows(night)), not \(before)") {
@@ -114,7 +114,7 @@ final class KilledDeletionTests: XCTestCase {
         try second.command("/_start", "chatStarted")
         try second.command("/_delete user 1 del_smp=on", "cmdOk")
       } else {
-        // A chat without a profile does not start: the next profile's does what is left.
+        // A chat without a profile does not start: the next profile's chat does what is left.
         try second.command(#"/_create user {"profile":{"displayName":"next","fullName":""}}"#, "activeUser")
         try second.command("/_start", "chatStarted")
       }

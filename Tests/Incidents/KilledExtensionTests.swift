@@ -5,9 +5,9 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// An extension can be killed anywhere. The next process finds a whole store: the message is there once, and shown.
+/// An extension can be killed anywhere. The next process finds a whole store: the message is stored once, and shown.
 final class KilledExtensionTests: XCTestCase {
-  /// INC-33 and INC-49 end in a kill like this; INC-10 is what must not follow from it.
+  /// INC-33 and INC-49 end in a kill like this one; INC-10 must not follow from it.
   private func extensionDies(at stage: String, file: StaticString = #filePath, line: UInt = #line) throws {
     let night = try Night()
     defer { night.end() }
@@ -45,8 +45,8 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["unread"], 1, file: file, line: line)
   }
 
-  /// INC-10 with more messages waiting: the answer to an acknowledgement has the next one, which is lost with its process and
-  /// stays at the relay.
+  /// INC-10 with more messages waiting: the answer to an acknowledgement carries the next message, which is lost with
+  /// its process and stays at the relay.
   private func extensionDiesWithMoreWaiting(at stage: String, file: StaticString = #filePath, line: UInt = #line) throws
   {
     let night = try Night()
@@ -72,7 +72,7 @@ final class KilledExtensionTests: XCTestCase {
     }
   }
 
-  /// INC-38: what the dead one committed is shown by the app's next round in the background, once.
+  /// INC-38: what the killed extension committed is shown once, by the app's next round in the background.
   func testINC38KilledAfterItCommittedThenARoundOfTheApplication() throws {
     let night = try Night()
     defer { night.end() }
@@ -91,8 +91,8 @@ final class KilledExtensionTests: XCTestCase {
     try night.expectAliceHas(["first"])
   }
 
-  /// What an extension committed while no app ran, and what an app had not read when it was killed, comes after the next
-  /// start, each once (F10).
+  /// Whatever an extension committed while no app ran, and whatever an app had not read when it was killed, is reported
+  /// after the next start, each once (F10).
   func testAnAppKilledWhileItReadsIsToldTheRestOnce() throws {
     let night = try Night()
     defer { night.end() }
@@ -127,8 +127,8 @@ final class KilledExtensionTests: XCTestCase {
     XCTAssertEqual(try next(third), "five")
   }
 
-  /// Two pushes are in progress in one process, which is killed while one of them has a message. The next process has both, each
-  /// once.
+  /// Two pushes are in progress in one process, which is killed while one of them has a message. The next process has
+  /// both, each once.
   func testINC10KilledWithTwoPushesInProgress() throws {
     let night = try Night()
     defer { night.end() }
@@ -147,7 +147,7 @@ final class KilledExtensionTests: XCTestCase {
           "PORTER_WAIT_AT": "beforeFetch:\(begins)", "PORTER_HALT_AT": stage, "PORTER_HALT_WITH_PUSHES": "2",
         ])
       defer { dying.process.kill() }
-      // The first one waits to ask the relay until the second one is there as well. Without that one, it would not be killed.
+      // The first one asks the relay only when the second one is there too. Without the second, it would not be killed.
       let push = JSONValue(try XCTUnwrap(pushes.last).text).text
       try dying.call("&first = np_receive_push $c \(push) 30000")
       try awaitThat("it is about to ask") { try dying.state["busy"] != nil }

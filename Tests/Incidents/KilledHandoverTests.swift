@@ -5,7 +5,7 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// An app whose host took events while the store was closed ends; its next process is killed while it opens the store.
+/// An app whose host took events while the store was closed ends; its next process is killed while opening the store.
 final class KilledHandoverTests: XCTestCase {
   func testAnAppKilledBeforeTheStoreNamesItsOpeningRepeatsNoEvent() throws { try appDies(at: "openingWritten") }
   func testAnAppKilledWhenTheStoreNamesItsOpeningRepeatsNoEvent() throws { try appDies(at: "openingNamed") }
@@ -85,7 +85,7 @@ final class KilledHandoverTests: XCTestCase {
     return event["chatItems"]?.arrayValue?.first?["chatItem"]?["content"]?["msgContent"]?["text"]?.stringValue
   }
 
-  /// As an extension does.
+  /// Commits like an extension.
   private func commit(_ texts: [String], in prefix: String) throws {
     let store = try Store.open(at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: true)
     let now = SystemClock().wall()

@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// Requests through an address, and an app that is killed in the middle of taking one in or accepting it.
+/// Requests through an address, and an app killed in the middle of receiving or accepting one.
 final class KilledRequestTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -33,7 +33,8 @@ final class KilledRequestTests: XCTestCase {
     return list.compactMap { $0["localDisplayName"]?.stringValue }
   }
 
-  /// Killed wherever it takes in a request that it accepts by itself: there is one contact on each side, and one welcome.
+  /// Killed at any point of receiving a request that it accepts automatically: there is one contact on each side, and
+  /// one welcome.
   func testAKilledAppAcceptsEachRequestOnce() throws {
     let night = try makeNight()
     let settings: JSONValue = [
@@ -59,7 +60,7 @@ final class KilledRequestTests: XCTestCase {
     }
   }
 
-  /// The user has accepted, and the app is killed before there is a contact: the next process finishes it unasked.
+  /// The user has accepted, and the app is killed before there is a contact: the next process finishes it on its own.
   func testWhatTheUserAcceptedIsFinishedByTheNextProcess() throws {
     let night = try makeNight()
     let (first, store, link) = try addressee(
@@ -75,7 +76,7 @@ final class KilledRequestTests: XCTestCase {
     try second.event("contactConnected")
     try night.awaitRest(of: second)
     XCTAssertEqual(try names(second), ["bob"])
-    // The tap is repeated, as after a kill it may be.
+    // The tap is repeated, as it may be after a kill.
     try second.command("/_accept 1", "acceptingContactRequest")
     XCTAssertEqual(try names(second), ["bob"])
     XCTAssertEqual(try names(night.bob).filter { $0.hasPrefix("carol") }, ["carol"])

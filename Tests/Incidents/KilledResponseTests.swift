@@ -3,8 +3,8 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// A process may be killed at any moment while it stores or carries out what the user did with a notification. Whatever
-/// the moment, the user's reply reaches the other side once, and the host hears of it.
+/// A process may be killed at any moment while it stores or carries out the user's response to a notification. Whatever
+/// the moment, the user's reply reaches the other side once, and the host is notified of it.
 final class KilledResponseTests: XCTestCase {
   private func processDies(
     at point: String, file: StaticString = #filePath, line: UInt = #line
@@ -40,12 +40,12 @@ final class KilledResponseTests: XCTestCase {
     XCTAssertEqual(event["chatId"], "@1", event.text, file: file, line: line)
     XCTAssertEqual(events.flatMap(texts), ["on my way"], "\(events)", file: file, line: line)
     try bob.event("newChatItems")
-    // The host, which never had an answer, reports it again.
+    // The host, which never got an answer, reports it again.
     let again = try second.call(respond)
     XCTAssertEqual(again["result"]?["repeated"], true, again.text, file: file, line: line)
     XCTAssertEqual(again["result"]?["responseId"], event["responseId"], again.text, file: file, line: line)
 
-    // What comes after it, in order, shows that nothing came twice.
+    // What follows it, in order, shows that nothing came twice.
     try second.command("/_send @1 text last", "newChatItems")
     try bob.event("newChatItems")
     let chat = try bob.command("/_get chat @1 count=100", "apiChat")["chat"]?["chatItems"]?.arrayValue ?? []
@@ -56,7 +56,7 @@ final class KilledResponseTests: XCTestCase {
     XCTAssertEqual(rest.flatMap(texts), ["thanks"], "\(rest)", file: file, line: line)
   }
 
-  /// All events, until one of each of these types has come.
+  /// All events, until one of each of these types has arrived.
   private func events(of host: ScriptedHost, through types: Set<String>) throws -> [JSONValue] {
     var (missing, events) = (types, [JSONValue]())
     while !missing.isEmpty {
@@ -69,7 +69,7 @@ final class KilledResponseTests: XCTestCase {
     return events
   }
 
-  /// Of the messages that the event is about, if they are new.
+  /// The texts of the messages that the event is about, if they are new.
   private func texts(_ event: JSONValue) -> [String] {
     guard event["type"] == "newChatItems" else { return [] }
     return (event["chatItems"]?.arrayValue ?? []).compactMap {

@@ -8,7 +8,7 @@ import PorterPush
 import PorterStore
 import XCTest
 
-/// Pushes of a host's own, from `porter-server send` to the host, with processes that are killed on the way.
+/// A host's own pushes, from `porter-server send` to the host, with processes killed on the way.
 final class KilledScopeTests: XCTestCase {
   private struct Service {
     let night: Night
@@ -61,7 +61,7 @@ final class KilledScopeTests: XCTestCase {
     commands(try host.command("/_ntf scope pushes tabs", "ntfScopePushes")["applicationPushes"])
   }
 
-  /// Killed wherever it takes one in: the next extension hands it over, once.
+  /// Killed at any point of receiving one: the next extension hands it over, once.
   func testAKilledExtensionHandsEachPushOverOnce() throws {
     let service = try makeService()
     let night = service.night
@@ -79,7 +79,7 @@ final class KilledScopeTests: XCTestCase {
       XCTAssertEqual(again["outcome"], "nothingNew", again.text)
       XCTAssertNil(again["applicationPushes"], point)
     }
-    // The app has no event of what was handed over, and the list until it is settled.
+    // The app has no event for what was handed over, and lists it until it is settled.
     try night.wakeAlice()
     XCTAssertEqual(try commands(night.alice).count, 5)
     let marker = try service.seal("marker")
@@ -90,7 +90,7 @@ final class KilledScopeTests: XCTestCase {
     XCTAssertEqual(try commands(night.alice), [])
   }
 
-  /// An app that is killed gets in its next process what its host had not taken, and what an extension left.
+  /// After a kill, the app's next process gets what its host had not taken, and what an extension left.
   func testAKilledAppGetsEachEventOnce() throws {
     let service = try makeService()
     let night = service.night
@@ -102,7 +102,7 @@ final class KilledScopeTests: XCTestCase {
     func next(_ app: ScriptedHost) throws -> JSONValue? {
       try app.event("applicationPush")["applicationPush"]?["envelope"]?["command"]
     }
-    // Committed by an extension that was killed before it handed it over.
+    // Committed by an extension that was killed before handing it over.
     try night.suspendAlice()
     night.alice.process.kill()
     XCTAssertEqual(try service.submit(try service.seal("one")), 0)
@@ -110,7 +110,7 @@ final class KilledScopeTests: XCTestCase {
     XCTAssertEqual(dead.ending, .killed(SIGKILL))
     var app = try restart()
     XCTAssertEqual(try next(app), "one")
-    // Offered, and not taken when the app is killed.
+    // Offered, but not taken before the app is killed.
     XCTAssertEqual(try service.submit(try service.seal("two")), 0)
     let store = try Database(path: night.alice.store + "_chat.db")
     defer { try? store.close() }

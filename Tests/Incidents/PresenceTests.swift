@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// Which processes are running, as others see it: the kernel reports which are alive, and a live process reports
+/// Which processes are running, as seen by others: the kernel reports which are alive, and a live process reports
 /// whether it is awake.
 final class PresenceTests: XCTestCase {
   private func makeNight(aliceIn environment: [String: String] = [:]) throws -> Night {
@@ -13,7 +13,7 @@ final class PresenceTests: XCTestCase {
     return night
   }
 
-  /// An extension's process that is kept for many pushes.
+  /// An extension process that is kept for many pushes.
   private func keptExtension(_ night: Night) throws -> ScriptedHost {
     let host = try ScriptedHost(store: night.alice.store, background: true)
     addTeardownBlock { host.process.kill() }
@@ -24,7 +24,7 @@ final class PresenceTests: XCTestCase {
     try host.call("np_receive_push $c \(JSONValue(payload.text).text) 20000", within: 30)
   }
 
-  /// Each of the two sees the other, by process.
+  /// Each of the two sees the other as a process.
   func testINC11RunningProcessesAreVisibleToOthers() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
@@ -47,8 +47,8 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(try night.alice.state["presence"]?["working"], false, "gone with its process")
   }
 
-  /// A system starts the next extension before the last one has ended. The app sees one running until none is, and is
-  /// never given a process that has ended.
+  /// A system starts the next extension before the last one has ended. The app sees one running until there is none,
+  /// and is never given a process that has ended.
   func testExtensionsAreVisibleUntilTheLastOneEnds() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -69,8 +69,8 @@ final class PresenceTests: XCTestCase {
     try night.expectAliceHas(["one", "two"])
   }
 
-  /// The app is killed without notice. One and the same extension process yields to it before, works after, and yields
-  /// again to the next one.
+  /// The app is killed without notice. The same extension process yields to it before, works afterwards, and yields
+  /// again to the next app.
   func testINC12AReusedExtensionStopsYieldingToADeadApp() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
@@ -117,7 +117,7 @@ final class PresenceTests: XCTestCase {
     try FileManager.default.contentsOfDirectory(atPath: night.alice.store + "_chat.channel")
   }
 
-  /// The app is frozen without notice, running and with its lock. It is asked, does not answer, and the extension
+  /// The app is frozen without notice, running and holding its lock. It is asked, does not answer, and the extension
   /// works; thawed, the app is immediately notified of what is new, and continues.
   func testINC07AFrozenRunningAppDoesNotDelayTheExtension() throws {
     let night = try makeNight()
@@ -139,8 +139,8 @@ final class PresenceTests: XCTestCase {
     XCTAssertEqual(try host.state["machines"]?["presence"], state, line: line)
   }
 
-  /// INC-11: what an extension knows of the app does not outlast the app's own announcement. An app that had ended, or
-  /// was frozen and silent, comes to the front: it is seen as running without a question.
+  /// INC-11: what an extension knows about the app does not outlast the app's own announcement. An app that had ended,
+  /// or was frozen and silent, comes to the front: it is seen as running without being asked.
   func testINC11AnAppThatComesBackIsSeenWithoutAQuestion() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
@@ -176,7 +176,7 @@ final class PresenceTests: XCTestCase {
     try night.bobSends("hello")
     let payload = try night.nextPush()
     try kept.call("&push = np_receive_push $c \(JSONValue(payload.text).text) 20000")
-    // If the machine is so slow that the question is over before it was seen, the push has shown the message itself.
+    // If the machine is so slow that the question is over before it is seen, the push has shown the message itself.
     let end = Date(timeIntervalSinceNow: 1)
     while try kept.state["machines"]?["presence"] != "asking", end.timeIntervalSinceNow > 0 {}
     XCTAssertEqual(try kept.call("chat_close_store $c"), "")
@@ -225,7 +225,7 @@ final class PresenceTests: XCTestCase {
     try second.command("/_start", "chatStarted")
   }
 
-  /// Clocks that are an hour apart, either way: which process yields or owns, and what is shown, stays the same.
+  /// Clocks that are an hour apart, either way: which process yields or owns, and what is shown, stay the same.
   func testINC14AStepOfTheClockChangesNothing() throws {
     for step in ["3600000", "-3600000"] {
       let night = try Night()

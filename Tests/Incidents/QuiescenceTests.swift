@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// INC-01: once the library reports that it is quiescent the process may be frozen, whatever was in flight; and nothing
-/// of that is lost or repeated.
+/// INC-01: once the library reports that it is quiescent, the process may be frozen, whatever was in flight; nothing is
+/// lost or repeated.
 final class QuiescenceTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -18,7 +18,7 @@ final class QuiescenceTests: XCTestCase {
     return night
   }
 
-  /// As the kernel lists it: neither a lock nor an open file of the store or of the relay.
+  /// As listed by the kernel: neither a lock nor an open file of the store or of the relay.
   private func expectNothingHeld(
     _ host: ScriptedHost, _ night: Night, _ round: String, file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -103,7 +103,7 @@ final class QuiescenceTests: XCTestCase {
       if asksServer { night.thawServer() }
       for place in 0..<3 {
         let sent = try night.alice.call("join send\(place)")
-        // What came after the suspension was refused, and is stored nowhere.
+        // Whatever came after the suspension was refused, and is stored nowhere.
         if sent["result"] != nil { fromAlice.append(words[place]) }
       }
       if asksServer { _ = try night.alice.call("join asks") }
@@ -113,8 +113,8 @@ final class QuiescenceTests: XCTestCase {
     try expectReceived(fromAlice, night.bob, night.bobContact, night)
   }
 
-  /// A large store is being given another key when the process is asked to suspend: the change is cancelled, and the
-  /// store is unchanged.
+  /// A large store is being rekeyed when the process is asked to suspend: the change is cancelled, and the store is
+  /// unchanged.
   func testINC01ChangingTheKeyIsCancelledAndLeavesNothingHeld() throws {
     let night = try makeNight()
     try night.alice.command("/_stop", "chatStopped")
@@ -150,7 +150,7 @@ final class QuiescenceTests: XCTestCase {
     try night.bobSends("after")
     try night.expectAliceHas(["after"])
 
-    // Repeated with enough time, it is done.
+    // Repeated with enough time, it succeeds.
     try night.alice.command("/_stop", "chatStopped")
     let answer = try night.alice.call("chat_send_cmd $c \(JSONValue(command).text)", within: 60)
     XCTAssertEqual(answer["result"]?["type"], "cmdOk", answer.text)

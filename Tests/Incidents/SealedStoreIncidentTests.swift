@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A sealed store that app and extension share: only its header stays plain.
+/// A sealed store shared by app and extension: only its header stays plain.
 final class SealedStoreIncidentTests: XCTestCase {
   private static let first = "x'" + String(repeating: "1f", count: 32) + "'"
   private static let second = "x'" + String(repeating: "2e", count: 32) + "'"
@@ -17,7 +17,7 @@ final class SealedStoreIncidentTests: XCTestCase {
       line: line)
   }
 
-  /// In every file of alice's store: in the log and its index, too, while it is open.
+  /// In no file of alice's store, including the log and its index while the store is open.
   private func assertNowhere(
     _ texts: [String], _ night: Night, file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -25,7 +25,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     let own = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("alice_") }
     XCTAssertTrue(own.contains("alice_chat.db"), file: file, line: line)
     for name in own {
-      // The only entry that is not a file is the channel's, a folder of sockets.
+      // The only entry that is not a file is the channel's folder of sockets.
       let path = directory.appendingPathComponent(name)
       guard try path.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
       let bytes = try Data(contentsOf: path)
@@ -35,8 +35,8 @@ final class SealedStoreIncidentTests: XCTestCase {
     }
   }
 
-  /// An extension that has no key, as before the first unlock: what would not be shown gives no notice either, in a process
-  /// that has no controller to ask.
+  /// An extension without the key, as before the first unlock: a message that would not be shown produces no notice
+  /// either, in a process that has no controller to ask.
   func testINC37AnExtensionWithoutTheKeyShowsNothingOfAMentionsChat() throws {
     for (notifications, identifiers) in [("mentions", []), ("all", ["np:notice"])] as [(String, [JSONValue])] {
       let night = try Night(key: Self.first)
@@ -51,8 +51,8 @@ final class SealedStoreIncidentTests: XCTestCase {
     }
   }
 
-  /// An app is killed when the file beside the store says that a chat is muted, and before the store does: the file has what the
-  /// user asked for, until the next start.
+  /// An app is killed after the file beside the store says that a chat is muted, and before the store does: the file
+  /// has what the user asked for, until the next start.
   func testINC37AKillBetweenTheFileAndTheCommitKeepsWhatTheUserAskedFor() throws {
     let night = try Night()
     defer { night.end() }
@@ -61,7 +61,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     let push = try night.nextPush()
     XCTAssertEqual(try night.alice.call("chat_close_store $c"), "")
     _ = try night.alice.process.end()
-    // Like one that may not be read: the store is plain, and this is a key.
+    // Behaves like an unreadable store: the store is plain, and this is a key.
     let identifiers = { () throws -> [JSONValue?]? in
       let answer = try night.runExtension(push, options: ["--key", Self.first]).answer
       XCTAssertEqual(answer?["migration"]?["type"], "errorNotADatabase")
@@ -84,7 +84,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     XCTAssertEqual(try identifiers(), ["np:notice"])
   }
 
-  /// Messages that the app has received already may have led to pushes as well, or not.
+  /// Messages that the app has already received may or may not have led to pushes as well.
   private func passOver(_ night: Night) throws { try night.remainingPushes() }
 
   func testINC02HeaderStaysPlainAndEverythingElseIsSealed() throws {
@@ -108,7 +108,7 @@ final class SealedStoreIncidentTests: XCTestCase {
     try assertHeaderIsPlain(night)
     try assertNowhere(texts, night)
 
-    // Another key, set in the app, which is stopped for that.
+    // Another key, set in the app, which is stopped for the change.
     try night.wakeAlice()
     try night.expectAliceHas(Array(texts[..<2]))
     try night.alice.command("/_stop", "chatStopped")

@@ -5,7 +5,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// INC-03 and INC-23: app and extension on one store, and who may change its tables.
+/// INC-03 and INC-23: app and extension share one store, and which of them may change its tables.
 final class SharedStoreTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -13,7 +13,7 @@ final class SharedStoreTests: XCTestCase {
     return night
   }
 
-  /// Whatever either one writes, the other reads from the one file.
+  /// What either one writes, the other reads from the one file.
   func testINC03AppAndExtensionBothReadAndWriteTheOneStore() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -32,7 +32,7 @@ final class SharedStoreTests: XCTestCase {
       "/_settings @\(night.aliceContact) {\"enableNtfs\":\"none\",\"sendRcpts\":true,\"favorite\":false}", "cmdOk")
     try night.suspendAlice()
     try night.bobSends("two")
-    // A muted chat has no push of its own; an older one leads to its mailbox until that is released.
+    // A muted chat has no push of its own; an older push leads to its mailbox until that is released.
     let silent = try night.present(push)
     XCTAssertEqual(silent.bodies, [], silent.text)
     XCTAssertEqual(silent["badge"], 0)
@@ -74,7 +74,7 @@ final class SharedStoreTests: XCTestCase {
   }
 
   /// The store as the previous version left it. The extension ends immediately and leaves it alone; the app updates it,
-  /// and then the extension shows what came.
+  /// and then the extension shows what arrived.
   func testINC23AnExtensionLeavesAnOlderStoreToTheApp() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -116,7 +116,7 @@ final class SharedStoreTests: XCTestCase {
     XCTAssertEqual(answer?["migration"]?["type"], "errorMigration", answer?.text ?? "none")
     XCTAssertThrowsError(try ScriptedHost(store: night.alice.store), "nor does an app take it back")
     XCTAssertEqual(try tables(night), newer)
-    // With the version that knows it, everything works as before.
+    // With the version that knows it, everything works again.
     try execute("PRAGMA user_version = \(known); DROP TABLE of_the_future;", night)
     XCTAssertEqual(try night.present(push).bodies, ["hello"])
   }

@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// INC-08 and INC-10: keys that may be used once, and processes that are killed or frozen while they use them.
+/// INC-08 and INC-10: single-use keys, and processes that are killed or frozen while using them.
 final class SingleUseTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -35,8 +35,8 @@ final class SingleUseTests: XCTestCase {
     return chats.count { $0["chatInfo"]?["type"] == "contactConnection" }
   }
 
-  /// The app is killed between making its mailbox and recording the answer to an invitation. The next process uses the
-  /// invitation with the same keys, and only once, however often it is asked to.
+  /// The app is killed between creating its mailbox and recording the answer to an invitation. The next process uses
+  /// the invitation with the same keys, and only once, however often it is asked to.
   func testINC08AnInterruptedAnswerToAnInvitationIsSentOnce() throws {
     let night = try makeNight()
     let link = try link(from: night.bob)
@@ -67,8 +67,8 @@ final class SingleUseTests: XCTestCase {
     XCTAssertTrue(["sentConfirmation", "contactAlreadyExists"].contains(type), type)
   }
 
-  /// An extension takes an invitation's answer and is frozen before it commits; the app uses the invitation's keys. What
-  /// the extension does when it wakes is refused: the keys are used once, and there is one contact.
+  /// An extension takes an invitation's answer and is frozen before it commits; the app uses the invitation's keys. The
+  /// extension's work after it wakes is refused: the keys are used once, and there is one contact.
   func testINC08InvitationKeysAreUsedOnceAcrossAHandOver() throws {
     let night = try makeNight()
     let link = try link(from: night.alice)

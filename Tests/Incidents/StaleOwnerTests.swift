@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A process that is frozen in the middle of its work, and one that continues meanwhile.
+/// A process is frozen in the middle of its work, and another one continues.
 final class StaleOwnerTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -13,7 +13,7 @@ final class StaleOwnerTests: XCTestCase {
   }
 
   /// The extension has fetched the message and is frozen before it commits. The app takes the connection over and
-  /// commits the message; what the extension does when it wakes is refused by the store.
+  /// commits the message; the store refuses the extension's commit after it wakes.
   func testINC04TheStoreRefusesAStaleCommitAfterTheHandOver() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -60,7 +60,7 @@ final class StaleOwnerTests: XCTestCase {
   }
 
   /// The app is frozen inside a transaction, which a host prevents by suspending it first. Work that needs the lock is
-  /// impossible; a push reports this, and the holder, in time, and holds nothing when it has answered.
+  /// impossible; a push reports this, and the holder, in time, and holds nothing once it has answered.
   func testINC07AnAppFrozenInATransactionDelaysNoPush() throws {
     let flag = NSTemporaryDirectory() + "porter-flag-\(UInt32.random(in: 0 ... .max))"
     defer { unlink(flag) }
@@ -108,7 +108,7 @@ final class StaleOwnerTests: XCTestCase {
   }
 
   /// The other way round: an extension was frozen inside its transaction, which a platform does only after 30 s. The
-  /// app comes to the front, can be suspended, and has the message once when the extension has ended or continues.
+  /// app comes to the front, can be suspended, and has the message once after the extension has ended or continued.
   func testINC07AnExtensionFrozenInATransactionDelaysNoApp() throws {
     for isKilled in [true, false] {
       let night = try Night()
@@ -137,7 +137,7 @@ final class StaleOwnerTests: XCTestCase {
     }
   }
 
-  /// INC-06: an extension of the same name takes over from a frozen one, which is another instance.
+  /// INC-06: an extension of the same name takes over from a frozen one, which is a different instance.
   func testINC06TwoProcessesOfOneNameAreTwoOwners() throws {
     let night = try makeNight()
     try night.suspendAlice()

@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// INC-09: an app that is interrupted in the middle of registering or replacing its token, an extension that continues
-/// it, and an app that wakes with its old state.
+/// INC-09: an app is interrupted while registering or replacing its token, an extension continues, and the app wakes
+/// with its old state.
 final class TokenAttemptTests: XCTestCase {
   private let other = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
 
@@ -21,8 +21,8 @@ final class TokenAttemptTests: XCTestCase {
 
   /// Begins a command that the server does not answer, and interrupts it by suspending.
   private func begin(_ command: String, _ night: Night) throws {
-    // Earlier requests: one that is sent behind a command's answer, as the deletion of a token is, would be taken below for
-    // this command's.
+    // Earlier requests: one that is sent after a command's answer, such as the deletion of a token, would be taken
+    // below for this command's.
     try awaitState(night.alice) { !Self.awaitsAnswers($0) }
     try night.awaitRequestsSent()
     try awaitRequests(night) { $0 == 0 }
@@ -39,7 +39,7 @@ final class TokenAttemptTests: XCTestCase {
     night.thawServer()
   }
 
-  /// Waits until this is true of how many requests are at the relay that the server has not taken.
+  /// Waits until this holds for the number of requests at the relay that the server has not taken.
   private func awaitRequests(_ night: Night, _ holds: (Int64) -> Bool) throws {
     let server = try Database(path: night.directory.appendingPathComponent("server").path)
     let mailbox = try XCTUnwrap(server.rows("SELECT hex(recipient) FROM identity") { $0.text(0) }.first)
@@ -71,7 +71,7 @@ final class TokenAttemptTests: XCTestCase {
     XCTFail("this state was never reached: \(try host.state.text)")
   }
 
-  /// All that the store has about the token, and when that was written.
+  /// Everything the store has about the token, and when it was written.
   private func recordedToken(_ night: Night) throws -> [String] {
     let database = try Database(path: night.alice.store + "_chat.db")
     defer { try? database.close() }
@@ -97,7 +97,7 @@ final class TokenAttemptTests: XCTestCase {
     XCTAssertEqual(last["result"]?["token"]?["token"]?.stringValue, token, last.text, file: file, line: line)
   }
 
-  /// The server knows the token, whatever the app believes.
+  /// The server knows the token, whatever the app's state says.
   private func expectPush(_ night: Night, to token: String, file: StaticString = #filePath, line: UInt = #line) throws {
     XCTAssertEqual(
       try night.alice.command("/_ntf check apns_test \(token)", "ntfTokenStatus")["status"], "ACTIVE", file: file,
@@ -120,7 +120,7 @@ final class TokenAttemptTests: XCTestCase {
     let state = try night.alice.state
     XCTAssertFalse(Self.awaitsAnswers(state), "answers about a deleted token are not awaited: \(state.text)")
     try begin("/_ntf register apns_test \(other) INSTANT", night)
-    // The app has never seen the server's answer, nor therefore the key that opens this push.
+    // The app has never seen the server's answer, and therefore lacks the key that opens this push.
     let verification = try night.nextPush(to: other)
     let content = try night.present(verification)
     XCTAssertEqual(content["outcome"], "verified", content.text)
@@ -136,7 +136,7 @@ final class TokenAttemptTests: XCTestCase {
   func testINC09TheExtensionFinishesAnInterruptedReplacement() throws {
     let night = try makeNight()
     try begin("/_ntf register apns_test \(other) INSTANT", night)
-    // The server sends another code when it is asked again: the first push is spent, the second verifies.
+    // Asked again, the server sends another code: the first push is spent, the second verifies.
     let first = try night.present(try night.nextPush(to: other))
     XCTAssertEqual(first["outcome"], "offline", first.text)
     let second = try night.present(try night.nextPush(to: other))
@@ -148,7 +148,7 @@ final class TokenAttemptTests: XCTestCase {
     try expectPush(night, to: other)
   }
 
-  /// No other process comes next: the app continues what it began, and not from its earlier state.
+  /// No other process runs next: the app continues what it began, and not from its earlier state.
   func testINC09TheThawedAppFinishesAnInterruptedReplacement() throws {
     let night = try makeNight()
     try begin("/_ntf register apns_test \(other) INSTANT", night)
@@ -164,8 +164,8 @@ final class TokenAttemptTests: XCTestCase {
     try expectPush(night, to: other)
   }
 
-  /// The row itself: the app is frozen, without a word and with the server's answer in its hands; the extension finishes;
-  /// the app wakes with what it had.
+  /// The incident itself: the app is frozen without notice, holding the server's answer; the extension finishes; the
+  /// app wakes with its old state.
   func testINC09AnAppFrozenInARefreshAdoptsWhatTheExtensionDid() throws {
     let flag = FileManager.default.temporaryDirectory.appendingPathComponent(
       "porter-flag-\(UInt32.random(in: 0 ... .max))")

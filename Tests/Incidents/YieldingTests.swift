@@ -38,7 +38,7 @@ final class YieldingTests: XCTestCase {
   }
 
   /// The extension has committed one message of two and is frozen; the app wakes. Thawed, the extension shows what it
-  /// has, and leaves the other to the app, which received it long before. The relay's file is in use meanwhile, so that the
+  /// has and leaves the other to the app, which received it long before. The relay's file stays in use, so that the
   /// extension cannot find its mailbox empty before it hears the app.
   func testINC19INC22AYieldingExtensionShowsWhatItHasAndReportsPartial() throws {
     let night = try makeNight()
@@ -63,8 +63,8 @@ final class YieldingTests: XCTestCase {
     XCTAssertFalse(answer["holders"]?.arrayValue?.isEmpty ?? true, answer.text)
   }
 
-  /// INC-19: having fetched, having fetched nothing because another process does, and having fetched everything are
-  /// three answers.
+  /// INC-19: having fetched, having fetched nothing because another process is fetching, and having fetched everything
+  /// are three answers.
   func testINC19DoingNothingIsNotReportedAsSuccess() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -80,7 +80,7 @@ final class YieldingTests: XCTestCase {
     XCTAssertEqual(skipped["holders"]?.arrayValue?.count, 1, skipped.text)
   }
 
-  /// The extension is frozen inside its transaction: the one moment in which it holds the store's lock. The app waits
+  /// The extension is frozen inside its transaction: the only moment at which it holds the store's lock. The app waits
   /// for its bounded time, and then names the holder; thawed, everything is there once.
   func testINC18ContentionNamesTheHolder() throws {
     let night = try makeNight()

@@ -72,8 +72,8 @@ final class AcquaintanceTests: XCTestCase {
       }
     }
 
-    /// The second message in bob's mailbox comes first, and before the key that opens it. He sleeps afterwards, and has both
-    /// the key and the first message still to come.
+    /// The second message in bob's mailbox comes first, before the key that opens it. He sleeps afterwards; both the
+    /// key and the first message are still to come.
     func quarantineSecond() throws {
       let numbers = try awaitMessages(2, in: .bobs)
       let relay = try Database(path: folder.file("relay.db"))
@@ -181,8 +181,8 @@ final class AcquaintanceTests: XCTestCase {
     XCTAssertEqual(meeting.texts(meeting.bob), ["early"])
   }
 
-  /// Alice's message came before the key that opens it. Her greeting changes the connection: the message is tried again, opens, and is
-  /// reported and shown, once, by an app and by an extension.
+  /// Alice's message arrives before the key that opens it. Her greeting changes the connection: the message is retried,
+  /// opens, and is reported and shown, once, by an app and by an extension.
   func testINC47AMessageIsUpgradedWhenItsConnectionHasChanged() throws {
     for isApp in [true, false] {
       let meeting = try Meeting()
@@ -202,7 +202,7 @@ final class AcquaintanceTests: XCTestCase {
         XCTAssertEqual(answer["badge"].number, 1)
         XCTAssertEqual(service.push(wake).bodies, [])
         meeting.wake(meeting.bob)
-        // What an extension received, the app reports when it is there.
+        // The app reports messages received by an extension once it is running.
         meeting.bob.event("newChatItems", within: 20)
       }
       XCTAssertEqual(meeting.texts(meeting.bob), ["early"])
@@ -213,8 +213,8 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
-  /// INC-14: a call that opens late rings by the relay's count, whatever the wall clocks say, and not after the device was started
-  /// again.
+  /// INC-14: a call that opens late rings by the relay's count, whatever the wall clocks say, and not after a restart
+  /// of the device.
   func testINC14ACallThatOpensLateRingsByTheRelaysCount() throws {
     for (change, rings) in [
       ("message_at = message_at - 600000", true),
@@ -235,7 +235,8 @@ final class AcquaintanceTests: XCTestCase {
     }
   }
 
-  /// A call that opens late is one all the same: the push shows it in time, though what brought it is not acknowledged.
+  /// A call that opens late is still a call: the push shows it in time, although the message that brought it is not
+  /// acknowledged.
   func testALateCallHurriesItsPush() throws {
     let meeting = try Meeting()
     try meeting.greet()
@@ -254,7 +255,7 @@ final class AcquaintanceTests: XCTestCase {
     transport.hang(onlyAcknowledgement: nil)
   }
 
-  /// A message that opens at no attempt is tried a bounded number of times, and as few bodies are kept.
+  /// A message that never opens is tried a bounded number of times.
   func testWhatNeverOpensIsTriedABoundedNumberOfTimes() throws {
     let meeting = try Meeting()
     try meeting.greet()
@@ -273,7 +274,7 @@ final class AcquaintanceTests: XCTestCase {
       1 + 2 + 3 + 3 + 4, "SELECT sum(attempts) FROM ledger WHERE state = 'quarantined'", of: meeting.bob)
   }
 
-  /// Bob's answer is overtaken by his first message: the message is delivered, and the contact is connected afterwards.
+  /// Bob's first message overtakes his answer: the message is delivered, and the contact is connected afterwards.
   func testAMessageThatOvertakesTheAnswerIsDelivered() throws {
     let meeting = try Meeting()
     try meeting.greet()
@@ -293,13 +294,13 @@ final class AcquaintanceTests: XCTestCase {
   func testAMessageThatComesAfterTheEndIsQuarantined() throws {
     let pair = try Pair()
     let relay = try Database(path: pair.folder.file("relay.db"))
-    // What was committed and not acknowledged yet would come once more.
+    // Messages committed but not yet acknowledged would be delivered again.
     let unacknowledged = "SELECT count(*) FROM message WHERE body IS NOT NULL"
     for _ in 0..<2_000 where try relay.integer(unacknowledged) != 0 { usleep(10_000) }
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.send("late", from: pair.bob)
     pair.bob.send("/_delete @1 full").assert("contactDeleted")
-    // In alice's mailbox, which was made first.
+    // In alice's mailbox, which was created first.
     let waiting = """
       SELECT number FROM message WHERE body IS NOT NULL AND mailbox = (SELECT min(number) FROM mailbox) ORDER BY number
       """

@@ -2,7 +2,7 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// What an activation resumes by itself: with `restore=off` what needs no relay, and otherwise everything once.
+/// What an activation resumes by itself: with `restore=off` only work that needs no relay, otherwise everything, once.
 final class ActivationTests: XCTestCase {
   private func makeMeeting() throws -> Meeting {
     let meeting = try Meeting()
@@ -28,7 +28,7 @@ final class ActivationTests: XCTestCase {
     XCTAssertEqual(meeting.subscriptions, before + 1)
   }
 
-  /// A tap that is reported now would be carried out as well.
+  /// A tap reported now would also be carried out.
   func testActivatingWithoutRestoringCarriesOutResponses() throws {
     let meeting = try makeMeeting()
     let service = try XCTUnwrap(Host.open(meeting.alice.prefix, isExtension: true).host)
@@ -54,7 +54,7 @@ final class ActivationTests: XCTestCase {
     XCTAssertEqual(meeting.texts(meeting.alice), ["hello"])
   }
 
-  /// Woken in the background, and then brought to the front: once for each.
+  /// Woken in the background, then brought to the front: everything is taken up once for each.
   func testAWakeUpInTheBackgroundTakesUpEverythingOnce() throws {
     let meeting = try makeMeeting()
     meeting.bobSends("hello")

@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Alice has an address; bob would like to be her contact.
+/// Alice has an address; bob wants to become her contact.
 final class AddressMeeting {
   let folder: TemporaryFolder
   let alice: Host
@@ -23,7 +23,7 @@ final class AddressMeeting {
     if let settings { alice.send("/_address_settings 1 \(settings)").assert("userContactLinkUpdated") }
   }
 
-  /// Bob asks; the request as alice's host gets it.
+  /// Sends bob's request and returns it as alice's host receives it.
   func ask(file: StaticString = #filePath, line: UInt = #line) -> JSON {
     bob.send("/_connect 1 \(link)").assert("sentInvitation", file, line)
     let event = alice.event("receivedContactRequest", file: file, line: line)
@@ -32,7 +32,7 @@ final class AddressMeeting {
 
   func plan() -> JSON { bob.send("/_connect plan 1 \(link)")["result"]["connectionPlan"]["contactAddressPlan"] }
 
-  /// One number of a host's store, or of the relay, once it is this.
+  /// Waits until this query on a host's store, or on the relay, yields `count`.
   func awaitCount(_ count: Int64, _ sql: String, in path: String) throws {
     let database = try Database(path: path)
     defer { try? database.close() }
@@ -47,12 +47,12 @@ final class AddressMeeting {
     try awaitCount(count, sql, in: host.prefix + "_chat.db")
   }
 
-  /// Everything that was sent has been taken in.
+  /// Waits until everything sent has been received.
   func awaitEmptyRelay() throws {
     try awaitCount(0, "SELECT count(*) FROM message WHERE body IS NOT NULL", in: folder.file("relay.db"))
   }
 
-  /// The same of one mailbox, by the name that its senders have for it.
+  /// Waits until one mailbox, given by its senders' name for it, is empty.
   func awaitEmptyRelay(mailbox: [UInt8]) throws {
     let name = mailbox.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     try awaitCount(

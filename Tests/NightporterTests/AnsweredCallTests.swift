@@ -3,8 +3,8 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Which calls the app's host is asked to ring for: those that still ring, each once, and none that the user has answered from its
-/// notification, that is over, or whose profile is out of sight.
+/// The calls for which the app's host is asked to ring: those still ringing, each once; none that the user has answered
+/// from its notification, that is over, or whose profile is hidden.
 final class AnsweredCallTests: XCTestCase {
   private let audio = CallStation.audio
 
@@ -20,7 +20,7 @@ final class AnsweredCallTests: XCTestCase {
     return try database.integer(sql)
   }
 
-  /// The types of all events about calls and responses, in their order, up to a message that the caller writes now.
+  /// The types of all events about calls and responses, in order, up to a message that the caller writes now.
   private func events(
     _ host: Host, until caller: Host, file: StaticString = #filePath, line: UInt = #line
   ) throws -> [String] {
@@ -57,7 +57,7 @@ final class AnsweredCallTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM call_events", station.alice), 0)
   }
 
-  /// The user has rejected it in time, and does not come back to the app before it is over.
+  /// The user rejected it in time, and does not return to the app before it is over.
   func testACallThatWasRejectedFromItsNotificationIsNotMissed() throws {
     for isSeenByAnExtension in [false, true] {
       let (station, service, notification) = try shownCall()
@@ -78,7 +78,7 @@ final class AnsweredCallTests: XCTestCase {
     }
   }
 
-  /// Its notification stayed on screen, as no process was at work: who rejects it then has missed it.
+  /// Its notification stayed on screen because no process was running: a call rejected then counts as missed.
   func testACallThatIsRejectedAfterItsTimeIsMissed() throws {
     let (station, service, notification) = try shownCall()
     XCTAssertEqual(service.respond(to: notification, "NTF_ACT_REJECT_CALL")["result"]["outcome"].text, "waiting")
@@ -89,7 +89,7 @@ final class AnsweredCallTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM calls WHERE state = 'missed'", station.alice), 1)
   }
 
-  /// The host makes the offer when it hears of the acceptance, and has no reason to ring.
+  /// The host makes the offer when it learns of the acceptance, and has no reason to ring.
   func testACallThatWasAcceptedFromItsNotificationIsListedAndDoesNotRingInTheApp() throws {
     let (station, service, notification) = try shownCall()
     XCTAssertEqual(
@@ -101,7 +101,8 @@ final class AnsweredCallTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM call_events", station.alice), 0)
   }
 
-  /// Another process writes to the store when the app comes back: until the response can be carried out, nothing rings either.
+  /// Another process writes to the store when the app returns: until the response can be carried out, nothing rings
+  /// either.
   func testACallThatWasAnsweredFromItsNotificationDoesNotRingWhileTheStoreIsBusy() throws {
     for action in ["NTF_ACT_REJECT_CALL", "NTF_ACT_ACCEPT_CALL"] {
       let (station, service, notification) = try shownCall()
@@ -110,7 +111,7 @@ final class AnsweredCallTests: XCTestCase {
       defer { try? writer.close() }
       try writer.execute("BEGIN IMMEDIATE")
       let activation = station.alice.inBackground { $0.send("/_app activate")["result"]["type"].text }
-      // What the extension has committed, and nothing of the call.
+      // The extension's commit, and nothing of the call.
       station.alice.event("newChatItems")
       XCTAssertNil(station.alice.event(within: 1.5), action)
       let listed = station.alice.send("/_call get")["result"]["callInvitations"]
@@ -122,7 +123,7 @@ final class AnsweredCallTests: XCTestCase {
     }
   }
 
-  /// Bob's call has run out of time by then, which is reported: that brings up no event about carol's.
+  /// Bob's call has timed out by then, which is reported; that triggers no event about carol's.
   func testTheEndOfOneCallDoesNotReportAnotherThatWasRejected() throws {
     let (station, friends) = try CallStation.make()
     var shown: [JSON] = []
@@ -142,7 +143,7 @@ final class AnsweredCallTests: XCTestCase {
 
   // MARK: What is left of a call that is over
 
-  /// What an earlier version has left in the store is no event about the next call.
+  /// An event that an earlier version left in the store is not taken for one about the next call.
   func testAnEventThatSaysNothingAnyMoreIsForgotten() throws {
     let station = try Station()
     station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
@@ -168,7 +169,8 @@ final class AnsweredCallTests: XCTestCase {
     third.free()
   }
 
-  /// The host has not taken what bob's side says of its session when alice hangs up: that belongs to no call any more.
+  /// The host has not yet taken bob's report on his session when alice hangs up: the report no longer belongs to a
+  /// call.
   func testWhatIsSaidOfACallThatTheUserHasEndedIsForgotten() throws {
     for command in ["end", "status @1 disconnected", "status @1 failed"] {
       let pair = try Pair()
@@ -189,7 +191,7 @@ final class AnsweredCallTests: XCTestCase {
     }
   }
 
-  /// The end of a call that the host may show is reported, whatever becomes of the next.
+  /// The end of a call that the host may be showing is reported, whatever happens to the next.
   func testTheEndOfACallIsReportedThoughTheNextWasRejected() throws {
     let station = try Station()
     station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
@@ -209,7 +211,8 @@ final class AnsweredCallTests: XCTestCase {
 
   // MARK: Hidden profiles
 
-  /// The event and the list agree: the host rings for no profile that is out of sight, and for its call when the user has opened it.
+  /// The event and the list agree: the host rings for no hidden profile, and rings for its call once the user has
+  /// opened the profile.
   func testACallOfAHiddenProfileRingsWhenTheProfileIsOpened() throws {
     for command in [#"/_user 1 "open sesame""#, #"/_unhide user 1 "open sesame""#] {
       let pair = try Pair()
@@ -228,7 +231,7 @@ final class AnsweredCallTests: XCTestCase {
 
   // MARK: On screen
 
-  /// Whether to ring is for the host to decide, which sees what the user has muted: a bot has no use for notifications.
+  /// Whether to ring is up to the host, which sees what the user has muted: a bot has no use for notifications.
   func testTheInvitationOfAMutedCallSaysThatItIsMuted() throws {
     for (command, enabled, shows) in [
       (#"/_settings @1 {"enableNtfs":"none","favorite":false}"#, "none", true), ("/_mute user 1", "all", false),
@@ -242,7 +245,7 @@ final class AnsweredCallTests: XCTestCase {
     }
   }
 
-  /// Nothing of it is on screen, so that nothing is removed when it is over.
+  /// Nothing of it is on screen, so nothing is removed when it is over.
   func testTheCallOfAMutedContactIsNotWithdrawnFromTheScreen() throws {
     let pair = try Pair()
     pair.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
@@ -259,7 +262,7 @@ final class AnsweredCallTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM ledger WHERE removal_due = 1", pair.alice), 0)
   }
 
-  /// The same for what the user's muted profile is asked.
+  /// Likewise for a request to the user's muted profile.
   func testARequestToAMutedProfileIsNotWithdrawnFromTheScreen() throws {
     let pair = try Pair()
     let link = pair.alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text

@@ -5,13 +5,13 @@ import XCTest
 
 @testable import PorterStore
 
-/// A push that an app answers which is not on screen: what it could not receive has a placeholder or a notice, as in an
-/// extension. On screen it has neither.
+/// A push answered by an app that is not on screen: messages it could not receive have a placeholder or a notice, as in
+/// an extension. On screen they have neither.
 final class AppPlaceholderTests: XCTestCase {
   private let wake = #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#
   private static let connectionEvent = "NTF_CAT_CONNECTION_EVENT"
 
-  /// An app that the system has launched for a push, with a transport that can fail.
+  /// An app launched by the system for a push, with a transport that can fail.
   private struct Launched {
     let station: Station
     let push: String
@@ -19,7 +19,7 @@ final class AppPlaceholderTests: XCTestCase {
     let transport: HostTransport
   }
 
-  /// `settings` are made in the app, once the push is on its way.
+  /// `settings` are made in the app while the push is on its way.
   private func launch(_ settings: [String] = [], for text: String = "hello") throws -> Launched {
     let station = try Station()
     station.suspend()
@@ -45,7 +45,7 @@ final class AppPlaceholderTests: XCTestCase {
 
   // MARK: Placeholders
 
-  /// INC-47: whichever process receives the message shows it under the identifier of its placeholder.
+  /// INC-47: whichever process receives the message shows it under its placeholder's identifier.
   func testAMessageReplacesItsPlaceholder() throws {
     let launched = try launch()
     let (app, transport) = (launched.app, launched.transport)
@@ -91,7 +91,7 @@ final class AppPlaceholderTests: XCTestCase {
     XCTAssertEqual(late.identifiers, early.identifiers)
   }
 
-  /// INC-37: what is muted stays silent, and a hidden preview stays hidden.
+  /// INC-37: muted chats stay silent, and hidden previews stay hidden.
   func testINC37WhatIsMutedOrHiddenStaysSoInAnAppsPlaceholders() throws {
     let muted = try launch([#"/_settings @1 {"enableNtfs":"none","favorite":false}"#])
     muted.transport.fail(.get)
@@ -104,7 +104,7 @@ final class AppPlaceholderTests: XCTestCase {
     XCTAssertFalse(shown.description.contains("bob"), shown.description)
   }
 
-  /// Nothing will come that could replace a placeholder.
+  /// Nothing will arrive that could replace a placeholder.
   func testAnEmptyMailboxHasNoPlaceholder() throws {
     let launched = try launch()
     let relay = try Database(path: launched.station.pair.folder.file("relay.db"))
@@ -129,7 +129,7 @@ final class AppPlaceholderTests: XCTestCase {
     launched.transport.hang(false)
   }
 
-  /// INC-44. The connection that the push names is damaged, so that it is not known what it is about.
+  /// INC-44. The connection named by the push is damaged, so the subject of the push is unknown.
   func testAPushForADamagedConnectionHasANoticeUnlessOnScreen() throws {
     for isOnScreen in [false, true] {
       let launched = try launch()
@@ -145,7 +145,7 @@ final class AppPlaceholderTests: XCTestCase {
     }
   }
 
-  /// The store is closed under the push because the app is suspended: nothing is wrong with it.
+  /// The store is closed during the push because the app is suspended: the store is not at fault.
   func testAnAppThatIsSuspendedInTheMiddleOfAPushHasNoDatabaseError() throws {
     for isOnScreen in [false, true] {
       let launched = try launch()
@@ -165,7 +165,7 @@ final class AppPlaceholderTests: XCTestCase {
 
   // MARK: Notices
 
-  /// One push too many is answered without the engine, by what is known of the screen then.
+  /// One push too many is answered without the engine, from what is known of the screen at that moment.
   func testAPushThatIsAnsweredWithoutTheEngineHasANoticeUnlessOnScreen() throws {
     for isOnScreen in [false, true] {
       let launched = try launch()
@@ -184,7 +184,7 @@ final class AppPlaceholderTests: XCTestCase {
     }
   }
 
-  /// A message push says so each time; a round, which knows of no message, once.
+  /// A message push reports it each time; a round, which knows of no message, reports it once.
   func testAStoreThatDoesNotOpenHasANoticeOfARoundOnce() throws {
     let station = try Station()
     station.suspend()
@@ -224,7 +224,7 @@ final class AppPlaceholderTests: XCTestCase {
     XCTAssertEqual(again.titles, ["Encrypted message: database migration error"])
   }
 
-  /// The user knows that the chat is stopped: a round does not say it again and again.
+  /// The user knows that the chat is stopped: a round does not repeat it.
   func testAStoppedChatHasANoticeForAMessageOnly() throws {
     let station = try Station()
     station.suspend()
@@ -264,7 +264,7 @@ final class AppPlaceholderTests: XCTestCase {
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)
   }
 
-  /// Merely out of reach or out of time, a round alarms no user.
+  /// A round that is merely offline or out of time does not alarm the user.
   func testARoundThatIsOfflineOrExpiresShowsNothing() throws {
     let launched = try launch()
     launched.transport.fail(.get)

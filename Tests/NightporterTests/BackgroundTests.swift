@@ -4,9 +4,10 @@ import PorterPlatform
 import PropertyTesting
 import XCTest
 
-/// An app that has left the screen: its network comes to rest and stays so, its store is read and written, until it is suspended.
+/// An app that has left the screen: its network comes to rest and stays at rest, and its store is read and written
+/// until the app is suspended.
 final class BackgroundTests: XCTestCase {
-  /// S58: a host sets it when it leaves the screen.
+  /// S58: a host sets the badge when it leaves the screen.
   func testTheBadgeIsThereInTheBackground() throws {
     let pair = try Pair()
     for text in ["one", "two"] {
@@ -38,7 +39,7 @@ final class BackgroundTests: XCTestCase {
     alice.send("/_resubscribe all").assert("cmdOk")
     meeting.bob.send("/_send @1 text unseen").assert("newChatItems")
     np_relay_ready(alice.handle)
-    // Behind the turn in which the news were heard.
+    // Queued behind the turn that handled the news.
     alice.send("/_check running").assert("chatRunning")
     XCTAssertEqual(meeting.transport.countOfAll, requests, "no request was made")
     XCTAssertEqual(meeting.texts(alice), ["waits"])
@@ -53,7 +54,8 @@ final class BackgroundTests: XCTestCase {
     }
   }
 
-  /// A request was under way when the user left. No process would show its message for now: the message is left to its push.
+  /// A request was in progress when the user left. No process would show its message for now, so it is left to its
+  /// push.
   func testWhatComesWhileTheAppLeavesIsShownByItsPush() throws {
     let meeting = try Meeting()
     let alice = meeting.alice
@@ -78,7 +80,7 @@ final class BackgroundTests: XCTestCase {
     XCTAssertEqual(meeting.texts(alice), ["hello"])
   }
 
-  /// What only the network can answer is answered by its own code, and is not begun.
+  /// Commands that only the network can answer have their own error code, and are not begun.
   func testCommandsOfTheNetworkAreAnsweredWithTheirOwnCode() throws {
     let station = try Station()
     let alice = station.alice
@@ -98,8 +100,8 @@ final class BackgroundTests: XCTestCase {
     alice.send("/_connect 1").assert("invitation")
   }
 
-  /// A caller that waits for the notification server hears that no answer comes, once the network is at rest; and not before the
-  /// work that has begun has ended.
+  /// A caller waiting for the notification server learns that no answer will come once the network is at rest, and not
+  /// before the work in progress has ended.
   func testACallerThatWaitsForAServerIsAnsweredWhenTheNetworkIsAtRest() throws {
     let alice = try Watched({ $0.answers("TNEW", .silence) })
     try alice.waitUntilIdle()
@@ -114,7 +116,7 @@ final class BackgroundTests: XCTestCase {
     XCTAssertEqual(alice.state["machines"]["operations"].text, "networkStopped")
   }
 
-  /// What has begun ends, in the order of the machine; nothing else begins; transactions are not held up by it.
+  /// Work in progress ends, in the machine's order. No other work begins, and transactions are not held up.
   func testTheNetworkComesToRestInItsOrder() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -148,7 +150,7 @@ final class BackgroundTests: XCTestCase {
     try meeting.expectBobHas(["one", "two"])
   }
 
-  /// What is left of the time until the store is closed is the store's: it is read and written, and what needs the network is refused.
+  /// Until the store is closed, it is read and written, and commands that need the network are refused.
   func testTheStoreIsReadAndWrittenUntilTheSuspensionHasTheStore() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -171,7 +173,7 @@ final class BackgroundTests: XCTestCase {
     try meeting.expectBobHas(["one", "two"])
   }
 
-  /// A suspension continues the drain that the background began, ends with the store, and is reported.
+  /// A suspension continues the drain begun by the background, ends with the store, and is reported.
   func testASuspensionFollowsFromWhereverTheNetworkIs() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -199,7 +201,7 @@ final class BackgroundTests: XCTestCase {
     expectReleased(meeting)
     meeting.alice.expectNone("chatSuspended")
 
-    // Nothing runs; then there is nothing to be kept open, and a host that waits for the event gets it (INC-39).
+    // Nothing runs, so nothing needs to be kept open, and a host that waits for the event gets it (INC-39).
     meeting.alice.send("/_app phase background").assert("cmdOk")
     meeting.alice.event("chatSuspended")
     expectReleased(meeting)
@@ -229,8 +231,8 @@ final class BackgroundTests: XCTestCase {
 
   // MARK: Other processes
 
-  /// The extension acts, as beside a suspended app; the app, whose store is open, hears of it. What it hears does not count as
-  /// shown a second time.
+  /// The extension acts, as alongside a suspended app. The app, whose store is open, is notified; these events do not
+  /// count as shown a second time.
   func testTheExtensionActsWhileTheAppIsInTheBackground() throws {
     let station = try Station()
     let alice = station.alice
@@ -266,7 +268,7 @@ final class BackgroundTests: XCTestCase {
 
   // MARK: Time
 
-  /// Ten seconds after the command the app begins to suspend, and what then hangs is given up after five more.
+  /// Ten seconds after the command the app begins to suspend; work that then hangs is abandoned after five more.
   func testTheTimeInTheBackgroundEndsByItself() throws {
     let alice = try Watched({ _ in }, throughHost: true)
     try alice.waitUntilIdle()
@@ -275,7 +277,7 @@ final class BackgroundTests: XCTestCase {
     alice.clock.move(.seconds(9))
     alice.send("/_check running").assert("chatRunning")
     XCTAssertEqual(phase(), "background")
-    // Said again, it is no later.
+    // Repeating the command does not postpone this.
     alice.send("/_app phase background").assert("cmdOk")
     alice.clock.move(.seconds(1))
     try alice.wait("suspended") { phase() == "suspended" }
@@ -285,7 +287,7 @@ final class BackgroundTests: XCTestCase {
     alice.send("/_app activate").assert("cmdOk")
     try alice.waitUntilIdle()
     let operations = { alice.state["machines"]["operations"].text }
-    // Nothing else hangs, such as a look into the mailboxes.
+    // Nothing else hangs, such as a check of the mailboxes.
     let created = alice.transport?.count(.create) ?? 0
     alice.transport?.hang(.create)
     let answered = Promise<String>()
@@ -305,7 +307,7 @@ final class BackgroundTests: XCTestCase {
     alice.transport?.hang(nil)
   }
 
-  /// An app that comes back in time is not suspended later (INC-21).
+  /// An app that returns in time is not suspended later (INC-21).
   func testTheTimeOfAnEarlierBackgroundEndsNothing() throws {
     let alice = try Watched({ _ in })
     try alice.waitUntilIdle()
@@ -321,8 +323,8 @@ final class BackgroundTests: XCTestCase {
 
   // MARK: Any order
 
-  /// Whatever a host says and whenever: in the background the store answers and no network work is under way once it is at rest;
-  /// suspended nothing is held; in the end each message is on the other side once.
+  /// Whatever a host requests, and whenever: in the background the store answers, and no network work is in progress
+  /// once it is at rest; a suspended app holds nothing; in the end each message has reached the other side once.
   func testAnyOrderOfPhasesLosesAndDoublesNothing() throws {
     let pair = try Pair()
     let steps = Generator<[UInt64]> { choices in
@@ -379,13 +381,13 @@ final class BackgroundTests: XCTestCase {
 }
 
 extension Meeting {
-  /// Of the phase, the chat and the operations.
+  /// States of the phase, the chat and the operations.
   fileprivate func states(of host: Host) -> [String] {
     let machines = host.state["machines"]
     return ["app_phase", "chat_lifecycle", "operations"].map { machines[$0].text }
   }
 
-  /// Files of alice's store that are open in this process, as the kernel lists them.
+  /// Files of alice's store that this process has open, as the kernel lists them.
   fileprivate var filesOfAlice: [String] {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return descriptors.compactMap {

@@ -34,7 +34,7 @@ final class BacklogTests: XCTestCase {
       if event["result"]["type"].text == "newChatItems" { texts += 1 }
     }
     XCTAssertLessThan(bytes, 150_000)
-    // The newest are shown, and the number of the others is given.
+    // The newest are shown, with the number of the others.
     XCTAssertGreaterThan(texts, 3)
     XCTAssertGreaterThan(lost, 0)
     XCTAssertTrue(np_event_fd(notifier.handle) >= 0)

@@ -8,7 +8,7 @@ import XCTest
 @testable import Nightporter
 @testable import PorterEngine
 
-/// A host's mistakes: each is answered, nothing crashes, nothing is lost.
+/// A host's mistakes: each is answered, nothing crashes, and nothing is lost.
 final class BadInputTests: XCTestCase {
   func testNullHandleIsAnsweredByEveryFunction() {
     for answer in [
@@ -279,7 +279,7 @@ final class BadInputTests: XCTestCase {
     second.send("/_app suspend 0").assert("cmdOk")
   }
 
-  /// INC-18: the one that has it is named. It may be frozen, so that a message has a notice.
+  /// INC-18: the app that has it is named. It may be frozen, so a message has a notice.
   func testINC16ARoundOrPushOfASecondAppIsLeftToTheFirst() throws {
     let station = try Station()
     station.suspend()

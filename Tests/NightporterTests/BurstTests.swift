@@ -45,7 +45,8 @@ final class BurstTests: XCTestCase {
     send(["one"], from: station.bob)
     XCTAssertEqual(try station.present(wake).bodies, ["one"])
 
-    // Some are read: the summary is shown anew, silently. All: it is withdrawn, like the single ones.
+    // When some are read, the summary is updated silently; when all are, it is withdrawn, like the single
+    // notifications.
     var items: [JSON] = []
     open(station) {
       items = station.alice.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"].elements
@@ -67,7 +68,7 @@ final class BurstTests: XCTestCase {
     XCTAssertEqual(items.count, 25, "nothing is lost")
   }
 
-  /// INC-44. A tap leads to the chat by its number then.
+  /// INC-44. A tap then leads to the chat by its number.
   func testASummaryIsShownAnewThoughItsConnectionIsDamaged() throws {
     let station = try Station()
     let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
@@ -99,7 +100,8 @@ final class BurstTests: XCTestCase {
     }
   }
 
-  /// A summary keeps its identifier: a doubled response is a repeat, and a tap on the summary of more or fewer messages is not.
+  /// A summary keeps its identifier: a doubled response is a repeat, but a tap on the summary of more or fewer messages
+  /// is not.
   func testATapOnASummaryCountsOnceUntilItIsShownAnew() throws {
     let station = try Station()
     let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
@@ -116,7 +118,7 @@ final class BurstTests: XCTestCase {
     try tapTwice(try station.present(wake), "9 new messages", station)
   }
 
-  /// The same while the taps wait for the app: each is carried out once when it is active.
+  /// Likewise while the taps wait for the app: each is carried out once when it is active.
   func testATapThatWaitsIsNoTapOnTheSummaryThatIsShownAnew() throws {
     let station = try Station()
     let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
@@ -154,7 +156,8 @@ final class BurstTests: XCTestCase {
     }
   }
 
-  /// The placeholder of a message that comes in a burst goes, since the summary stands for the message; its chat was heard.
+  /// The placeholder of a message in a burst is withdrawn, since the summary stands for the message; its chat has
+  /// already sounded.
   func testAPlaceholderGivesWayToTheSummary() throws {
     let station = try Station()
     station.suspend()
@@ -204,7 +207,7 @@ final class BurstTests: XCTestCase {
       XCTAssertEqual(answer["badge"].number, 20)
       XCTAssertFalse(answer["notifications"][0]["threadIdentifier"].exists)
     }
-    // The contact is deleted with its messages: what is left of the summary is shown.
+    // The contact is deleted with its messages: the rest of the summary is shown.
     open(station) { station.alice.send("/_delete @4 full notify=off").assert("contactDeleted") }
     let less = try station.present(wake)
     XCTAssertEqual(

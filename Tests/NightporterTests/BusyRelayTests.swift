@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Another process has the lock of the embedded relay's file: a frozen one may keep it indefinitely.
+/// Another process holds the lock on the embedded relay's file: a frozen one may keep it indefinitely.
 final class BusyRelayTests: XCTestCase {
   /// Takes the relay's write lock, until `release`.
   private func hold(_ pair: Pair) throws -> Database {
@@ -50,7 +50,7 @@ final class BusyRelayTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.bob), ["waits"])
   }
 
-  /// An extension asks the file in the engine's own turn, but waits for it beside the engine.
+  /// An extension queries the file in the engine's own turn, but waits for it outside the engine.
   func testINC07APushThatWaitsForTheRelaysFileDoesNotStopTheEngine() throws {
     let station = try Station()
     station.suspend()
@@ -69,7 +69,7 @@ final class BusyRelayTests: XCTestCase {
     station.wake(expecting: ["waits"])
   }
 
-  /// INC-01: an exchange that waits for the lock is cut off, and nothing of the relay stays open.
+  /// INC-01: an exchange waiting for the lock is cut off, and none of the relay's files stays open.
   func testINC01SuspendingCutsOffAnExchangeWaitingForTheRelaysFile() throws {
     let pair = try Pair()
     pair.bob.free()
@@ -85,7 +85,7 @@ final class BusyRelayTests: XCTestCase {
     try release(holder)
   }
 
-  /// A relay's file that cannot be opened says nothing about the message: it stays in the outbox.
+  /// A relay file that cannot be opened says nothing about the message, which stays in the outbox.
   func testAMessageOutlivesARelayFileThatCannotBeOpened() throws {
     let pair = try Pair()
     let relay = pair.folder.file("relay.db")

@@ -10,7 +10,7 @@ import XCTest
 
 /// A call's push does not wait for what another push waits for (INC-43).
 final class CallBehindPushesTests: XCTestCase {
-  /// The call is shown while the first push still waits, which has its own answer afterwards.
+  /// The call is shown while the first push still waits; that push gets its own answer afterwards.
   private func assertCallOvertakes(
     _ waiting: CallStation, _ first: Promise<String>, release: () throws -> Void, file: StaticString = #filePath,
     line: UInt = #line
@@ -41,7 +41,7 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual(waiting.transport.count(.get), 4, "each mailbox is asked until it is empty, and once")
   }
 
-  /// The message of the first push is committed; the relay does not hear of it.
+  /// The message of the first push is committed, but its acknowledgement does not reach the relay.
   func testACallDoesNotWaitBehindAnAcknowledgementThatHangs() throws {
     let waiting = try CallStation()
     waiting.transport.hang(onlyAcknowledgement: 1)
@@ -55,7 +55,7 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertTrue(waiting.service.state["quiescent"].flag)
   }
 
-  /// A command of the host has the connection, and hangs; the first push waits to claim it.
+  /// A command of the host has the connection and hangs; the first push waits to claim it.
   func testACallDoesNotWaitBehindAPushThatWaitsForAClaim() throws {
     let waiting = try CallStation()
     waiting.service.send("/_start main=off snd_files=off").assert("chatStarted")
@@ -76,8 +76,8 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
   }
 
-  /// The store is closed to the process, for both: the call waits for it until its own time is up, and not longer. Once the store
-  /// is there, the call does not wait for what the first push waits for then.
+  /// The store is closed to the process for both pushes: the call waits for it only until its own time is up. Once the
+  /// store is open, the call does not wait for what the first push then waits for.
   func testACallWaitsForAClosedStoreForItsOwnTime() throws {
     let waiting = try CallStation()
     let file = waiting.station.alice.prefix + "_chat.db"
@@ -98,8 +98,8 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
   }
 
-  /// The engine waits to commit the message of one push, since another process writes, and the other has its message as well. Both
-  /// have what they need as soon as that ends.
+  /// The engine waits to commit one push's message because another process is writing, and the other push has received
+  /// its message as well. Both have what they need as soon as the writing ends.
   func testACallBehindACommitThatWaitsIsShown() throws {
     let waiting = try CallStation()
     waiting.transport.hang(gets: [1, 2])
@@ -120,7 +120,8 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual(answers.flatMap(\.bodies).sorted(), ["Incoming audio call", "from carol"], "\(answers)")
   }
 
-  /// What the app left to be sent hangs, for both contacts. It has one of the transport's two ways, and the call the other.
+  /// Outgoing messages left by the app hang, for both contacts. They occupy one of the transport's two lanes, and the
+  /// call the other.
   func testACallDoesNotWaitBehindWhatIsSent() throws {
     let waiting = try CallStation()
     try waiting.leaveSomethingToSend()
@@ -134,7 +135,7 @@ final class CallBehindPushesTests: XCTestCase {
     waiting.transport.hang(nil)
   }
 
-  /// Both name bob's mailbox. The request for it was lost, and the call's push asks again.
+  /// Both pushes name bob's mailbox. The request for it was lost, and the call's push asks again.
   func testACallsOwnMailboxIsAskedAgainAfterARequestThatHangs() throws {
     let waiting = try CallStation(friends: [])
     waiting.transport.hang(onlyGet: 1)
@@ -151,7 +152,7 @@ final class CallBehindPushesTests: XCTestCase {
     waiting.station.wake(expecting: ["from bob", ""])
   }
 
-  /// As many requests hang as there are pushes; the host takes one call more.
+  /// As many requests hang as there are pushes; the host accepts one more call.
   func testACallDoesNotWaitBehindManyPushesThatHang() throws {
     let names = ["carol", "dave", "erin"]
     let waiting = try CallStation(friends: names)
@@ -185,14 +186,14 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], call.description)
     let result = try waiting.answer(taking)["result"]["receivedMsgs"][0]
     XCTAssertEqual(result["ntfMsgError"]["brokerErr"]["type"].text, "TIMEOUT", result.description)
-    // What the relay still answers is dropped.
+    // Late answers from the relay are dropped.
     waiting.transport.hang(onlyGet: nil)
     XCTAssertEqual(try waiting.station.present(waiting.call).bodies, [])
     waiting.station.wake(expecting: [""])
   }
 
-  /// The app is at work and says nothing, as one that was frozen. Both pushes find that out at the same time: the extension's clock
-  /// stands, but for the time that one question may take.
+  /// The app is active but silent, as if frozen. Both pushes find that out at the same time: the extension's clock
+  /// stands still, except for the time one question may take.
   func testACallDoesNotWaitBehindAPushThatFindsOutWhoActs() throws {
     let clock = MovedClock()
     let waiting = try CallStation(clock: clock)
@@ -250,14 +251,14 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertNil(first.wait(atMost: .zero), "it still waits")
     transport.hang(nil)
     awaitThat("it is answered") {
-      // The host's transport says that something has come, whenever it may have.
+      // The host's transport reports that something has arrived, whenever it may have.
       np_relay_ready(service.handle)
       return first.wait(atMost: .milliseconds(10)) != nil
     }
     XCTAssertTrue(service.state["quiescent"].flag)
   }
 
-  /// The earlier push has bob's message and has acknowledged it; the answer to that is lost.
+  /// The earlier push has received and acknowledged bob's message; the answer to the acknowledgement is lost.
   func testACallsOwnMailboxIsAskedAgainAfterAnAcknowledgementThatHangs() throws {
     let waiting = try CallStation(friends: [])
     waiting.transport.hang(onlyAcknowledgement: 1)
@@ -271,7 +272,7 @@ final class CallBehindPushesTests: XCTestCase {
     waiting.transport.hang(onlyAcknowledgement: nil)
   }
 
-  /// A network that takes longer than the watch is patient: a request is given up once, and not for ever.
+  /// A network slower than the watch's patience: a request is abandoned once, not forever.
   func testASlowNetworkIsNotAskedForEver() throws {
     let waiting = try CallStation(friends: [])
     waiting.transport.delay(.get, by: 2_600_000)
@@ -282,7 +283,7 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertEqual((call.bodies + other.bodies).sorted(), ["Incoming audio call", "from bob"], "\(call)\n\(other)")
   }
 
-  /// What the app left to be sent is sent by the last push, and keeps no earlier one.
+  /// Messages the app left to be sent are sent by the last push, and delay no earlier one.
   func testAPushBesideAnotherSendsNothing() throws {
     let waiting = try CallStation()
     try waiting.leaveSomethingToSend()

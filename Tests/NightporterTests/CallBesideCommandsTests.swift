@@ -6,12 +6,12 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// A call that was committed beside the pushes, by a command or by a process that has ended: a push shows it within a second, whatever
-/// it waits for (INC-43). The clock stands in the extension, so that no other wait ends.
+/// A call committed alongside the pushes, by a command or by a process that has ended: a push shows it within a second,
+/// whatever it waits for (INC-43). The extension's clock stands still, so no other wait ends.
 final class CallBesideCommandsTests: XCTestCase {
   private let clock = MovedClock()
 
-  /// A command that takes bob's call in.
+  /// A command that receives bob's call.
   private func takeBobsCall(_ waiting: CallStation) throws -> Promise<String> {
     waiting.service.send("/_start main=off snd_files=off").assert("chatStarted")
     let contacts = waiting.service.send("/_contacts 1")["result"]["contacts"].elements
@@ -20,7 +20,7 @@ final class CallBesideCommandsTests: XCTestCase {
     return waiting.service.inBackground { $0.send(command).description }
   }
 
-  /// The push has its answer a second after the call, with the call, and says what hurried it.
+  /// The push is answered a second after the call. The answer contains the call and names what hurried the push.
   private func assertIsHurried(
     _ push: Promise<String>, in waiting: CallStation, file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -30,7 +30,7 @@ final class CallBesideCommandsTests: XCTestCase {
     XCTAssertNil(push.wait(atMost: .zero), "it waits", file: file, line: line)
     clock.move(Durations.callPatience)
     awaitThat("it has its answer", file: file, line: line) {
-      // Any call makes the engine look at its timers.
+      // Any call makes the engine check its timers.
       _ = waiting.service.state
       return push.wait(atMost: .milliseconds(10)) != nil
     }
@@ -40,7 +40,7 @@ final class CallBesideCommandsTests: XCTestCase {
     XCTAssertTrue(events.contains("call.came") && events.contains("call.waits"), "\(events)", file: file, line: line)
   }
 
-  /// The push is about another contact only, and no push is about the call: it waits at the relay.
+  /// The push is about another contact only, and no push is about the call, which waits at the relay.
   func testACallHurriesAPushThatWaitsForTheRelay() throws {
     let waiting = try CallStation(clock: clock)
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
@@ -74,7 +74,7 @@ final class CallBesideCommandsTests: XCTestCase {
     waiting.transport.hang(onlyAcknowledgement: nil)
   }
 
-  /// A push about the call is in progress, and shows it: another one, which is about a message only, keeps its time.
+  /// A push about the call is in progress and shows it. Another one, about a message only, keeps its time.
   func testACallHurriesThePushThatIsAboutIt() throws {
     let waiting = try CallStation(clock: clock)
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
@@ -95,7 +95,7 @@ final class CallBesideCommandsTests: XCTestCase {
     XCTAssertEqual(try waiting.answer(message).bodies, ["from carol"])
   }
 
-  /// The call was committed before its push came, by a process that showed nothing and has ended.
+  /// The call was committed before its push arrived, by a process that showed nothing and has ended.
   func testACallThatIsRecordedAlreadyHurriesItsPush() throws {
     let waiting = try CallStation(clock: clock)
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
@@ -111,7 +111,7 @@ final class CallBesideCommandsTests: XCTestCase {
     next.transport.hang(mailboxes: [])
   }
 
-  /// The same for a call that has ended since: the message that the push is about as well has its time.
+  /// Likewise for a call that has ended since: the message that the push is also about has its time.
   func testACallThatIsOverHurriesNoPush() throws {
     let waiting = try CallStation(clock: clock)
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
@@ -134,7 +134,7 @@ final class CallBesideCommandsTests: XCTestCase {
     XCTAssertFalse(answer["trace"].elements.contains { $0["event"].text == "call.came" }, answer.description)
   }
 
-  /// A round says nothing of what waits: it looks for calls that were recorded and not shown.
+  /// A round does not say what is waiting: it looks for calls that were recorded but not shown.
   func testACallThatIsRecordedAlreadyHurriesARound() throws {
     let waiting = try CallStation(clock: clock)
     let mailboxes = try CallStation.mailboxes(of: waiting.station)
@@ -150,7 +150,7 @@ final class CallBesideCommandsTests: XCTestCase {
     next.transport.hang(mailboxes: [])
   }
 
-  /// The same beside a newer call, of a contact whose record is damaged.
+  /// Likewise alongside a newer call, from a contact whose record is damaged.
   func testADamagedCallKeepsNoOtherFromHurryingARound() throws {
     let waiting = try CallStation(clock: clock)
     let mailboxes = try CallStation.mailboxes(of: waiting.station)

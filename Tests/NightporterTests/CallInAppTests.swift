@@ -8,8 +8,8 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// A call's push in an app that is not on screen, which looks into all mailboxes side by side: the call comes first there, too
-/// (INC-43).
+/// A call's push in an app that is not on screen, which checks all mailboxes side by side: the call comes first there,
+/// too (INC-43).
 final class CallInAppTests: XCTestCase {
   private struct Launched {
     let station: Station
@@ -39,7 +39,7 @@ final class CallInAppTests: XCTestCase {
 
     func controller() throws -> Controller { try XCTUnwrap(Handles.find(app.handle)) }
 
-    /// The number of the connection whose mailbox this is.
+    /// The number of the connection that has this mailbox.
     func connection(_ name: String) throws -> Int64 {
       let database = try Database(path: station.alice.prefix + "_chat.db")
       defer { try? database.close() }
@@ -50,8 +50,8 @@ final class CallInAppTests: XCTestCase {
       return try XCTUnwrap(found)
     }
 
-    /// Until as many pushes and rounds would be hurried by a call. That their mailboxes are asked for says less: the app asks by
-    /// itself as well.
+    /// Waits until a call would hurry this many pushes and rounds. Requests for their mailboxes would be a weaker sign:
+    /// the app makes those by itself as well.
     func awaitLooking(_ count: Int, file: StaticString = #filePath, line: UInt = #line) throws {
       let controller = try controller()
       awaitThat("\(count) look into the mailboxes", file: file, line: line) {
@@ -59,7 +59,8 @@ final class CallInAppTests: XCTestCase {
       }
     }
 
-    /// Until a call hurries a push or a round, whose patience is counted from then on. It was reported earlier.
+    /// Waits until a call has hurried a push or a round, whose patience counts from then on. The call was reported
+    /// earlier.
     func awaitHurry(file: StaticString = #filePath, line: UInt = #line) throws {
       let controller = try controller()
       awaitThat("a push is hurried", file: file, line: line) {
@@ -90,7 +91,7 @@ final class CallInAppTests: XCTestCase {
       mailboxes: mailboxes)
   }
 
-  /// The push waits a second for what else it looks into, and not for as long as a message may take.
+  /// The push waits a second for the rest of what it checks, and not for as long as a message may take.
   func testACallIsShownThoughAnotherMailboxHangs() throws {
     let launched = try launch()
     launched.transport.hang(mailboxes: [launched.mailboxes["carol"]])
@@ -106,14 +107,14 @@ final class CallInAppTests: XCTestCase {
 
   func testACallDoesNotWaitBehindAPushThatHangs() throws {
     let launched = try launch()
-    // The app does not take the call in by itself before its push is there.
+    // The app does not receive the call by itself before the call's push arrives.
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"], launched.mailboxes["carol"]])
     let first = launched.push(launched.message)
     launched.transport.waitUntilAsked(for: launched.mailboxes["carol"])
     try assertCallOvertakes(launched, first, hanging: "carol")
   }
 
-  /// The call is shown while the other push or round waits, which has its own time and its own answer.
+  /// The call is shown while the other push or round waits; that one keeps its own time and gets its own answer.
   private func assertCallOvertakes(
     _ launched: Launched, _ other: Promise<String>, hanging: String, file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -131,7 +132,8 @@ final class CallInAppTests: XCTestCase {
     XCTAssertTrue(launched.app.state["quiescent"].flag, file: file, line: line)
   }
 
-  /// A round asks one mailbox after the other, and the first one hangs. The call's own is not left in the queue.
+  /// A round asks one mailbox after the other, and the first one hangs. The call's own mailbox is not left in the
+  /// queue.
   func testACallDoesNotWaitBehindARound() throws {
     let launched = try launch(isCarols: true)
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
@@ -140,7 +142,8 @@ final class CallInAppTests: XCTestCase {
     try assertCallOvertakes(launched, round, hanging: "bob")
   }
 
-  /// A round and a push for a message are in progress, and neither is about the call: the round shows it, and the push keeps its time.
+  /// A round and a push for a message are in progress, and neither is about the call: the round shows it, and the push
+  /// keeps its time.
   func testACallHurriesARoundRatherThanAMessagesPush() throws {
     let clock = MovedClock()
     let launched = try launch(clock: clock)
@@ -175,7 +178,7 @@ final class CallInAppTests: XCTestCase {
     launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
     let call = launched.push(launched.call)
     awaitThat("both are in progress") { launched.app.state["pushesWaiting"].number == 1 }
-    // Only the request that is inside hangs from here on.
+    // From here on only the request in progress hangs.
     launched.transport.hang(gets: Set(1...launched.transport.count(.get)))
     launched.transport.hang(mailboxes: [])
     let answers = try [launched.answer(call), launched.answer(round)]
@@ -185,7 +188,8 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(gets: [])
   }
 
-  /// Both pushes name bob's mailbox. The request of the first one is given up, and that push has the answer to the next one, too.
+  /// Both pushes name bob's mailbox. The first one's request is abandoned, and that push shares the answer to the next
+  /// one.
   func testBothPushesHaveTheAnswerToARequestThatWasMadeAgain() throws {
     let launched = try launch(friends: [])
     launched.transport.hang(mailboxes: [launched.mailboxes["bob"]])
@@ -193,7 +197,7 @@ final class CallInAppTests: XCTestCase {
     launched.transport.waitUntilAsked(for: launched.mailboxes["bob"])
     let call = launched.push(launched.call)
     awaitThat("both are in progress") { launched.app.state["pushesWaiting"].number == 1 }
-    // Only the request that is inside hangs from here on.
+    // From here on only the request in progress hangs.
     launched.transport.hang(gets: Set(1...launched.transport.count(.get)))
     launched.transport.hang(mailboxes: [])
     let answers = try [launched.answer(first), launched.answer(call)]
@@ -223,8 +227,8 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(gets: [])
   }
 
-  /// A command of the host takes the call in, which a push is about that waits in carol's mailbox as well. The clock stands, so that
-  /// no other wait ends.
+  /// A command of the host receives the call while the call's push also waits in carol's mailbox. The clock stands
+  /// still, so no other wait ends.
   func testACallThatACommandTakesInHurriesThePush() throws {
     let clock = MovedClock()
     let launched = try launch(clock: clock)
@@ -241,7 +245,7 @@ final class CallInAppTests: XCTestCase {
     try launched.awaitHurry()
     clock.move(Durations.callPatience)
     awaitThat("the push has its answer") {
-      // Any call makes the engine look at its timers.
+      // Any call makes the engine check its timers.
       _ = launched.app.state
       return call.wait(atMost: .milliseconds(10)) != nil
     }
@@ -252,14 +256,14 @@ final class CallInAppTests: XCTestCase {
     launched.transport.hang(mailboxes: [])
   }
 
-  /// A command of the host has bob's mailbox, and its request was lost. The app's own fetch comes next, and its request is lost too.
-  /// The clock stands, so that no other wait ends.
+  /// A command of the host has bob's mailbox, and its request was lost. The app's own fetch comes next, and its request
+  /// is lost too. The clock stands still, so no other wait ends.
   func testACallsOwnMailboxIsAskedAgainAfterEachRequestThatHangs() throws {
     let clock = MovedClock()
     let launched = try launch(clock: clock)
     launched.begin()
     let (controller, bob) = (try launched.controller(), try launched.connection("bob"))
-    /// Which work asks for bob's messages.
+    /// The work that asks for bob's messages.
     func rank() -> Int? {
       let rank = controller.call { engine -> Int? in
         guard let holder = engine.claims.holder(of: bob), holder.asked() != nil else { return nil }
@@ -291,8 +295,8 @@ final class CallInAppTests: XCTestCase {
     launched.app.event("callInvitation")
   }
 
-  /// What a push in progress names does not wait behind what the app has deferred: neither what it asks for by itself, nor what was
-  /// deferred about the same mailboxes before.
+  /// Mailboxes named by a push in progress do not wait behind work the app has deferred: neither its own requests nor
+  /// work deferred earlier for the same mailboxes.
   func testTheMailboxesOfAPushComeBeforeWhatIsDeferred() throws {
     let launched = try launch()
     launched.begin()
@@ -311,7 +315,7 @@ final class CallInAppTests: XCTestCase {
     XCTAssertTrue(answer["trace"].elements.contains { $0["event"].text == "call.came" }, answer.description)
   }
 
-  /// Of two rounds at the same time, one that began later and looked into everything plans the next, though the other one, which
+  /// Of two concurrent rounds, the one that began later and checked everything plans the next, even if the other, which
   /// hangs in a mailbox where nothing waits by now, ends after it. If the later one hangs, the next round is soon.
   func testOfTwoRoundsTheLaterOnePlansTheNext() throws {
     for isLaterWhole in [true, false] {

@@ -7,7 +7,8 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// A call's push is handled before anything else (INC-43): its own mailbox first, and whatever another push waits for, it does not.
+/// A call's push is handled before anything else (INC-43): its own mailbox comes first, and it does not wait for what
+/// other pushes wait for.
 final class CallPriorityTests: XCTestCase {
   // MARK: Its own push
 
@@ -46,7 +47,8 @@ final class CallPriorityTests: XCTestCase {
     XCTAssertEqual(try station.present(push).bodies, ["from carol"], "nothing is lost")
   }
 
-  /// Its mailbox is looked into first, so that all else is newer: the call is in the answer, however much of that there is no room for.
+  /// Its mailbox is checked first, so everything else is newer: the call is in the answer, however much of the rest
+  /// does not fit.
   func testACallIsInTheAnswerThoughMoreWaitsThanThatHolds() throws {
     let (station, friends) = try CallStation.make(["carol", "dave", "eve"])
     let message = #"{"msgContent":{"type":"text","text":"hello"},"mentions":{}}"#
@@ -74,7 +76,8 @@ final class CallPriorityTests: XCTestCase {
 
   // MARK: What the user does not hear of
 
-  /// A call of a muted contact is not shown, and takes no time from what is: neither in a round nor in a push of an app.
+  /// A muted contact's call is not shown, and takes no time from what is shown: neither in a round nor in a push of an
+  /// app.
   func testACallThatIsNotShownHurriesNothing() throws {
     let (station, friends) = try CallStation.make()
     station.alice.send("/_app activate").assert("cmdOk")
@@ -128,7 +131,7 @@ final class CallPriorityTests: XCTestCase {
   /// Carol writes, then bob writes or calls: the last push names both.
   private func pushes(_ station: Station, _ carol: Host, call: Bool) throws -> String {
     carol.send("/_send @1 text from carol").assert("newChatItems")
-    // Those of the handshake come before.
+    // The handshake's pushes come before.
     _ = try station.allPushes()
     if call {
       station.bob.send("/_call invite @1 \(CallStation.audio)").assert("cmdOk")

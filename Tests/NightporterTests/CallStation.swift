@@ -5,12 +5,13 @@ import XCTest
 
 @testable import PorterStore
 
-/// An extension of alice's with pushes to come: one for a message of each friend, and then one for bob's call.
+/// An extension of alice's with pushes waiting: one for a message of each friend, then one for bob's call.
 struct CallStation {
   static let audio = #"{"media":"audio","capabilities":{"encryption":false}}"#
 
   let station: Station
-  /// The last one for each of the friends, who wrote in this order; without friends, one for a message of bob's.
+  /// The last push for each friend's message, in the order they wrote. Without friends, the push for a message of
+  /// bob's.
   let messages: [String]
   let call: String
   let transport: HostTransport
@@ -18,8 +19,8 @@ struct CallStation {
 
   var message: String { messages.last ?? "" }
 
-  /// Each friend has written "from" and the name. `isFriends`: bob has written instead, and the friend calls. `clock`: the
-  /// extension's.
+  /// Each friend has written "from" and their name. With `isFriends`, bob has written instead and the friend calls.
+  /// `clock` is the extension's.
   init(friends names: [String] = ["carol"], isFriends: Bool = false, clock: any Clock = SystemClock()) throws {
     let (station, friends) = try Self.make(names)
     var messages: [String] = []
@@ -41,7 +42,7 @@ struct CallStation {
     transport.install(in: service)
   }
 
-  /// The same, in the next process.
+  /// Continues an earlier station in the next process.
   init(_ earlier: CallStation, service: Host) throws {
     (station, messages, call) = (earlier.station, earlier.messages, earlier.call)
     transport = HostTransport(relay: station.pair.folder.file("relay.db"))
@@ -57,7 +58,7 @@ struct CallStation {
     JSON(try XCTUnwrap(promise.wait(atMost: .seconds(40)), "no answer", file: file, line: line))
   }
 
-  /// The app left something to be sent to each contact.
+  /// Puts something from the app to each contact into the outbox.
   func leaveSomethingToSend() throws {
     let database = try Database(path: station.alice.prefix + "_chat.db")
     try database.run(
@@ -68,14 +69,14 @@ struct CallStation {
     try database.close()
   }
 
-  /// Until the engine works on as many pushes.
+  /// Waits until the engine is working on this many pushes.
   func awaitPushes(_ count: Int, file: StaticString = #filePath, line: UInt = #line) {
     awaitThat("\(count) are in progress", file: file, line: line) {
       service.state["pushesWaiting"].number == count - 1 && !service.state["busy"].exists
     }
   }
 
-  /// Of alice's contacts, by name: where they write to.
+  /// The mailbox in which each of alice's contacts reaches her, by contact name.
   static func mailboxes(of station: Station) throws -> [String: [UInt8]] {
     let database = try Database(path: station.alice.prefix + "_chat.db")
     defer { try? database.close() }
@@ -86,7 +87,7 @@ struct CallStation {
     return mailboxes
   }
 
-  /// Alice with bob and others, whose mailboxes are subscribed at the notification server; she is suspended.
+  /// Connects alice with bob and others, whose mailboxes are subscribed at the notification server, and suspends her.
   static func make(_ names: [String] = ["carol"], _ station: Station? = nil) throws -> (Station, [Host]) {
     let station = try station ?? Station()
     let friends = try names.map { name in
@@ -109,7 +110,7 @@ struct CallStation {
   }
 }
 
-/// Waits until the relay has everything.
+/// Waits until the outbox is empty and the relay has everything.
 func awaitSent(_ host: Host, file: StaticString = #filePath, line: UInt = #line) throws {
   for _ in 0..<2_000 {
     let database = try Database(path: host.prefix + "_chat.db")

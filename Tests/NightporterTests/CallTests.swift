@@ -52,7 +52,7 @@ final class CallTests: XCTestCase {
     XCTAssertEqual(pair.alice.send("/_call end @1").errorTag, "noCurrentCall")
   }
 
-  /// How the session went is between each host and its user: the other side hears of it from its own host.
+  /// The outcome of a session concerns each host and its user: the other side learns of it from its own host.
   func testASessionThatFailsOrBreaksOffEndsTheCall() throws {
     let pair = try Pair()
     for (statuses, expected) in [(["failed"], "rcvCall error"), (["connected", "disconnected"], "rcvCall ended")] {
@@ -159,7 +159,7 @@ final class CallTests: XCTestCase {
     XCTAssertEqual(calls(station.alice), ["rcvCall missed"])
   }
 
-  /// A push that comes after the end of the call shows nothing of it.
+  /// A push that arrives after the end of the call shows nothing of it.
   func testACallThatEndedBeforeItsPushRingsNobody() throws {
     let station = try Station()
     station.suspend()
@@ -204,8 +204,8 @@ final class CallTests: XCTestCase {
     XCTAssertFalse(station.alice.waitingEvents().contains("callInvitation"))
   }
 
-  /// The caller's clock is wrong, which has stamped the message, or the clock of this device. What counts is for how long the
-  /// relay has had the invitation.
+  /// The clock of the caller, which stamped the message, is wrong, or this device's clock is. What counts is how long
+  /// the relay has had the invitation.
   func testAWrongClockNeitherRingsADeadCallNorSilencesALiveOne() throws {
     let pair = try Pair()
     let year: Int64 = 31_536_000_000
@@ -233,7 +233,7 @@ final class CallTests: XCTestCase {
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
     try awaitSent(pair.bob)
-    // By the relay's count as well: it was stored a year from now.
+    // Also by the relay's count: it was stored a year from now.
     try change(
       relayOf: pair, "UPDATE message SET sent_at = sent_at + 31536000000, stored_at = stored_at + 31536000000")
     pair.alice.send("/_app activate").assert("cmdOk")
@@ -249,7 +249,7 @@ final class CallTests: XCTestCase {
     XCTAssertLessThanOrEqual(deadline - (Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)), 180_000_000_000)
   }
 
-  /// The caller was offline for as long as an invitation lives: what it sends later does not ring.
+  /// The caller was offline for the lifetime of an invitation: what it sends later does not ring.
   func testAnInvitationThatNeverLeftIsNotSentWhenItsTimeIsUp() throws {
     let pair = try Pair()
     let relay = try Database(path: pair.folder.file("relay.db"))
@@ -299,7 +299,7 @@ final class CallTests: XCTestCase {
 
   // MARK: Kills and bad input
 
-  /// An app that ends before its host has read hears again of what still waits, and of nothing else.
+  /// When an app ends before its host has read the waiting events, they are reported again, and no others.
   func testWaitingEventsComeAgainAfterARestart() throws {
     let pair = try Pair()
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
@@ -315,7 +315,7 @@ final class CallTests: XCTestCase {
     XCTAssertFalse(third.waitingEvents().contains("callInvitation"))
   }
 
-  /// The same for one that its host reads while it is suspended.
+  /// Not so for an event that its host reads while suspended.
   func testAnEventThatIsTakenWhileSuspendedDoesNotComeAgain() throws {
     let pair = try Pair()
     pair.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
@@ -375,7 +375,7 @@ final class CallTests: XCTestCase {
       ("x.call.end", ["callId": "!"]), ("x.call.end", []), ("x.call.dance", ["callId": "AQ"]),
     ]
     for (event, params) in bad { XCTAssertNil(CallSignal(event: event, params), "\(event) \(params.text)") }
-    // A key that is none leaves the call as it is.
+    // A malformed key leaves the call as it is.
     let odd: JSONValue = [
       "callId": "AQ",
       "invitation": ["callType": ["media": "audio", "capabilities": ["encryption": true]], "callDhPubKey": "AAAA"],

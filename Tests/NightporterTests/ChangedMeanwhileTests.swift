@@ -7,8 +7,8 @@ import XCTest
 
 @testable import Nightporter
 
-/// Another process is just changing what a command is about: the command decides by what that leaves, and not by what it read
-/// before.
+/// Another process is changing a command's subject at this moment: the command decides by the result, not by what it
+/// read before.
 final class ChangedMeanwhileTests: XCTestCase {
   /// The other process commits when the command waits for it.
   private final class WaitingClock: Clock {
@@ -27,7 +27,7 @@ final class ChangedMeanwhileTests: XCTestCase {
     var hasWaited: Bool { waited.withLock { $0 == nil } }
   }
 
-  /// Of one thread at a time.
+  /// Used by one thread at a time.
   private struct OtherProcess: @unchecked Sendable {
     let database: Database
 
@@ -37,7 +37,7 @@ final class ChangedMeanwhileTests: XCTestCase {
   }
 
   private let clock = WaitingClock()
-  /// Holds the folder as well.
+  /// Also holds the folder.
   private var pair: Pair?
 
   override func tearDown() { pair = nil }
@@ -59,7 +59,7 @@ final class ChangedMeanwhileTests: XCTestCase {
     return (pair, alice, item)
   }
 
-  /// The command's answer, given while another process commits this.
+  /// The command's answer while another process commits `sql`.
   private func answer(
     to command: String, of host: Host, while sql: String, file: StaticString = #filePath, line: UInt = #line
   ) throws -> JSON {
@@ -101,7 +101,7 @@ final class ChangedMeanwhileTests: XCTestCase {
     XCTAssertEqual(try count("SELECT count(*) FROM outbox", alice), 0)
   }
 
-  /// Its contact has deleted it, and it stays in the chat, marked: its text does not go out again.
+  /// Its author has deleted it, and it stays in the chat, marked: its text is not sent out again.
   func testAMessageThatIsBeingMarkedAsDeletedIsNotQuoted() throws {
     let (_, alice, item) = try meet()
     let message = #"{"quotedItemId":\#(item),"msgContent":{"type":"text","text":"and you"},"mentions":{}}"#

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Messages that change after they were sent: both sides have the same, and so has the screen.
+/// Messages that change after they were sent: both sides end up with the same content, and so does the screen.
 final class ChangingTests: XCTestCase {
   private func items(_ host: Host, _ count: Int = 50) -> [JSON] {
     host.send("/_get chat @1 count=\(count)")["result"]["chat"]["chatItems"].elements
@@ -34,14 +34,14 @@ final class ChangingTests: XCTestCase {
     XCTFail("this was never reached: \(what)", line: line)
   }
 
-  /// One message of bob's that alice has.
+  /// Delivers one message of bob's to alice.
   private func deliver(_ text: String, _ pair: Pair) -> Int {
     pair.send(text, from: pair.bob)
     pair.alice.event("newChatItems", within: 20)
     return lastItem(pair.bob)
   }
 
-  /// What an extension shows of a message, after pushes of messages that the application had already.
+  /// What an extension shows of a message, after pushes for messages that the application already had.
   private func bodies(for text: String, _ station: Station) throws -> [String] {
     station.pair.send(text, from: station.bob)
     return try station.allPushes().flatMap { try station.present($0).bodies }
@@ -133,7 +133,7 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.alice), ["alice's"])
   }
 
-  /// The same once alice has deleted her message for herself: the edit is not taken for one whose message was lost.
+  /// Likewise after alice has deleted her message for herself: the edit is not taken for one whose message was lost.
   func testAnEditOfAnothersDeletedMessageShowsNothing() throws {
     let pair = try Pair()
     pair.send("alice's", from: pair.alice)
@@ -165,7 +165,7 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(next["badge"].number, 2)
     let third = try station.present(try station.push(for: "three"))
     XCTAssertEqual(third.bodies, ["three"], "replaced once")
-    // The application hears of what the extension took in, once and in order.
+    // The application is notified of what the extension received, once and in order.
     station.alice.send("/_app activate").assert("cmdOk")
     var types: [String] = []
     while types.filter({ $0 == "newChatItems" }).count < 3, let event = station.alice.event(within: 20) {
@@ -176,7 +176,7 @@ final class ChangingTests: XCTestCase {
       ["newChatItems", "chatItemUpdated", "newChatItems", "newChatItems"])
   }
 
-  /// A summary counts an edited message as before, and a deleted one no more.
+  /// A summary still counts an edited message, but no longer a deleted one.
   func testASummaryOfMessagesFollowsTheirChanges() throws {
     let station = try Station()
     station.suspend()
@@ -198,7 +198,7 @@ final class ChangingTests: XCTestCase {
     XCTAssertFalse(summary?["sound"].exists ?? true)
   }
 
-  /// What is edited before it was shown is shown once, as it is then.
+  /// A message edited before it is shown is shown once, in its latest form.
   func testAMessageEditedBeforeItIsShownIsShownOnce() throws {
     let station = try Station()
     station.suspend()
@@ -236,7 +236,7 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(items(station.alice).map { $0["meta"]["itemDeleted"].exists }, [true, false])
   }
 
-  /// Both sides allow it: nothing is left, in either store.
+  /// Both sides allow it: nothing is left in either store.
   func testAFullDeletionLeavesNothing() throws {
     let pair = try Pair()
     allowFullDeletion(pair)
@@ -257,7 +257,7 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(pair.alice.state["unread"].number, 0)
   }
 
-  /// A mark made here keeps the text, and is no reason to keep it from its author's deletion.
+  /// A mark made here keeps the text, but does not protect it from its author's deletion.
   func testAFullDeletionAlsoDeletesWhatIsMarkedHere() throws {
     let pair = try Pair()
     allowFullDeletion(pair)
@@ -291,7 +291,7 @@ final class ChangingTests: XCTestCase {
     pair.alice.send("/_delete item @1 \(received[0]),\(received[1]) internal").assert("chatItemsDeleted")
     XCTAssertEqual(pair.texts(pair.alice), [])
     XCTAssertEqual(pair.alice.state["unread"].number, 0)
-    // What was deleted here does not come back through an edit.
+    // A message deleted here does not come back through an edit.
     pair.bob.send(edit(sent, "again?")).assert("chatItemUpdated")
     _ = deliver("three", pair)
     XCTAssertEqual(pair.texts(pair.alice), ["three"])
@@ -355,9 +355,9 @@ final class ChangingTests: XCTestCase {
     XCTAssertEqual(try bodies(for: "from the pocket", station), ["from the pocket"])
     station.alice.send("/_app activate").assert("cmdOk")
     wait("confirmed") { status(2) == "sndRcvd" }
-    // What the extension took in; the next event is then the next message's.
+    // The extension's message; the next event is then the next message's.
     station.alice.event("newChatItems")
-    // The profile's setting counts where the contact has none; this clears the contact's.
+    // The profile's setting applies where the contact has none; this clears the contact's.
     station.alice.send("/_set receipts contacts 1 off clear_overrides=on").assert("cmdOk")
     _ = deliver("unconfirmed again", station.pair)
     station.alice.send("/_set receipts contacts 1 on").assert("cmdOk")

@@ -2,7 +2,8 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// A call and what comes beside it: a late invitation, another call of the same moment, and the end of the connection.
+/// A call and what happens alongside it: a late invitation, another call at the same moment, and the end of the
+/// connection.
 final class CollidingCallTests: XCTestCase {
   private let audio = CallStation.audio
   private var offer: String {
@@ -24,7 +25,8 @@ final class CollidingCallTests: XCTestCase {
 
   // MARK: Late invitations
 
-  /// Bob's invitation, which the relay has had for more than three minutes when alice's app gets it. Both are suspended.
+  /// Bob's invitation, which the relay has had for more than three minutes when alice's app receives it. Both are
+  /// suspended.
   private func lateInvitation(_ pair: Pair) throws {
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.bob.send("/_app activate").assert("cmdOk")
@@ -34,7 +36,7 @@ final class CollidingCallTests: XCTestCase {
     pair.bob.send("/_app suspend 0").assert("cmdOk")
   }
 
-  /// The messages that wait at the relay are on their way until `release`.
+  /// Keeps the messages waiting at the relay on their way until `release`.
   private func hold(_ pair: Pair) throws {
     try change(
       relayOf: pair,
@@ -47,7 +49,7 @@ final class CollidingCallTests: XCTestCase {
       "UPDATE held SET number = (SELECT max(number) + 1 FROM message); INSERT INTO message SELECT * FROM held")
   }
 
-  /// Alice calls while bob is offline, whose own invitation has been on its way for long.
+  /// Alice calls while bob is offline, whose own invitation has been on its way for a long time.
   func testALateInvitationDoesNotEndTheUsersOwnCall() throws {
     let pair = try Pair()
     for host in [pair.alice, pair.bob] { host.send("/_app suspend 0").assert("cmdOk") }
@@ -93,8 +95,8 @@ final class CollidingCallTests: XCTestCase {
 
   // MARK: Both call
 
-  /// Both invitations are at the relay before either side has the other's. Each side then rings for the other's call, and neither
-  /// can have an answer to its offer: the next call of one of them replaces both.
+  /// Both invitations are at the relay before either side has the other's. Each side then rings for the other's call,
+  /// and neither can get an answer to its offer: the next call by either replaces both.
   func testOfTwoCallsOfTheSameMomentEachSideRingsForTheOthers() throws {
     let pair = try Pair()
     for host in [pair.alice, pair.bob] { host.send("/_app suspend 0").assert("cmdOk") }
@@ -142,7 +144,7 @@ final class CollidingCallTests: XCTestCase {
 
   // MARK: The contact leaves
 
-  /// The caller deletes the contact while it rings: what is left is a call that was missed.
+  /// The caller deletes the contact while it rings: a missed call is left.
   func testACallWhoseCallerHasLeftEnds() throws {
     let station = try Station()
     station.suspend()

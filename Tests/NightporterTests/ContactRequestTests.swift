@@ -9,7 +9,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Contact addresses and the requests that come through them, through the C interface.
+/// Contact addresses and the requests sent to them, through the C interface.
 final class ContactRequestTests: XCTestCase {
   func testARequestThatIsAcceptedBecomesAContact() throws {
     let meeting = try AddressMeeting()
@@ -39,7 +39,7 @@ final class ContactRequestTests: XCTestCase {
     meeting.bob.event("newChatItems")
     XCTAssertEqual(meeting.contacts(meeting.alice).count, 1)
     XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 1)
-    // Accepting it once more is no mistake, and makes no second contact.
+    // Accepting it again is not an error, and makes no second contact.
     let again = meeting.alice.send("/_accept \(request["contactRequestId"].number)")
     XCTAssertEqual(again["result"]["contact"]["contactId"].number, 1, again.description)
     XCTAssertEqual(meeting.contacts(meeting.alice).count, 1)
@@ -80,7 +80,7 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.contacts(meeting.alice).count, 3)
   }
 
-  /// An address that accepts by itself, with a first message; no request is left for the user.
+  /// An address that accepts automatically, with a first message; no request is left for the user.
   func testAnAddressAcceptsAndWelcomesByItself() throws {
     let settings =
       #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false},"autoReply":{"type":"text","text":"welcome"}}"#
@@ -130,7 +130,7 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.bob.send("/_address_settings 1 {}").errorTag, "userContactLinkNotFound")
   }
 
-  /// A message given before the other side has answered is not lost: its mailbox takes no signature yet.
+  /// A message given before the other side has answered is not lost, though its mailbox accepts no signature yet.
   func testAMessageGivenBeforeTheHelloArrives() throws {
     let meeting = try AddressMeeting()
     let request = meeting.ask()
@@ -187,7 +187,7 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.alice.send("/_get chats 1")["result"]["chats"].count, 0)
   }
 
-  /// Bob takes his request back: alice's host hears of it, and accepting it comes too late.
+  /// Bob withdraws his request: alice's host is notified, and accepting it comes too late.
   func testARequestCanBeTakenBack() throws {
     let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
@@ -197,11 +197,11 @@ final class ContactRequestTests: XCTestCase {
     let withdrawn = meeting.alice.event("contactRequestWithdrawn")
     XCTAssertEqual(withdrawn?["result"]["contactRequest"]["contactRequestId"].number, id)
     XCTAssertEqual(meeting.alice.send("/_accept \(id)").errorTag, "contactRequestNotFound")
-    // He asks anew: that is another request.
+    // He asks again: that is a new request.
     XCTAssertNotEqual(meeting.ask()["contactRequestId"].number, id)
   }
 
-  /// Alice has accepted, and bob takes his request back before he hears of it: the contact is one that has left.
+  /// Alice has accepted, and bob withdraws his request before he learns of it: the contact has left.
   func testARequestTakenBackAfterItWasAcceptedEndsTheContact() throws {
     let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
@@ -217,8 +217,8 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(meeting.contacts(meeting.bob).count, 0)
   }
 
-  /// Alice accepts, and deletes the contact before bob has heard of it, with her confirmation at the relay already or still
-  /// in her outbox: he gets the contact, and learns that it has left.
+  /// Alice accepts, and deletes the contact before bob has learned of it, with her confirmation already at the relay or
+  /// still in her outbox: he gets the contact, and learns that it has left.
   func testAContactThatIsDeletedBeforeItsHelloHasLeftOnTheOtherSide() throws {
     for isSent in [true, false] {
       let folder = try TemporaryFolder()
@@ -261,13 +261,13 @@ final class ContactRequestTests: XCTestCase {
     }
   }
 
-  /// His mailbox was deleted without notice to alice: accepting fails for good, and leaves no contact.
+  /// His mailbox was deleted without notice to alice: accepting fails permanently and leaves no contact.
   func testAcceptingARequestWhoseMailboxIsGoneLeavesNoContact() throws {
     let meeting = try AddressMeeting()
     let id = meeting.ask()["contactRequestId"].number
     let pending = meeting.bob.send("/_get chats 1 pcc=on")["result"]["chats"][0]["chatInfo"]["contactConnection"]
     meeting.bob.send("/_delete :\(pending["pccConnId"].number) full notify=off").assert("contactConnectionDeleted")
-    // The address and the token's... only alice's mailbox is left.
+    // Only the mailbox of alice's address is left.
     try meeting.awaitCount(1, "SELECT count(*) FROM mailbox", in: meeting.folder.file("relay.db"))
     XCTAssertEqual(meeting.alice.send("/_accept \(id)").errorTag, "contactRequestNotFound")
     XCTAssertEqual(meeting.contacts(meeting.alice).count, 0)
@@ -293,7 +293,7 @@ final class ContactRequestTests: XCTestCase {
     try meeting.awaitCount(1, "SELECT count(*) FROM mailbox", in: meeting.folder.file("relay.db"))
     XCTAssertEqual(carol.send("/connect \(meeting.link)").errorTag, "SMP")
     XCTAssertEqual(carol.send("/_get chats 1 pcc=on")["result"]["chats"].count, 0)
-    // A new address is another one.
+    // A new address is a different one.
     let made = meeting.alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
     XCTAssertNotEqual(made, meeting.link)
     XCTAssertEqual(meeting.alice.send("/connect \(made)")["error"]["np"]["code"].text, "invitationOwn")
@@ -302,7 +302,7 @@ final class ContactRequestTests: XCTestCase {
       "ownLink")
   }
 
-  /// Whatever lies in an address's mailbox, the next request is taken in; and what strangers send stays bounded.
+  /// Whatever lies in an address's mailbox, the next request is received, and what strangers send stays bounded.
   func testWhatStrangersLeaveAtAnAddressStaysBounded() throws {
     let meeting = try AddressMeeting()
     let crowd = try Crowd(meeting)
@@ -315,7 +315,7 @@ final class ContactRequestTests: XCTestCase {
     try leave(try request("\u{202e}\u{7}\n", SystemRandomness().bytes(24)))
     try leave(try crowd.unusableRequest("nothing can be agreed"))
     try meeting.awaitCount(7, "SELECT count(*) FROM ledger WHERE state = 'quarantined'", of: meeting.alice)
-    // One person, however often; then more persons than may wait.
+    // One person, any number of times; then more people than may wait.
     let insistent = SystemRandomness().bytes(24)
     for _ in 0..<12 { try leave(try request("insistent", insistent)) }
     try meeting.awaitCount(RequestLimits.repeats, "SELECT max(repeats) FROM contact_requests", of: meeting.alice)
@@ -329,7 +329,7 @@ final class ContactRequestTests: XCTestCase {
     XCTAssertEqual(try store.integer("SELECT count(*) FROM contact_requests"), RequestLimits.waiting)
     let entries = try XCTUnwrap(store.integer("SELECT count(*) FROM ledger WHERE kind <> 'request'"))
     XCTAssertLessThanOrEqual(entries, RequestLimits.kept + RequestLimits.pruningInterval)
-    // There is room again once one was decided.
+    // There is room again once a request is decided.
     meeting.alice.send("/_reject 1").assert("contactRequestRejected")
     meeting.bob.send("/_connect 1 \(meeting.link)").assert("sentInvitation")
     try meeting.awaitCount(

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// What a host sets for a contact, an invitation or its own profile comes back as it was set, and survives a restart.
+/// Settings a host makes for a contact, an invitation or its own profile are returned as set, and survive a restart.
 final class ContactSettingTests: XCTestCase {
   private func contact(_ host: Host) -> JSON { host.send("/_contacts 1")["result"]["contacts"][0] }
 
@@ -26,7 +26,7 @@ final class ContactSettingTests: XCTestCase {
     let seen = pair.bob.event("contactUpdated")?["result"]["toContact"]
     XCTAssertEqual(seen?["profile"]["preferences"]["reactions"]["allow"].text, "no")
     XCTAssertFalse(enabled(pair.bob))
-    // Without a word about this contact the preferences of the profile count.
+    // Without a setting for this contact, the profile's preferences apply.
     let calls = { self.contact(pair.bob)["mergedPreferences"]["calls"]["enabled"]["forUser"].flag }
     XCTAssertTrue(calls())
     pair.bob.send(#"/_profile 1 {"displayName":"bob","fullName":"","preferences":{"calls":{"allow":"no"}}}"#)
@@ -69,7 +69,7 @@ final class ContactSettingTests: XCTestCase {
     XCTAssertEqual(alice.send("/_get chats 1 pcc=on")["result"]["chats"].count, 1)
   }
 
-  /// Member for member, in both directions, with what this library does not know.
+  /// Member for member, in both directions, including members that this library does not know.
   func testAProfileIsKeptMemberForMember() throws {
     let pair = try Pair()
     let profile =
@@ -100,7 +100,7 @@ final class ContactSettingTests: XCTestCase {
     pair.alice.send("/_profile 1 \(profile)").assert("userProfileNoChange")
   }
 
-  /// What a new user would have and this library has not is refused, not answered with `false`.
+  /// Properties of a new user that this library does not support are refused, not answered with `false`.
   func testANewUserIsTakenMemberForMember() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
@@ -118,7 +118,7 @@ final class ContactSettingTests: XCTestCase {
     XCTAssertFalse(user["result"]["user"]["userChatRelay"].flag)
   }
 
-  /// In both directions, at rest and when it is edited, with members that no kind has.
+  /// In both directions, at rest and when edited, with members that no kind has.
   func testAMessageIsKeptMemberForMember() throws {
     let pair = try Pair()
     func content(_ host: Host) -> NSDictionary? {
@@ -149,7 +149,7 @@ final class ContactSettingTests: XCTestCase {
     XCTAssertNotNil(Host.open(folder.file("a"), key: "postgres is my favourite").host)
   }
 
-  /// A member of the wrong type, or one that nothing keeps, is refused, and nothing is changed.
+  /// A member that has the wrong type, or is not stored, is refused, and nothing is changed.
   func testMembersThatAreNotUnderstoodAreRefused() throws {
     let pair = try Pair()
     pair.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":true,"sendRcpts":false}"#).assert("cmdOk")
@@ -169,7 +169,7 @@ final class ContactSettingTests: XCTestCase {
     let chat = pair.alice.send("/_get chat @1 count=1")["result"]["chat"]["chatInfo"]["contact"]["chatSettings"]
     XCTAssertEqual(
       [chat["favorite"].flag, chat["sendRcpts"].exists, chat["sendRcpts"].flag], [true, true, false], chat.description)
-    // What may be left out may be null.
+    // Optional members may be null.
     pair.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":true,"sendRcpts":null}"#).assert("cmdOk")
     pair.alice.send(#"/_send @1 json [{\#(text),"fileSource":null,"quotedItemId":null,"mentions":{}}]"#)
       .assert("newChatItems")

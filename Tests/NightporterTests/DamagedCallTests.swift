@@ -7,9 +7,10 @@ import XCTest
 
 @testable import Nightporter
 
-/// Two contacts call, and the record of one is damaged (INC-44): the other's call is heard of, listed and ended as usual.
+/// Two contacts call, and the record of one is damaged (INC-44): the other's call is reported, listed and ended as
+/// usual.
 final class DamagedCallTests: XCTestCase {
-  /// Bob has called, then carol; alice's extension has taken in both, and bob's connection is damaged.
+  /// Bob has called, then carol; alice's extension has received both calls, and bob's connection is damaged.
   private func makeCalls() throws -> Station {
     let (station, friends) = try CallStation.make()
     for caller in [station.bob] + friends {
@@ -44,7 +45,8 @@ final class DamagedCallTests: XCTestCase {
     XCTAssertEqual(alice.send("/_call get")["result"]["callInvitations"].count, 0)
   }
 
-  /// The app's host rings when the extension takes in that the call is over, and the contact's connection is damaged then.
+  /// The app's host is ringing when the extension receives the end of the call, and the contact's connection is damaged
+  /// by then.
   func testTheEndOfACallIsReportedThoughTheConnectionIsDamaged() throws {
     let (station, _) = try CallStation.make()
     let alice = station.alice
@@ -63,7 +65,7 @@ final class DamagedCallTests: XCTestCase {
     XCTAssertFalse(ended["contact"]["activeConn"].exists, ended.description)
   }
 
-  /// The clock stands: only what is due now is done, and nothing that is to be tried later.
+  /// The clock stands still: only work that is due now is done, and no later retry.
   func testACallThatCannotBeEndedIsNotTriedAgainWithoutAPause() throws {
     let station = try makeCalls()
     try execute("UPDATE calls SET deadline = 0", station)
@@ -79,7 +81,7 @@ final class DamagedCallTests: XCTestCase {
     alice.send("/_start").assert("chatStarted")
     awaitRest(of: alice)
     clock.stop()
-    // Each of them makes the engine look at its timers.
+    // Each of these makes the engine check its timers.
     alice.send("/_check running")
     let before = failures.withLock { $0 }
     XCTAssertGreaterThan(before, 0)

@@ -47,7 +47,7 @@ final class DamagedConnectionTests: XCTestCase {
       }
     }
     XCTAssertTrue(told.isSuperset(of: ["second 1", "second 3"]), "\(told)", file: file, line: line)
-    // Nothing of it was acknowledged: it arrives once the record is repaired.
+    // None of its messages was acknowledged: they arrive once the record is repaired.
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     try database.run("UPDATE connections SET \(column) = ? WHERE connection_id = 2", [.blob(whole)])
     try database.close()
@@ -55,8 +55,7 @@ final class DamagedConnectionTests: XCTestCase {
     XCTAssertEqual(notifier.push(wake).bodies, ["first 2", "second 2"], file: file, line: line)
   }
 
-  /// The store accepts one message and fails at the next, as on a disk that fills up: the first is shown by this very
-  /// push.
+  /// The store accepts one message and fails at the next, as on a disk that fills up: this same push shows the first.
   func testCommittedMessagesAreShownThoughTheStoreFailsAfterwards() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")

@@ -2,7 +2,8 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// INC-44: a command, or what the engine does by itself, is about many records, and one of them is damaged. The others have it.
+/// INC-44: a command, or the engine's own work, concerns many records, one of which is damaged. The others are
+/// processed.
 final class DamagedRecordTests: XCTestCase {
   private func execute(_ statements: [String], _ host: Host) throws {
     let database = try Database(path: host.prefix + "_chat.db")
@@ -103,7 +104,7 @@ final class DamagedRecordTests: XCTestCase {
     "UPDATE ledger SET kind = 'x' WHERE entry_id = (SELECT ledger_entry FROM items WHERE content LIKE '%\(text)%')"
   }
 
-  /// Alice on screen with two messages of bob's, of which the entry of one is damaged.
+  /// Alice on screen with two messages of bob's, one of which has a damaged entry.
   private func damaged(_ pair: Pair, _ more: String...) throws {
     for text in ["broken", "whole"] {
       pair.send(text, from: pair.bob)
@@ -113,7 +114,7 @@ final class DamagedRecordTests: XCTestCase {
     try execute([Self.damageEntry(of: "broken")] + more, pair.alice)
   }
 
-  /// Also if the damaged one is to be withdrawn, and the token's keys are damaged.
+  /// Also if the damaged one must be withdrawn, and the token's keys are damaged.
   func testAProfileIsDeletedThoughAnEntryIsDamaged() throws {
     let pair = try Pair()
     try damaged(
@@ -144,7 +145,7 @@ final class DamagedRecordTests: XCTestCase {
     pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
   }
 
-  /// What an extension committed, and what waits to be shown or to be withdrawn.
+  /// Entries committed by an extension, and those waiting to be shown or withdrawn.
   func testOthersAreShownReportedAndWithdrawnThoughAnEntryIsDamaged() throws {
     let station = try Station()
     station.suspend()
@@ -169,7 +170,7 @@ final class DamagedRecordTests: XCTestCase {
     let again = try station.present(try station.push(for: "next"))
     XCTAssertEqual(again.bodies, ["whole", "next"], again.description)
     XCTAssertEqual(again["withdrawals"].elements.map(\.text), first.identifiers)
-    // The newest alone, and it is damaged.
+    // Only the newest, and it is damaged.
     try execute(
       [Self.damageEntry(of: "next"), "UPDATE ledger SET state = 'committed' WHERE kind = 'x'"], station.alice)
     try execute(
@@ -180,7 +181,7 @@ final class DamagedRecordTests: XCTestCase {
         """
       ], station.alice)
     XCTAssertEqual(try station.present(pushes[0]).bodies, ["whole"])
-    // The host hears of the others.
+    // The host is notified of the others.
     station.alice.send("/_app activate").assert("cmdOk")
     let event = station.alice.event("newChatItems")?["result"]["chatItems"][0]["chatItem"]
     XCTAssertEqual(event?["content"]["msgContent"]["text"].text, "whole")

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Which piece of deferred work is taken up next.
+/// The order in which deferred work is taken up.
 final class DeferredOrderTests: XCTestCase {
   private enum Step {
     case add(String, about: Int64? = nil, isUrgent: Bool = false)

@@ -43,7 +43,7 @@ final class DeletingTests: XCTestCase {
     pair.bob.send("/_delete @1 full").assert("contactDeleted")
   }
 
-  /// Nothing of the call is left in the store, and its host rings until it hears that the call is over.
+  /// No trace of the call is left in the store, and its host rings until it is notified that the call is over.
   func testADeletedContactsCallEnds() throws {
     let pair = try Pair()
     pair.bob.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")
@@ -105,7 +105,7 @@ final class DeletingTests: XCTestCase {
     XCTAssertEqual(next.bodies, ["two"])
   }
 
-  /// INC-46: also if the ledger entries have been deleted with the contact; once.
+  /// INC-46: also if the ledger entries were deleted with the contact; once.
   func testINC46NotificationsOfADeletedContactAreWithdrawn() throws {
     let station = try Station()
     let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text

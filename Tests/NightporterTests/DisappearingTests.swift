@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Messages with a time to stay: it runs from their being read, or sent, and ends them on both sides.
+/// Messages with a limited lifetime. It starts when they are read, or sent, and ends them on both sides.
 final class DisappearingTests: XCTestCase {
   private func execute(_ sql: String, _ host: Host) throws {
     let database = try Database(path: host.prefix + "_chat.db")
@@ -11,7 +11,7 @@ final class DisappearingTests: XCTestCase {
     _ = try database.run(sql)
   }
 
-  /// What an extension shows of a message, after pushes of messages that the application had already.
+  /// What an extension shows of a message, after pushes for messages that the application already had.
   private func bodies(for text: String, _ station: Station) throws -> [String] {
     station.pair.send(text, from: station.bob)
     return try station.allPushes().flatMap { try station.present($0).bodies }
@@ -46,7 +46,7 @@ final class DisappearingTests: XCTestCase {
     XCTAssertFalse(second["meta"]["itemTimed"].exists, second.description)
   }
 
-  /// Its time runs while no process does; it is deleted at the next start, by the application alone.
+  /// The time runs even when no process does; the message is deleted at the next start, by the application alone.
   func testTimersSurviveARestart() throws {
     let station = try Station()
     station.bob.send("/_send @1 ttl=1 text soon gone").assert("newChatItems")
@@ -58,7 +58,7 @@ final class DisappearingTests: XCTestCase {
     while Date().timeIntervalSince1970 * 1_000 < Double(due + 1) { usleep(20_000) }
     XCTAssertEqual(try bodies(for: "two", station), ["two"])
     XCTAssertEqual(try store.integer("SELECT count(*) FROM items"), 2, "an extension deletes nothing")
-    // As after a boot: only the wall clock tells how long it was.
+    // As after a boot: only the wall clock knows how long it took.
     _ = try store.run("UPDATE items SET delete_boot = 'another', delete_moment = 1 << 62 WHERE delete_at IS NOT NULL")
     try store.close()
     let prefix = station.alice.prefix
@@ -74,7 +74,7 @@ final class DisappearingTests: XCTestCase {
 
   private func item(of event: JSON) -> Int { event["result"]["chatItems"][0]["chatItem"]["meta"]["itemId"].number }
 
-  /// Waits until a message that is marked has disappeared by its time.
+  /// Waits until a marked message has disappeared when its time is up.
   private func assertMarkedDisappears(
     _ host: Host, _ pair: Pair, file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -125,14 +125,14 @@ final class DisappearingTests: XCTestCase {
     return (bob, sent)
   }
 
-  /// The message is whole as it is, and goes when an hour is over.
+  /// The message is complete as it is, and disappears after an hour.
   private func assertEnded(
     _ meta: JSON, _ bob: Host, _ pair: Pair, _ clock: MovedClock, file: StaticString = #filePath, line: UInt = #line
   ) throws {
     XCTAssertFalse(meta["itemLive"].flag, meta.description, file: file, line: line)
     XCTAssertTrue(meta["itemTimed"]["deleteAt"].exists, meta.description, file: file, line: line)
     clock.move(.seconds(3_600))
-    // Any call makes the engine look at its timers.
+    // Any call makes the engine check its timers.
     _ = bob.state
     try assertMarkedDisappears(bob, pair, file: file, line: line)
   }
@@ -146,7 +146,7 @@ final class DisappearingTests: XCTestCase {
     try assertEnded(whole, bob, pair, clock)
   }
 
-  /// Its author deletes the contact and keeps what was said.
+  /// Its author deletes the contact and keeps the conversation.
   func testAnUnfinishedLiveMessageDisappearsFromAConversationThatIsKept() throws {
     let (pair, clock) = (try Pair(), MovedClock())
     let (bob, sent) = try unfinished(pair, clock)
@@ -155,7 +155,7 @@ final class DisappearingTests: XCTestCase {
     try assertEnded(kept, bob, pair, clock)
   }
 
-  /// An extension takes in that the contact has left: the app's host hears what that did to the message.
+  /// An extension receives the news that the contact has left: the app's host is notified of the effect on the message.
   func testAnUnfinishedLiveMessageThatAnExtensionEndsIsReportedInTheApp() throws {
     let station = try Station()
     station.alice.send("/_send @1 live=on ttl=3600 text hel").assert("newChatItems")

@@ -2,9 +2,9 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// Between two pushes an extension's store keeps its files open, and no lock (INC-01).
+/// Between two pushes an extension's store keeps its files open, but holds no lock (INC-01).
 final class DozingTests: XCTestCase {
-  /// An extension whose store dozes: the first push closes it, since it was opened before that was asked for.
+  /// An extension whose store dozes. The first push closes it, since it was opened before dozing was requested.
   private func makeDozingExtension(_ station: Station, line: UInt = #line) throws -> Host {
     let service = try station.makeExtension(line: line)
     service.send("/_app doze on").assert("cmdOk", #filePath, line)
@@ -48,7 +48,7 @@ final class DozingTests: XCTestCase {
     station.wake(expecting: ["first", "second", "third", "fourth", "fifth"])
   }
 
-  /// The app opens the store meanwhile, and writes the log back and deletes it when it closes it.
+  /// The app opens the store in between; on closing it, it writes the log back and deletes it.
   func testAStoreThatTheAppHasUsedIsOpenedAnew() throws {
     let station = try Station()
     station.suspend()
@@ -63,7 +63,8 @@ final class DozingTests: XCTestCase {
     station.wake(expecting: ["first", "second", "third"])
   }
 
-  /// Its file is not opened anew for each push. (`RelayDozingTests` has what is locked: here the server has it open as well.)
+  /// Its file is not reopened for each push. (`RelayDozingTests` covers the locks: here the server has the file open as
+  /// well.)
   func testTheEmbeddedRelayDozesToo_INC01() throws {
     let station = try Station()
     station.suspend()
@@ -84,7 +85,7 @@ final class DozingTests: XCTestCase {
     station.wake(expecting: ["first", "second", "third"])
   }
 
-  /// What another process shows meanwhile is not shown again.
+  /// Notifications shown by another process in between are not shown again.
   func testAnotherExtensionMayCommitMeanwhile() throws {
     let station = try Station()
     station.suspend()
@@ -116,7 +117,7 @@ final class DozingTests: XCTestCase {
     XCTAssertEqual(try Held(of: ended.prefix), .nothing)
   }
 
-  /// A key that is not to stay in memory does not stay there in an open file.
+  /// A key that must not stay in memory does not stay there through an open file.
   func testAStoreWhoseKeyIsNotKeptIsClosed() throws {
     let folder = try TemporaryFolder()
     let key = "x'\(String(repeating: "5a", count: 32))'"

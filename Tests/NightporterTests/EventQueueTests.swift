@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Events wait for their host in order and within a bound, whether their texts are made already or not.
+/// Events wait for their host in order and within a bound, whether or not their texts have been made.
 final class EventQueueTests: XCTestCase {
   private func taken(_ queue: EventQueue) -> EventQueue.Taken? { queue.take(atMost: .zero) }
 
@@ -24,7 +24,8 @@ final class EventQueueTests: XCTestCase {
     XCTAssertNil(taken(queue))
   }
 
-  /// Events that can wait elsewhere get half of the queue, by number and by bytes; the host's takes say when there is room again.
+  /// Events that can wait elsewhere get half of the queue, by number and by bytes; as the host takes events, the queue
+  /// reports when there is room again.
   func testRoomIsGivenBackAsTheHostTakes() throws {
     let many = try XCTUnwrap(EventQueue(byteBound: 1 << 30))
     try expectRoomAfterOne(many, full: EventQueue.bound / 2)
@@ -45,7 +46,7 @@ final class EventQueueTests: XCTestCase {
     XCTAssertEqual(calls.withLock { $0 }, 1, "once", line: line)
   }
 
-  /// The oldest go when there are too many bytes; up to eight events are not counted yet.
+  /// The oldest are dropped when there are too many bytes; up to eight events are not yet counted.
   func testManyEventsStayWithinTheBound() throws {
     let bound = 20 * text(100).utf8.count
     let queue = try XCTUnwrap(EventQueue(byteBound: bound))
@@ -55,12 +56,12 @@ final class EventQueueTests: XCTestCase {
     XCTAssertEqual(queue.count, 20)
     for number in Int64(100 + lost)..<300 { expectText(number, queue) }
     XCTAssertNil(taken(queue))
-    // What was taken counts no more.
+    // Events that were taken no longer count.
     for number: Int64 in 100..<112 { queue.post(.eventsLost(number)) }
     for number: Int64 in 100..<112 { expectText(number, queue) }
   }
 
-  /// Making texts cost each push into a running extension a million instructions, though no host read them.
+  /// Making the texts cost each push into a running extension a million instructions, though no host read them.
   func testEventsOfKnownLengthAreMadeWhenTaken() throws {
     let queue = try XCTUnwrap(EventQueue(byteBound: 20 * 100))
     let number = Mutex<Int64>(0)

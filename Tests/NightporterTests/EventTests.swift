@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Events about pushes and failures: each says what happened, and none more.
+/// Events about pushes and failures: each says what happened, and no more.
 final class EventTests: XCTestCase {
   private func events(_ host: Host, _ type: String) -> [JSON] {
     var found: [JSON] = []
@@ -13,12 +13,12 @@ final class EventTests: XCTestCase {
     return found
   }
 
-  /// `ntfMessage` is about messages that a push named: of what the app fetches by itself there is none.
+  /// `ntfMessage` is about messages named by a push: there is none for messages the app fetches by itself.
   func testNtfMessageIsOnlyForAMessageThatAPushNamed() throws {
     let station = try Station()
     station.pair.send("to the app", from: station.bob)
     station.alice.event("newChatItems")
-    // The answer to a command comes after the acknowledgement, and after what it caused.
+    // The answer to a command comes after the acknowledgement and its effects.
     station.suspend()
     XCTAssertEqual(events(station.alice, "ntfMessage").count, 0)
 
@@ -34,8 +34,8 @@ final class EventTests: XCTestCase {
     XCTAssertEqual(events(service, "ntfMessage").count, 0)
   }
 
-  /// A host that drives a push step by step, with a record that is damaged: the others are named, and the event says why one
-  /// is not. Each message that a push named has its marker.
+  /// A host that drives a push step by step, with one damaged record: the others are named, and the event says why one
+  /// is not. Each message named by a push has its marker.
   func testStepByStepTheDamagedRecordIsReportedAndTheOthersHandled() throws {
     let station = try Station()
     let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
@@ -49,7 +49,7 @@ final class EventTests: XCTestCase {
     let service = try station.makeExtension()
     service.send("/_start main=off snd_files=off").assert("chatStarted")
     let database = try Database(path: station.alice.prefix + "_chat.db")
-    // The first pushes are about one connection only: that they are connected is pushed too.
+    // The first pushes are about one connection only: there are also pushes for becoming connected.
     var (ask, both) = ("", JSON("[]"))
     while both.count < 2 {
       let data = JSON(try station.nextPush())["notificationData"]
@@ -71,7 +71,8 @@ final class EventTests: XCTestCase {
     try database.close()
   }
 
-  /// INC-41: kept with its reason, which the host hears, and nothing else of it.
+  /// INC-41: the message is kept with its reason. The host is notified of the reason, and of nothing else in the
+  /// message.
   func testINC41AMessageThatDoesNotOpenIsReportedWithItsReason() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")

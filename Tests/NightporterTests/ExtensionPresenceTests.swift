@@ -8,7 +8,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// What the app sees of an extension, and asks of it.
+/// How the app sees an extension, and what it asks of it.
 final class ExtensionPresenceTests: XCTestCase {
   private func open(_ pair: Pair, _ inbox: Inbox, log: Log = .silent) throws -> Controller {
     pair.alice.free()
@@ -28,14 +28,15 @@ final class ExtensionPresenceTests: XCTestCase {
     }
     XCTAssertTrue(controller.call(.none, yield) ?? false)
     XCTAssertTrue(JSON(controller.state())["quiescent"].flag, controller.state())
-    // Closed and opened again by the host, while the phase is still suspended.
+    // Closed and reopened by the host, while the phase is still suspended.
     XCTAssertEqual(controller.closeStore(), "")
     _ = controller.reopenStore()
     XCTAssertTrue(controller.call(.none, yield) ?? false)
     XCTAssertTrue(JSON(controller.state())["quiescent"].flag, controller.state())
   }
 
-  /// Only an app on screen, or about to be, is left what arrives; one of another version may publish a phase that is unknown here.
+  /// Arriving messages are left only to an app on screen, or about to be. One of another version may publish a phase
+  /// unknown here.
   func testAnAppOnScreenAloneShowsWhatArrives() {
     let onScreen: Set<AppPhase.State> = [.active, .activating]
     for state in AppPhase.State.allCases {
@@ -48,7 +49,8 @@ final class ExtensionPresenceTests: XCTestCase {
     XCTAssertFalse(unknown.isStopped)
   }
 
-  /// A phase file that cannot be locked hides the extension from the app. It does its work all the same, and says so.
+  /// A phase file that cannot be locked hides the extension from the app. The extension still does its work, and
+  /// reports that it is not seen.
   func testAnExtensionWithoutAPhaseFileWorksAndSaysThatItIsNotSeen() throws {
     let (pair, inbox) = (try Pair(), Inbox())
     inbox.put("first", "hello")

@@ -4,8 +4,8 @@ import XCTest
 
 /// A child made by fork() has its parent's handles, but neither its threads nor any right to its locks.
 final class ForkTests: XCTestCase {
-  /// Runs `body` in a child, which ends as soon as it returns; true if it returned true, and was not killed because it took
-  /// too long.
+  /// Runs `body` in a child, which ends as soon as it returns. Returns true if it returned true and was not killed for
+  /// taking too long.
   private func inChild(_ body: () -> Bool) -> Bool {
     typealias Fork = @convention(c) () -> pid_t
     guard let symbol = dlsym(nil, "fork") else { return false }

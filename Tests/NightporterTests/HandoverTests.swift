@@ -8,9 +8,9 @@ import XCTest
 @testable import Nightporter
 @testable import PorterEngine
 
-/// What others committed while the app did not run is handed over to its host, however much it is.
+/// Everything other processes committed while the app was not running is handed over to its host, however much it is.
 final class HandoverTests: XCTestCase {
-  /// More than the queue of events takes in: the rest waits in the ledger until the host has taken these, also in another
+  /// More than the event queue holds: the rest waits in the ledger until the host has taken these, also in another
   /// process.
   func testEachOfThousandsOfCommitsIsReportedOnce() throws {
     let pair = try Pair()
@@ -31,12 +31,12 @@ final class HandoverTests: XCTestCase {
       let host = try XCTUnwrap(Host.open(pair.alice.prefix).host)
       host.send("/_start").assert("chatStarted")
       take(end, from: host)
-      // The process ends with all others in its queue.
+      // The process ends with all the others in its queue.
       host.free()
     }
     let last = try XCTUnwrap(Host.open(pair.alice.prefix).host)
     last.send("/_start").assert("chatStarted")
-    // What the app itself commits meanwhile comes after what was there before it.
+    // The app's own new commits come after what was there before it.
     pair.send("news", from: pair.bob)
     take(expected.count + 1, from: last)
     XCTAssertEqual(texts, expected + ["news"])
@@ -44,8 +44,8 @@ final class HandoverTests: XCTestCase {
     last.expectNone("newChatItems")
   }
 
-  /// The host of an app at work reads nothing for long: what the app receives waits in the store, and displaces nothing that waits to be
-  /// read; also when the app ends with it.
+  /// The host of a running app reads nothing for a long time: what the app receives waits in the store, and displaces
+  /// nothing that waits to be read, even if the app ends with it.
   func testAHostThatIsFarBehindLosesNothing() throws {
     let pair = try Pair()
     awaitRest(of: pair.alice)
@@ -85,8 +85,8 @@ final class HandoverTests: XCTestCase {
     second.expectNone("newChatItems")
   }
 
-  /// The host reads half of it after the app was suspended, and the app ends then, as the platform ends one. Neither does that half
-  /// come again, nor is anything of the rest lost; also when the same happens to the next process.
+  /// The host reads half of it after the app was suspended, and then the platform ends the app. That half is not
+  /// reported again, and nothing of the rest is lost, even if the same happens to the next process.
   func testWhatIsTakenWhileSuspendedDoesNotComeAgain() throws {
     let pair = try Pair()
     awaitRest(of: pair.alice)
@@ -112,8 +112,8 @@ final class HandoverTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: pair.alice.prefix + "_taken"), "the store has it")
   }
 
-  /// The store comes back from a backup, into the very file, and an extension commits before the app runs: its entry has the number
-  /// of one whose event was taken, and is another one.
+  /// The store is restored from a backup into the very same file, and an extension commits before the app runs: its
+  /// entry has the number of one whose event was taken, but is a different entry.
   func testAStoreFromABackupIsHandedOverThoughItHasThePlaceOfTheFile() throws {
     let pair = try Pair()
     awaitRest(of: pair.alice)
@@ -145,7 +145,7 @@ final class HandoverTests: XCTestCase {
     try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? UInt64
   }
 
-  /// A file that is cut off, or that belongs to a store whose place another one has taken, says nothing.
+  /// A file that is cut off, or belongs to a store that another one has replaced, is ignored.
   func testAFileOfWhatWasTakenThatDoesNotFitIsIgnored() throws {
     let pair = try Pair()
     awaitRest(of: pair.alice)
@@ -181,7 +181,7 @@ final class HandoverTests: XCTestCase {
     return nil
   }
 
-  /// As an extension does.
+  /// Commits messages as an extension does.
   private func commit(_ texts: [String], in prefix: String) throws {
     let store = try Store.open(at: StoreLocation(prefix: prefix), confirmation: .yesUp, mayMigrate: true)
     let now = SystemClock().wall()

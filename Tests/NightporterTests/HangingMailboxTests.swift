@@ -8,20 +8,20 @@ import XCTest
 @testable import PorterSchema
 @testable import PorterStore
 
-/// Mailboxes that hang, in an app: no other one waits for them for long (INC-39). The clock stands where a test says so, so that no other
-/// wait ends.
+/// Mailboxes that hang, in an app: no other mailbox waits for them for a long time (INC-39). The clock stands still
+/// where a test says so, so that no other wait ends.
 final class HangingMailboxTests: XCTestCase {
-  /// An app of alice's, not started yet, in each of whose mailboxes something waits.
+  /// An app of alice's, not started yet, with something waiting in each of its mailboxes.
   private struct Launched {
     let station: Station
     let transport: HostTransport
     let app: Host
     let clock = MovedClock()
     let controller: Controller
-    /// Bob's first, in the order in which they are looked into.
+    /// Bob's first, in the order in which they are checked.
     let mailboxes: [[UInt8]]
     let connections: [Int64]
-    /// Of the last message.
+    /// For the last message.
     let payload: String
 
     init(_ names: [String] = ["carol"]) throws {
@@ -47,7 +47,7 @@ final class HangingMailboxTests: XCTestCase {
       self.station = station
     }
 
-    /// The clock stands from here on.
+    /// The clock stands still from here on.
     func hang(_ indices: Range<Int>) {
       clock.stop()
       transport.hang(mailboxes: mailboxes[indices].map { $0 })
@@ -55,7 +55,7 @@ final class HangingMailboxTests: XCTestCase {
 
     func begin() { app.send("/_start").assert("chatStarted") }
 
-    /// Afterwards every mailbox is empty, and nothing is asked any more.
+    /// Afterwards every mailbox is empty, and no request is in progress.
     func receiveAll(file: StaticString = #filePath, line: UInt = #line) {
       for _ in mailboxes { app.event("newChatItems", file: file, line: line) }
       awaitThat("no claim is left", file: file, line: line) { claims() == 0 }
@@ -63,7 +63,7 @@ final class HangingMailboxTests: XCTestCase {
 
     func isAsked(_ index: Int) { transport.waitUntilAsked(for: mailboxes[index]) }
 
-    /// Any call makes the engine look at its timers.
+    /// Any call makes the engine check its timers.
     func move(_ span: Span) {
       clock.move(span)
       _ = app.state
@@ -84,7 +84,7 @@ final class HangingMailboxTests: XCTestCase {
       return nil
     }
 
-    /// Of bob's connection.
+    /// The epoch of bob's connection.
     func epoch() throws -> Int64 {
       let database = try Database(path: app.prefix + "_chat.db")
       defer { try? database.close() }
@@ -93,7 +93,7 @@ final class HangingMailboxTests: XCTestCase {
 
     func claims() -> Int? { controller.call { $0.claims.states.count } }
 
-    /// As a command takes one message; it waits for its mailbox already.
+    /// Fetches one message, as a command does. It is already waiting for its mailbox on return.
     func takeOne(_ index: Int) -> Promise<ReceivedNotification> {
       let result = Promise<ReceivedNotification>()
       let connection = connections[index]
@@ -113,7 +113,7 @@ final class HangingMailboxTests: XCTestCase {
     }
   }
 
-  /// Two of four hang. Each has a second, and then the next one is looked into.
+  /// Two of four hang. Each has a second, then the next one is checked.
   func testINC39ARoundLooksIntoEveryMailboxThoughSomeHang() throws {
     let launched = try Launched(["carol", "dave", "erin"])
     launched.hang(0..<2)
@@ -136,7 +136,7 @@ final class HangingMailboxTests: XCTestCase {
     XCTAssertEqual(next.bodies.sorted(), ["from bob", "from carol"], next.description)
   }
 
-  /// The app asks for the others before the second is over only when it has an answer: one request at a time.
+  /// Before the second is over, the app asks for the others only when it has an answer: one request at a time.
   func testOneMailboxIsAskedAtATimeWhileTheyAnswer() throws {
     let launched = try Launched(["carol", "dave"])
     launched.clock.stop()
@@ -146,7 +146,8 @@ final class HangingMailboxTests: XCTestCase {
     XCTAssertLessThanOrEqual(launched.transport.mostAtOnce, 2, "one that receives, and one that sends")
   }
 
-  /// Six may hang. The seventh has its own ten seconds from when the relay is asked, not from when it began to wait.
+  /// Six may hang. The seventh has its own ten seconds, counted from its request to the relay, not from when it began
+  /// to wait.
   func testTheTimeOfARequestCountsFromWhenTheRelayIsAsked() throws {
     let launched = try Launched(["carol", "dave", "erin", "frank", "grace", "heidi"])
     launched.begin()
@@ -175,7 +176,7 @@ final class HangingMailboxTests: XCTestCase {
     launched.transport.hang(mailboxes: [])
   }
 
-  /// What hangs is given up with its time, and its mailbox is free for what asks next.
+  /// A request that hangs is abandoned when its time is up, and its mailbox is free for the next request.
   func testINC39AMailboxThatHangsIsGivenUpInTime() throws {
     let launched = try Launched()
     launched.begin()
@@ -220,8 +221,8 @@ final class HangingMailboxTests: XCTestCase {
     XCTAssertEqual(items.count { $0["content"]["msgContent"]["text"].text == "from bob" }, 1, "\(items)")
   }
 
-  /// The app has the mailbox, and its relay hangs twice: the command has its result in time, and the mailbox, which comes too late for
-  /// it, is given back.
+  /// The app has the mailbox, and its relay hangs twice: the command gets its result in time, and the mailbox, which
+  /// comes too late for it, is given back.
   func testINC39ACommandWaitsNoLongerForTheMailboxThanForTheRelay() throws {
     let launched = try Launched([])
     launched.hang(0..<1)
@@ -243,8 +244,8 @@ final class HangingMailboxTests: XCTestCase {
     launched.transport.hang(acknowledgementsIn: [])
   }
 
-  /// Each has its own time for the mailbox, and for the relay. One whose time is up takes no epoch that another process would lose its
-  /// claim to.
+  /// Each has its own time for the mailbox, and for the relay. A command whose time is up takes no new epoch, which
+  /// would cost another process its claim.
   func testINC39EachOfSeveralCommandsForOneMailboxEndsInTime() throws {
     let launched = try Launched([])
     launched.begin()
@@ -271,7 +272,7 @@ final class HangingMailboxTests: XCTestCase {
     launched.transport.hang(mailboxes: [])
   }
 
-  /// A caller that comes before the relay is asked has the same answer, and one that comes later another.
+  /// Callers that arrive before the relay is asked share one answer, and a later caller gets another.
   func testCallersThatComeBeforeTheQuestionShareItsAnswer() throws {
     let launched = try Launched([])
     launched.begin()
@@ -290,7 +291,7 @@ final class HangingMailboxTests: XCTestCase {
     XCTAssertEqual(launched.transport.count(.get) - gets, 2)
   }
 
-  /// The message is committed, and its acknowledgement has no answer: this is the only moment for its marker.
+  /// The message is committed, and its acknowledgement is not answered: this is the only moment for its marker.
   func testINC39AMessageOfAPushHasItsMarkerThoughItsAcknowledgementHangs() throws {
     let launched = try Launched([])
     launched.begin()
@@ -300,7 +301,7 @@ final class HangingMailboxTests: XCTestCase {
       $0.push(payload, deadline: 30_000).description
     }
     launched.transport.waitUntilAcknowledging(in: launched.mailboxes[0])
-    // Behind the turn that gives the request its time.
+    // After the turn that gives the request its time.
     _ = launched.app.state
     launched.move(.seconds(10))
     launched.app.event("ntfMessage")
@@ -308,7 +309,7 @@ final class HangingMailboxTests: XCTestCase {
     _ = try launched.answer(push)
   }
 
-  /// Its mailbox's turn has not come, since others hang: a command's comes before that.
+  /// Its mailbox's turn has not come, since others hang: a command's request is made before that.
   func testAMailboxThatACommandWaitsForIsAskedNow() throws {
     let launched = try Launched()
     launched.begin()

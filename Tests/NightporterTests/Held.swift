@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kernel lists of a store's files for this process.
+/// A store's files and locks that this process holds, as the kernel lists them.
 struct Held: Equatable, CustomStringConvertible {
   var files: [String] = []
   /// POSIX locks, which mark SQLite's readers and writers.

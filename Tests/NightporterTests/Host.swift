@@ -7,7 +7,7 @@ import XCTest
 @testable import Nightporter
 @testable import PorterEngine
 
-/// Waits until it holds, and fails if that never happens. The bound is for a test that would hang.
+/// Waits until the condition holds, and fails after a minute. The bound is for tests that would otherwise hang.
 func awaitThat(
   _ what: String, file: StaticString = #filePath, line: UInt = #line, _ condition: () throws -> Bool
 ) rethrows {
@@ -18,7 +18,7 @@ func awaitThat(
   }
 }
 
-/// A folder that is deleted when its test has ended.
+/// A folder that is deleted at the end of its test.
 final class TemporaryFolder {
   let path: String
 
@@ -41,7 +41,7 @@ final class Host {
   private(set) var handle: chat_ctrl?
   let prefix: String
 
-  /// Opens a controller; nil with the answer's text if that fails.
+  /// Opens a controller. If that fails, returns nil with the answer's text.
   static func open(_ prefix: String, key: String = "", confirm: String = "yesUp", isExtension: Bool = false) -> (
     answer: String, host: Host?
   ) {
@@ -55,7 +55,7 @@ final class Host {
     self.prefix = prefix
   }
 
-  /// An application on an existing store, by this clock.
+  /// Opens an application on an existing store, using this clock.
   static func open(_ prefix: String, clock: any Clock) throws -> Host {
     let configuration = Configuration(prefix: prefix, role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
     return Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), prefix)
@@ -69,8 +69,8 @@ final class Host {
     self.handle = nil
   }
 
-  /// Outgoing messages are at the relay afterwards, unless `arrives` is false or the relay keeps them waiting: a test
-  /// in which another process looks there would otherwise be faster than the relay.
+  /// Sends a command. On return outgoing messages have reached the relay, unless `arrives` is false or the relay keeps
+  /// them waiting: otherwise a test in which another process looks there could outrun the relay.
   @discardableResult
   func send(_ command: String, arrives: Bool = true) -> JSON {
     let answer = JSON(take(chat_send_cmd(handle, command)))
@@ -100,17 +100,17 @@ final class Host {
     return nil
   }
 
-  /// What has been reported so far is not looked at.
+  /// Discards the events reported so far.
   func dropEvents() { while event(within: 0) != nil {} }
 
-  /// More than 30 s pass since the sound of each chat, such as that of its connection.
+  /// Acts as if more than 30 s had passed since each chat's last sound, such as that of its connection.
   func forgetSounds() throws {
     let store = try Database(path: prefix + "_chat.db")
     defer { try? store.close() }
     try store.execute("UPDATE connections SET sounded_boot = NULL")
   }
 
-  /// For a host whose work is done: what it has not reported by now does not come.
+  /// Expects no event of this type. For a host whose work is done: events it has not reported by now will not come.
   func expectNone(_ type: String, file: StaticString = #filePath, line: UInt = #line) {
     while let event = event(within: 0) {
       XCTAssertNotEqual(event["result"]["type"].text, type, event.description, file: file, line: line)
@@ -124,7 +124,7 @@ final class Host {
   func closeStore() -> String { take(chat_close_store(handle)) }
   func reopenStore() -> String { take(chat_reopen_store(handle)) }
 
-  /// A profile, a relay, and started.
+  /// Creates a profile, sets the relay and starts the chat.
   func begin(_ name: String, relay: String, file: StaticString = #filePath, line: UInt = #line) {
     send("/_create user {\"profile\":{\"displayName\":\"\(name)\",\"fullName\":\"\"}}").assert("activeUser", file, line)
     send("/_network {\"relay\":\"\(relay)\"}").assert("cmdOk", file, line)
@@ -132,7 +132,7 @@ final class Host {
   }
 }
 
-/// Waits until nothing is under way in this host, so that what it has not received by then is not on its way inside it.
+/// Waits until no work is in progress in this host, so that nothing it has yet to receive is on its way inside it.
 func awaitRest(of host: Host, file: StaticString = #filePath, line: UInt = #line) {
   awaitThat("the host is at rest", file: file, line: line) {
     let operations = host.state["operations"]
@@ -140,7 +140,7 @@ func awaitRest(of host: Host, file: StaticString = #filePath, line: UInt = #line
   }
 }
 
-/// Waits until these hosts have sent and received everything, so that what has not come by then does not come.
+/// Waits until these hosts have sent and received everything, so that nothing more will arrive.
 func awaitQuiet(_ hosts: [Host], relay: String, file: StaticString = #filePath, line: UInt = #line) throws {
   for host in hosts { awaitRest(of: host, file: file, line: line) }
   try awaitThat("the relay has handed over everything", file: file, line: line) {

@@ -3,7 +3,7 @@ import Foundation
 import PorterPlatform
 import XCTest
 
-/// A host's transport that can come to rest: it hears when, and nothing of it is in use afterwards.
+/// A host's transport that can come to rest: it is notified when to, and is no longer in use afterwards.
 final class HostRelaySuspensionTests: XCTestCase {
   /// Holds each exchange until it is suspended.
   private final class Transport: @unchecked Sendable {
@@ -16,7 +16,7 @@ final class HostRelaySuspensionTests: XCTestCase {
 
     let state = Monitor(State())
 
-    /// For `np_set_relay`, with as many members as a header had that knew `size` bytes.
+    /// The structure for `np_set_relay`, with the members of a header that knew `size` bytes.
     func relay(size: Int = MemoryLayout<np_relay>.size) -> np_relay {
       var relay = np_relay()
       relay.size = size
@@ -107,7 +107,7 @@ final class HostRelaySuspensionTests: XCTestCase {
     host.free()
   }
 
-  /// Hosts that were compiled against the earlier header have other things behind its last member.
+  /// Hosts compiled against the earlier header have other data behind the structure's last member.
   func testAnEarlierStructureIsReadAsFarAsItGoes() throws {
     let (transport, folder) = (Transport(), try TemporaryFolder())
     let earlier = try XCTUnwrap(MemoryLayout<np_relay>.offset(of: \.suspend))

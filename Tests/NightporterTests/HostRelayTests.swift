@@ -54,7 +54,8 @@ final class HostRelayTests: XCTestCase {
     XCTAssertEqual(answer["error"]["agentError"]["brokerErr"]["type"].text, "TIMEOUT", answer.description)
   }
 
-  /// The host was promised one call at a time that sends, and one that receives, even if a call from before a suspension still hangs.
+  /// The host was promised at most one sending and one receiving call at a time, even if a call from before a
+  /// suspension still hangs.
   func testTransportIsCalledOnceAtATimeAcrossSuspensions() throws {
     let meeting = try Meeting(connects: false)
     meeting.transport.hang(true)
@@ -71,8 +72,8 @@ final class HostRelayTests: XCTestCase {
     XCTAssertLessThanOrEqual(meeting.transport.mostAtOnce, 2)
   }
 
-  /// Abandoned requests whose turn had not come are not carried out: no caller would get the result. And however often
-  /// the chat is suspended and activated behind a transport that hangs, its waiting threads do not pile up.
+  /// Abandoned requests whose turn has not come are not carried out: no caller would get the result. And however often
+  /// the chat is suspended and activated behind a hanging transport, its waiting threads do not pile up.
   func testAbandonedExchangesAreNotCarriedOutAndLeaveNothingBehind() throws {
     let meeting = try Meeting()
     let (created, threads) = (meeting.transport.count(.create), Self.threads)
@@ -90,15 +91,15 @@ final class HostRelayTests: XCTestCase {
     }
     awaitThat("the threads of earlier activations have ended") { Self.threads <= threads + 4 }
     meeting.transport.hang(false)
-    // One call of a kind at a time, and in order: what was to be carried out before this has been.
+    // One call of a kind at a time, and in order: everything due before this one has been carried out.
     meeting.alice.send("/_connect 1").assert("invitation")
-    // The one inside, at most one that was next, and this one.
+    // The one in progress, at most one that was next, and this one.
     XCTAssertLessThanOrEqual(meeting.transport.count(.create) - created, 3)
     XCTAssertEqual(meeting.transport.mostSendingAtOnce, 1)
     XCTAssertLessThanOrEqual(meeting.transport.mostAtOnce, 1 + RelayWays.receivingWays)
   }
 
-  /// The store may be given another key as soon as "/_stop" is answered.
+  /// The store's key may be changed as soon as "/_stop" is answered.
   func testStoppingIsAnsweredWhenWhatHasBegunIsFinished() throws {
     let meeting = try Meeting()
     meeting.transport.hang(.create)
@@ -115,7 +116,7 @@ final class HostRelayTests: XCTestCase {
     meeting.alice.send("/_db encryption \(keys)").assert("cmdOk")
   }
 
-  /// M9: a request for messages that hangs delays no message that is sent, and no mailbox that is made.
+  /// M9: a hanging request for messages delays neither sending messages nor creating mailboxes.
   func testAHangingRequestForMessagesDelaysNothingThatIsSent() throws {
     let meeting = try Meeting()
     meeting.transport.hang(.get)
@@ -134,8 +135,8 @@ final class HostRelayTests: XCTestCase {
     meeting.bob.event("newChatItems", within: 10)
   }
 
-  /// M9: the same for a request for the notification server's answers, which an app looks for whenever it is activated. Nor does it keep
-  /// messages from being received.
+  /// M9: the same holds for a request for the notification server's answers, which an app makes whenever it is
+  /// activated. It does not keep messages from being received, either.
   func testAHangingRequestForTheServersAnswersDelaysNothing() throws {
     let station = try Station()
     let (bob, prefix) = (station.bob, station.alice.prefix)
@@ -165,7 +166,7 @@ final class HostRelayTests: XCTestCase {
     return try XCTUnwrap(store.rows("SELECT reply_recipient_id FROM token") { $0.blob(0) }.first)
   }
 
-  /// Of this process.
+  /// Threads of this process.
   private static var threads: Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
   }
@@ -190,8 +191,8 @@ final class HostRelayTests: XCTestCase {
     XCTAssertLessThan(looks() - before, 12)
   }
 
-  /// The context is the host's again once `np_ctrl_free` has returned, since no exchange was in progress; and so is the
-  /// event descriptor's number.
+  /// The context belongs to the host again once `np_ctrl_free` has returned, since no exchange was in progress; so does
+  /// the event descriptor's number.
   func testAFreedControllerHasReleasedTheTransportAndItsDescriptors() throws {
     let folder = try TemporaryFolder()
     for round in 0..<60 {
@@ -264,7 +265,8 @@ final class HostRelayTests: XCTestCase {
     meeting.alice.event("newChatItems")
   }
 
-  /// R15: an extension took what came while the app slept. The app listens again, and repeats that until the relay has answered.
+  /// R15: an extension took what arrived while the app slept. The app listens again, and retries until the relay has
+  /// answered.
   func testAfterAnExtensionTheAppListensUntilTheRelayHasAnswered() throws {
     let meeting = try Meeting()
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
@@ -284,8 +286,8 @@ final class HostRelayTests: XCTestCase {
     awaitThat("alice has both") { meeting.texts(meeting.alice) == ["one", "two"] }
   }
 
-  /// Before the mailbox is secured it refuses what the joining side signs, so an earlier hello would be answered in
-  /// vain, and the connection would never become ready.
+  /// Until the mailbox is secured it refuses anything signed by the joining side, so an earlier hello would be answered
+  /// in vain, and the connection would never become ready.
   func testNothingIsSentBeforeOurMailboxAcceptsTheAnswer() throws {
     let meeting = try Meeting(connects: false)
     meeting.transport.fail(.secure)

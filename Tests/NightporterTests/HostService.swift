@@ -6,7 +6,7 @@ import PorterRelay
 import PorterServer
 import XCTest
 
-/// A service of the host's: knows the address of a scope, and its own key.
+/// A host's service: it has its own key and knows the address of a scope.
 struct HostService {
   let key: SigningKeyPair
   private let randomness = SystemRandomness()

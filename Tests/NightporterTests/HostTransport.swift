@@ -5,33 +5,33 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A host's own transport, in front of an embedded relay: it can hang, and fail for one kind of request.
+/// A host's own transport in front of an embedded relay. It can hang, and can fail for one kind of request.
 final class HostTransport: @unchecked Sendable {
   enum Kind: Equatable {
     case create, secure, subscribe, check, checkByKeys, shareKeys, arrivals, send, get, acknowledge, notifier, other
 
-    /// Carried out by the lane that sends.
+    /// Carried out by the sending lane.
     fileprivate var isSending: Bool { [.create, .send, .notifier].contains(self) }
   }
 
   private struct State {
     var hangs = false
     var hanging: Kind?
-    /// From this request for a message on.
+    /// Hangs from this request for a message on.
     var hangsFromGet = Int.max
     var hangsFromSubscribe = Int.max
-    /// From these mailboxes.
+    /// Requests for messages from these mailboxes hang.
     var hangingMailboxes: Set<[UInt8]> = []
-    /// Which mailboxes the requests for messages are about that are inside.
+    /// The mailboxes of the requests for messages that are in progress.
     var asked: [[UInt8]] = []
-    /// Only this one.
+    /// Only these requests for messages hang.
     var hangingGets: Set<Int> = []
     var hangingAcknowledgement: Int?
-    /// Of messages in these mailboxes.
+    /// Acknowledgements of messages in these mailboxes hang.
     var hangingAcknowledgements: Set<[UInt8]> = []
     /// Not carried out, and answered with an error.
     var failingAcknowledgement: Int?
-    /// In which of them something was acknowledged.
+    /// Mailboxes in which a message was acknowledged.
     var acknowledged: Set<[UInt8]> = []
     var acknowledgements = 0
     var fails: Kind?
@@ -39,7 +39,7 @@ final class HostTransport: @unchecked Sendable {
     var refuses: (kind: Kind, error: RelayError)?
     /// In microseconds.
     var delays: (kind: Kind, time: UInt32)?
-    /// Carried out, and not answered.
+    /// Carried out, but not answered.
     var losesGet: Int?
     var isOfAnEarlierVersion = false
     var inside = 0
@@ -56,62 +56,62 @@ final class HostTransport: @unchecked Sendable {
     relay = EmbeddedRelay(path: path, ports: .system, log: .silent)
   }
 
-  /// Requests wait until it is set back.
+  /// Makes requests wait until this is reset.
   func hang(_ hangs: Bool) { state.signal { $0.hangs = hangs } }
-  /// The same for requests of one kind.
+  /// Makes requests of one kind wait.
   func hang(_ kind: Kind?) { state.signal { $0.hanging = kind } }
-  /// Requests that are answered with a message wait from the given one on, counted from 1.
+  /// Makes requests for a message wait from the given one on, counted from 1.
   func hang(fromGet number: Int) { state.signal { $0.hangsFromGet = number } }
-  /// The same for requests that subscribe.
+  /// Makes subscribing requests wait from the given one on.
   func hang(fromSubscribe number: Int) { state.signal { $0.hangsFromSubscribe = number } }
-  /// Only this request for a message waits.
+  /// Makes only this request for a message wait.
   func hang(onlyGet number: Int?) { hang(gets: number.map { [$0] } ?? []) }
-  /// Only these requests for messages wait.
+  /// Makes only these requests for messages wait.
   func hang(gets numbers: Set<Int>) { state.signal { $0.hangingGets = numbers } }
-  /// Requests for the messages of these mailboxes wait.
+  /// Makes requests for the messages of these mailboxes wait.
   func hang(mailboxes: [[UInt8]?]) { state.signal { $0.hangingMailboxes = Set(mailboxes.compactMap(\.self)) } }
-  /// Only this acknowledgement waits.
+  /// Makes only this acknowledgement wait.
   func hang(onlyAcknowledgement number: Int?) { state.signal { $0.hangingAcknowledgement = number } }
-  /// This acknowledgement does not reach the relay, counted from 1.
+  /// Keeps this acknowledgement, counted from 1, from reaching the relay.
   func fail(acknowledgement number: Int) { state.signal { $0.failingAcknowledgement = number } }
-  /// Acknowledgements of what is in these mailboxes wait.
+  /// Makes acknowledgements of messages in these mailboxes wait.
   func hang(acknowledgementsIn mailboxes: [[UInt8]]) {
     state.signal { $0.hangingAcknowledgements = Set(mailboxes) }
   }
-  /// The answer to this request for a message is lost, counted from 1.
+  /// Loses the answer to this request for a message, counted from 1.
   func lose(get number: Int) { state.signal { $0.losesGet = number } }
-  /// Requests of this kind take as many microseconds.
+  /// Delays requests of this kind by this many microseconds.
   func delay(_ kind: Kind, by time: UInt32) { state.signal { $0.delays = (kind, time) } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
-  /// The relay can be reached, and refuses requests of this kind; by default it says that it cannot carry them out now.
+  /// Makes a reachable relay refuse requests of this kind; by default with the error that it cannot carry them out now.
   func refuse(_ kind: Kind?, _ error: RelayError = .unavailable) {
     state.signal { $0.refuses = kind.map { ($0, error) } }
   }
-  /// It refuses the commands that ask about many mailboxes at the same time, and what came after them.
+  /// Makes the relay refuse the commands that ask about many mailboxes at once, and all later additions.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
   var countOfAll: Int { state.withLock { $0.counts.count } }
-  /// The most calls that the library made at the same time to send something or to make a mailbox.
+  /// The largest number of concurrent calls by the library that send something or create a mailbox.
   var mostSendingAtOnce: Int { state.withLock { $0.mostSending } }
-  /// The most calls that it made at the same time.
+  /// The largest number of concurrent calls by the library.
   var mostAtOnce: Int { state.withLock { $0.mostInside } }
 
-  /// Waits until the library is in as many requests.
+  /// Waits until this many of the library's requests are in progress.
   func waitUntilInside(_ count: Int = 1, file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside >= count ? true : nil }, file: file, line: line)
   }
 
-  /// Waits until the library is in no request.
+  /// Waits until none of the library's requests is in progress.
   func waitUntilOutside(file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.inside == 0 ? true : nil }, file: file, line: line)
   }
 
-  /// Waits until the library is in a request that sends something or makes a mailbox.
+  /// Waits until a request that sends something or creates a mailbox is in progress.
   func waitUntilSending(file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(state.wait(atMost: .seconds(30)) { $0.insideSending > 0 ? true : nil }, file: file, line: line)
   }
 
-  /// Waits until a message was acknowledged, whatever the answer is to say beside that.
+  /// Waits until a message was acknowledged, whatever else the answer has to contain.
   func waitUntilAcknowledging(file: StaticString = #filePath, line: UInt = #line) {
     XCTAssertNotNil(
       state.wait(atMost: .seconds(30)) { $0.acknowledgements > 0 ? true : nil }, file: file, line: line)
@@ -150,7 +150,7 @@ final class HostTransport: @unchecked Sendable {
     XCTAssertEqual(np_set_relay(host.handle, &vtable), NP_OK, file: file, line: line)
   }
 
-  /// The host ends the stream on which it hears of news, as one that leaves the screen.
+  /// Ends the stream that notifies the host of news, like a host that leaves the screen.
   func stopListening() { relay.releaseFiles() }
 
   /// For a controller that is not opened through C.

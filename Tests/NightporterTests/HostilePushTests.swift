@@ -41,7 +41,7 @@ final class HostilePushTests: XCTestCase {
     try station.activate(other, of: station.bob)
     station.suspend()
     let mine = try station.push(for: "for alice")
-    // Bob's own device gets one that alice's must not open.
+    // Bob's own device gets a push that alice's must not open.
     station.suspend(station.bob)
     station.alice.send("/_app activate").assert("cmdOk")
     station.pair.send("for bob", from: station.alice)
@@ -73,7 +73,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertEqual(try station.present(verification)["outcome"].text, "verified", "the true one still serves")
   }
 
-  /// A verification that fails ends its push then: if the push waited for its deadline, it would be `expired`.
+  /// A failed verification ends its push immediately: if the push waited for its deadline, it would be `expired`.
   func testAVerificationThatFailsEndsItsPush() throws {
     let station = try Station(activates: false)
     let verification = try station.register(station.token, of: station.alice)
@@ -98,7 +98,7 @@ final class HostilePushTests: XCTestCase {
     XCTAssertTrue(answer["quiescent"].flag)
   }
 
-  /// A controller that is freed while its push waits answers that push as well.
+  /// A controller that is freed while its push waits still answers that push.
   func testFreeingDuringAPushAnswersIt() throws {
     let station = try Station()
     station.suspend()
@@ -126,7 +126,7 @@ final class HostilePushTests: XCTestCase {
   }
 
   /// A chat that the user stopped stays stopped for pushes to the app too, even if one of them has started its process;
-  /// and the extension learns of it as before.
+  /// the extension still learns of it.
   func testAPushToAStoppedAppReportsItAndStartsNothing() throws {
     let station = try Station()
     station.suspend()
@@ -134,13 +134,13 @@ final class HostilePushTests: XCTestCase {
     station.wake(expecting: ["hello"])
     station.alice.send("/_stop").assert("chatStopped")
     XCTAssertEqual(station.alice.push(push)["outcome"].text, "stopped")
-    // What had begun when it was stopped is finished first, on a busy machine after the push.
+    // Work in progress when it was stopped is finished first, on a busy machine after the push.
     awaitThat("it stays stopped") { station.alice.state["machines"]["chat_lifecycle"].text == "stopped" }
     station.alice.free()
     let again = try XCTUnwrap(Host.open(station.alice.prefix).host)
     let answer = again.push(push)
     XCTAssertEqual(answer["outcome"].text, "stopped", answer.description)
-    // A command is taken up after the turn that answered the push.
+    // A command is handled after the turn that answered the push.
     again.send("/_check running")
     XCTAssertEqual(again.state["machines"]["chat_lifecycle"].text, "opened")
     XCTAssertEqual(try station.present(push)["outcome"].text, "stopped")
@@ -199,8 +199,8 @@ final class HostilePushTests: XCTestCase {
       let answer = JSON(text)
       outcomes[answer["outcome"].text, default: 0] += 1
       XCTAssertTrue(["presented", "expired"].contains(answer["outcome"].text), text)
-      // On a busy machine the answer may be sent without the engine, and says so; the engine releases everything at its
-      // next step.
+      // On a busy machine the answer may be sent without the engine, and says so; the engine then releases everything
+      // at its next step.
       if !answer["quiescent"].flag { XCTAssertTrue(service.state["quiescent"].flag, text) }
       shown += answer.bodies.filter { !$0.hasSuffix("new messages") }
       bundled = answer.bundled ?? bundled

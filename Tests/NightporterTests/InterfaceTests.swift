@@ -12,7 +12,7 @@ final class InterfaceTests: XCTestCase {
     XCTAssertEqual(String(cString: np_error_name(-7)), "unknown")
   }
 
-  /// A host prepares for as many calls of its transport as the header says.
+  /// A host prepares for as many calls of its transport as the header states.
   func testATransportIsCalledAsOftenAsTheHeaderSays() {
     XCTAssertEqual(Int(NP_RELAY_CALLS), Controller.exchangesAtOnce)
   }

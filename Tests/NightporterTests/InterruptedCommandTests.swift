@@ -6,10 +6,10 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// A suspension may ask the engine to stop at any moment of a command. What a command has committed it answers for: a host that was
-/// refused would ask again for what is stored.
+/// A suspension may ask the engine to stop at any moment of a command. A command's answer must reflect what it has
+/// committed: after a refusal, the host would ask again for what is already stored.
 final class InterruptedCommandTests: XCTestCase {
-  /// In this order, for alice, who has one contact and these messages: 1 of hers, 2 of bob's.
+  /// Run in this order for alice, who has one contact and these messages: 1 of hers, 2 of bob's.
   private static let commands = [
     #"/_create user {"profile":{"displayName":"second","fullName":""}}"#, "/_user 1",
     #"/_profile 1 {"displayName":"alicia","fullName":""}"#, "/_mute user 1", "/_unmute user 1",
@@ -79,7 +79,7 @@ final class InterruptedCommandTests: XCTestCase {
       interrupted.append(command)
       XCTAssertFalse(answer["error"].exists, "\(command): \(answer)")
     }
-    // Those are one statement, and what they answer is not read.
+    // Each of those is a single statement, and its answer is not read.
     let others = Set(Self.commands).subtracting(interrupted)
     XCTAssertEqual(others, Self.singleStatements)
   }

@@ -18,8 +18,8 @@ final class InterruptedSendTests: XCTestCase {
     var value: Int { count.withLock { $0 } }
   }
 
-  /// The answer to a message during which a suspension asks the engine to stop, before the statement that `isPlace`
-  /// recognizes; nil if none was.
+  /// Sends a message while a suspension asks the engine to stop before the statement that `isPlace` recognizes. Returns
+  /// the answer, or nil if there was no such statement.
   private func send(
     _ text: String, _ pair: Pair, _ isPlace: @escaping @Sendable (String) -> Bool
   ) throws -> JSON? {
@@ -41,8 +41,8 @@ final class InterruptedSendTests: XCTestCase {
     return raised.value > 0 ? answer : nil
   }
 
-  /// Answered with an error, the message is stored nowhere, so that a host which sends it again sends it once; answered
-  /// otherwise, it is stored once.
+  /// If the answer is an error, the message is stored nowhere, so a host that sends it again sends it once. Otherwise
+  /// it is stored once.
   func testINC34AnInterruptedMessageIsRefusedOrStoredOnce() throws {
     let pair = try Pair()
     var refused = 0
@@ -53,9 +53,9 @@ final class InterruptedSendTests: XCTestCase {
       if answer["error"].exists { refused += 1 }
     }
     XCTAssertGreaterThan(refused, 0)
-    // SQLite looks every 512 instructions whether to stop, so that a short statement is interrupted now and then.
+    // SQLite checks every 512 instructions whether to stop, so a short statement is interrupted only now and then.
     for number in 1...60 {
-      // The end of an earlier message's transmission may be committed before.
+      // The end of an earlier message's transmission may be committed first.
       let stored = Counter()
       let answer = try send("at its end, \(number)", pair) { statement in
         if statement.contains("INSERT INTO items") { _ = stored.next() }

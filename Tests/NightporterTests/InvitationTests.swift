@@ -26,7 +26,8 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(chats(pair.bob).count, 2)
   }
 
-  /// While the other side is away it is unknown whether a contact will result; the answer is that of the first time.
+  /// While the other side is away it is unknown whether a contact will result; the answer is the same as the first
+  /// time.
   func testAnInvitationWaitsWhileItsMakerIsAway() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)
@@ -35,7 +36,7 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(chats(pair.bob).count, 2)
   }
 
-  /// The confirmation is on its way with the profile as it was. The change follows it.
+  /// The confirmation is on its way with the old profile. The change follows it.
   func testAProfileThatChangesWhileTheInviterIsAwayArrives() throws {
     let folder = try TemporaryFolder()
     let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
@@ -58,7 +59,7 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(contact["profile"]["displayName"].text, "alice2", contact.description)
   }
 
-  /// The contact sees the profile that was made up for it, and learns of no other one.
+  /// The contact sees the made-up profile, and learns of no other.
   func testAnIncognitoProfileDoesNotChangeWhileTheInviterIsAway() throws {
     let folder = try TemporaryFolder()
     let alice = try XCTUnwrap(Host.open(folder.file("alice")).host)
@@ -97,7 +98,7 @@ final class InvitationTests: XCTestCase {
     XCTAssertEqual(plan(bob)["type"].text, "known")
     XCTAssertEqual(plan(bob)["contact"]["profile"]["displayName"].text, "alice")
     XCTAssertEqual(bob.send("/_connect plan 1 nonsense").errorTag, "invalidConnReq")
-    // Its keys are of small order: nothing can be agreed with them.
+    // Its keys are of small order: no key agreement is possible with them.
     var parts = link.split(separator: ".").map(String.init)
     parts[2] = String(repeating: "A", count: parts[2].count)
     for command in ["/_connect plan 1", "/connect"] {
@@ -105,8 +106,8 @@ final class InvitationTests: XCTestCase {
     }
   }
 
-  /// The plan says what `/connect` answers for an invitation that this store has used up: for another profile, and for a contact
-  /// that was deleted since.
+  /// The plan matches the answer of `/connect` for an invitation that this store has used up: for another profile, and
+  /// for a contact that was deleted since.
   func testAPlanForAnInvitationThatCannotBeUsedAgain() throws {
     let pair = try Pair()
     let link = invitation(pair.alice)
@@ -136,7 +137,7 @@ final class InvitationTests: XCTestCase {
       XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description)
       XCTAssertEqual(chats(carol).count, 0, "nothing is left of the attempt")
     }
-    // And one that its inviter has deleted.
+    // Also for an invitation that its inviter has deleted.
     let deleted = invitation(pair.alice)
     let pending = chats(pair.alice).elements.map { $0["chatInfo"]["contactConnection"]["pccConnId"].number }.max() ?? 0
     pair.alice.send("/_delete :\(pending)").assert("contactConnectionDeleted")

@@ -42,8 +42,8 @@ final class ItemRulesTests: XCTestCase {
     }
   }
 
-  /// The age of the user's own message: in the boot in which it was sent no wall clock counts (INC-14). In a later one it is the only
-  /// clock that knows how long the device was off, and the message is no younger than the boot.
+  /// The age of the user's own message: within the boot in which it was sent, no wall clock counts (INC-14). In a later
+  /// boot the wall clock alone knows how long the device was off, and the message is no younger than the boot.
   func testTheAgeOfOnesOwnMessage() {
     let day: Int64 = 86_400
     let table: [(sent: (boot: String, second: Int64)?, now: (boot: String, second: Int64), wall: Int64, age: Int64)] = [

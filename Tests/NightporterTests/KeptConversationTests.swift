@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// `/_delete @1 entity`: the contact is deleted, and what was said stays.
+/// `/_delete @1 entity`: the contact is deleted, but the conversation stays.
 final class KeptConversationTests: XCTestCase {
   private func deleteKeeping(_ host: Host, _ words: String = "") {
     let answer = host.send("/_delete @1 entity\(words)")
@@ -21,7 +21,7 @@ final class KeptConversationTests: XCTestCase {
     XCTAssertEqual(pair.texts(pair.bob), ["good bye"])
     let chats = pair.alice.send("/_get chats 1 pcc=on")["result"]["chats"].elements
     XCTAssertEqual(chats.map { $0["chatInfo"]["contact"]["contactStatus"].text }, ["deletedByUser"])
-    // Again changes nothing; whole takes the rest.
+    // Repeating it changes nothing; a full deletion removes the rest.
     deleteKeeping(pair.alice)
     pair.alice.send("/_delete @1 full").assert("contactDeleted")
     XCTAssertEqual(pair.alice.send("/_get chats 1 pcc=on")["result"]["chats"].elements.count, 0)
@@ -51,7 +51,8 @@ final class KeptConversationTests: XCTestCase {
     pair.bob.expectNone("contactDeletedByContact")
   }
 
-  /// The notification goes with the contact, to which a tap could lead no reply; what it showed is read, and counts no more.
+  /// The notification is withdrawn with the contact, since a tap could no longer lead to a reply; the message it showed
+  /// is read, and no longer counts.
   func testNotificationsAreWithdrawnAndNothingIsUnread() throws {
     let station = try Station()
     station.suspend()
@@ -64,7 +65,7 @@ final class KeptConversationTests: XCTestCase {
     XCTAssertEqual(station.pair.texts(station.alice), ["one"])
     let chat = station.alice.send("/_get chats 1 pcc=off")["result"]["chats"][0]
     XCTAssertEqual(chat["chatStats"]["unreadCount"].number, 0, chat.description)
-    // That the contact is connected is withdrawn, too, before or in the same event.
+    // The notification that the contact is connected is withdrawn too, before or in the same event.
     let identifier = try XCTUnwrap(shown.identifiers.first)
     awaitThat("it is withdrawn") {
       guard let event = station.alice.event(within: 0.2)?["result"] else { return false }
@@ -84,7 +85,7 @@ final class KeptConversationTests: XCTestCase {
     XCTAssertEqual(call["content"]["status"].text, "missed", call.description)
   }
 
-  /// The mailbox and its subscription go, and so does what would open what was left in it.
+  /// The mailbox and its subscription are deleted, and so is everything needed to open what was left in it.
   func testTheServerAndTheRelayForgetTheContact() throws {
     let station = try Station()
     let folder = station.pair.folder
@@ -113,7 +114,7 @@ final class KeptConversationTests: XCTestCase {
     }
   }
 
-  /// What still waited is not sent any more, and says so.
+  /// Messages still waiting are no longer sent, and their status says so.
   func testWhatWaitedToBeSentHasFailed() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -128,7 +129,8 @@ final class KeptConversationTests: XCTestCase {
     XCTAssertFalse(meeting.texts(meeting.bob).contains("waits"))
   }
 
-  /// The one who comes back is a new contact, with a name of its own; both are there after a restart, the later chat first.
+  /// A person who returns is a new contact with its own name; both contacts are there after a restart, the later chat
+  /// first.
   func testThePersonMayBecomeAContactAgain() throws {
     let pair = try Pair()
     pair.send("before", from: pair.bob)

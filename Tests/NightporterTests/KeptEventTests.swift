@@ -3,10 +3,10 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// What no message says, such as that a contact's request was accepted, is reported to the app's host as reliably as a message: whichever
-/// process committed it, and again if the app ends before its host has taken the event.
+/// Events without a message, such as the acceptance of a contact's request, are reported to the app's host as reliably
+/// as messages: whichever process committed them, and again if the app ends before its host has taken them.
 final class KeptEventTests: XCTestCase {
-  /// Starts the app three times. Each time it ends after the first event of these types; what each gave.
+  /// Starts the app three times. Each run ends after the first event of these types. Returns the events of each run.
   private func starts(_ prefix: String, _ types: Set<String>) throws -> [[JSON]] {
     var found: [[JSON]] = []
     for _ in 0..<3 {
@@ -110,7 +110,7 @@ final class KeptEventTests: XCTestCase {
     XCTAssertEqual(event["contact"]["profile"]["displayName"].text, "bob", event.description)
   }
 
-  /// An extension keeps aside what does not open.
+  /// An extension quarantines a message that does not open.
   func testThatAMessageDidNotOpenIsReportedToTheApp() throws {
     let station = try Station()
     station.suspend()
@@ -127,7 +127,7 @@ final class KeptEventTests: XCTestCase {
     XCTAssertFalse(event["errorMessage"].text.isEmpty, event.description)
   }
 
-  /// The call was missed while the app was suspended: what its item says has changed.
+  /// The call was missed while the app was suspended: its item has changed.
   func testThatACallWasMissedIsReportedToTheApp() throws {
     let station = try Station()
     station.suspend()
@@ -142,7 +142,8 @@ final class KeptEventTests: XCTestCase {
     XCTAssertEqual(event["chatItem"]["chatItem"]["content"]["status"].text, "missed", event.description)
   }
 
-  /// That the host has taken an event is on the disk when it has it, though another process writes to the store just then.
+  /// When the host has an event, the fact that it was taken is on disk, even if another process is writing to the
+  /// store.
   func testWhatTheHostHasTakenIsNotedThoughAnotherProcessWrites() throws {
     let pair = try Pair()
     awaitRest(of: pair.alice)
@@ -158,7 +159,7 @@ final class KeptEventTests: XCTestCase {
     try other.execute("ROLLBACK")
   }
 
-  /// What a share extension sends is new to the app's host, and so is what became of it.
+  /// Messages sent by a share extension are new to the app's host, and so is their outcome.
   func testWhatAShareExtensionSentIsReportedToTheApp() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")

@@ -274,7 +274,7 @@ final class KeyTests: XCTestCase {
       for form in HiddenSecret.Form.allCases {
         let folder = try TemporaryFolder()
         let secret = HiddenSecret(form)
-        // Created in this run, or opened as it exists.
+        // Created in this run, or opened as an existing store.
         for turn in ["made", "opened"] {
           var handle: chat_ctrl?
           _ = secret.withText { take(chat_migrate_init_key(folder.file("a"), $0, 0, "yesUp", 0, &handle)) }
@@ -386,7 +386,7 @@ private final class HiddenSecret {
     text.initialize(repeating: 0, count: 80)
     defer {
       for index in 0..<80 { text[index] = 0 }
-      // Read, so that it is written.
+      // Read, so that the write is not optimized away.
       XCTAssertEqual(strlen(text), 0)
       text.deallocate()
     }

@@ -19,7 +19,7 @@ final class LeftConnectionTests: XCTestCase {
     bob.send("/_app suspend 0").assert("cmdOk")
     alice.send("/_app activate").assert("cmdOk")
     let relay = try Database(path: folder.file("relay.db"))
-    // In bob's mailbox, which was made last.
+    // In bob's mailbox, which was created last.
     let waiting = """
       SELECT number FROM message WHERE body IS NOT NULL AND mailbox = (SELECT max(number) FROM mailbox) ORDER BY number
       """
@@ -45,7 +45,7 @@ final class LeftConnectionTests: XCTestCase {
     XCTAssertEqual(try store.rows("SELECT kind FROM ledger ORDER BY 1") { $0.text(0) }, ["silent", "silent"])
     try store.close()
     XCTAssertEqual(bob.send("/_contacts 1")["result"]["contacts"].count, 0)
-    // The next contact is the first that is reported.
+    // The next contact is the first one reported.
     bob.send("/connect \(try invitation(alice))").assert("sentConfirmation")
     let connected = bob.event("contactConnected", within: 20)
     XCTAssertEqual(connected?["result"]["contact"]["contactId"].number, 1, "\(String(describing: connected))")

@@ -84,8 +84,8 @@ final class LifecycleTests: XCTestCase {
     XCTAssertFalse(isReadable(descriptor))
   }
 
-  /// Random sequences of a host's calls: every one is answered, `suspend 0` always ends quiescent, and the chat can
-  /// always be brought back to a working state.
+  /// Random sequences of a host's calls: each is answered, `suspend 0` always ends quiescent, and the chat can always
+  /// be brought back to a working state.
   func testAnyOrderOfCallsIsAnsweredAndCanBeRecovered() throws {
     let calls = [
       "/_start", "/_stop", "/_app activate", "/_app suspend 1000", "/_app suspend 0", "/_check running", "close",

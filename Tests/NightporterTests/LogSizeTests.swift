@@ -5,10 +5,10 @@ import PorterRelay
 import PorterStore
 import XCTest
 
-/// The log beside a store, which each opening reads as a whole, stays short whichever process opens and closes the
+/// The log alongside a store, which each opening reads in full, stays short whichever process opens and closes the
 /// store.
 final class LogSizeTests: XCTestCase {
-  /// Bytes: the store's bound, and what one opening may add.
+  /// In bytes: the store's bound, plus what one opening may add.
   private let bound = Store.longestLog + 400_000
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -43,7 +43,7 @@ final class LogSizeTests: XCTestCase {
 
   func testWakePushesLeaveAShortLog() throws { try assertStaysShort(400) { wake } }
 
-  /// A long log, as left by a version that did not cut it, and a store that another process has open.
+  /// A long log, as left by a version that did not truncate it, and a store that another process has open.
   func testAnAppThatClosesWithTimeLeftCutsALongLog() throws {
     for (isAlone, close) in [(true, "closed"), (false, "closed"), (false, "suspended"), (false, "freed")] {
       let folder = try TemporaryFolder()
@@ -68,7 +68,7 @@ final class LogSizeTests: XCTestCase {
     }
   }
 
-  /// Suspending with no delay leaves no time for it, and neither does an expired push.
+  /// Suspending without a delay leaves no time for it, and neither does an expired push.
   func testWithoutTimeTheLogIsLeft() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("a_chat.db")
@@ -86,7 +86,7 @@ final class LogSizeTests: XCTestCase {
     XCTAssertLessThan(size(file + "-wal"), bound)
   }
 
-  /// A lock that another process holds is waited for only briefly; the log is cut the next time.
+  /// A lock held by another process is waited for only briefly; the log is cut the next time.
   func testALogThatIsBeingReadIsCutLater() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("a_chat.db")

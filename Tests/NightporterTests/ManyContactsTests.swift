@@ -20,10 +20,10 @@ final class ManyContactsTests: XCTestCase {
     XCTAssertLessThan(many.instructions, few.instructions + 200, "it was \(few.instructions)")
   }
 
-  /// Opened in a process of its own, as an extension is.
+  /// Opened in its own process, as an extension is.
   func testAPushCostsTheSameWithManyContacts() throws {
     let station = try Station()
-    // Statements that only a first push has, such as for a new ratchet key.
+    // Statements that only the first push executes, such as for a new ratchet key.
     _ = try station.present(try suspendAndPush("first", station))
     let few = try costOfAPush(station)
     try addContacts(400, to: station.alice.prefix)
@@ -63,7 +63,7 @@ final class ManyContactsTests: XCTestCase {
     return costs.all
   }
 
-  /// Each request has the time of one, so that an app with many contacts can listen over a slow network.
+  /// Each request has its own time, so that an app with many contacts can listen over a slow network.
   func testListeningToManyContactsHasTheTimeOfEachRequest() throws {
     let meeting = try Meeting()
     try addContacts(600, to: meeting)
@@ -80,7 +80,7 @@ final class ManyContactsTests: XCTestCase {
     for number in 1...3 {
       awaitThat("request \(number) is under way") { transport.count(.subscribe) == number }
       clock.move(.seconds(10))
-      // A turn, in which timers that are due fire.
+      // One turn, in which due timers fire.
       let turned: Bool? = app.call { _ in true }
       XCTAssertEqual(turned, true)
       transport.hang(fromSubscribe: number + 1)
@@ -114,11 +114,11 @@ final class ManyContactsTests: XCTestCase {
     XCTAssertGreaterThan(transport.count(.get), 20)
   }
 
-  /// The relay says who waits; only that connection is claimed and asked.
+  /// The relay reports which mailboxes have messages waiting; only that connection is claimed and asked.
   func testAWakePushAsksTheRelayOnceForAllContacts() throws {
     let meeting = try Meeting()
     try addContacts(300, to: meeting)
-    // The relay does not know the mailboxes of these, and would refuse each.
+    // The relay does not know these connections' mailboxes, and would refuse each.
     try answerForAll(meeting)
     send("hello", meeting)
     let (service, transport) = try makeExtension(meeting)
@@ -184,7 +184,7 @@ final class ManyContactsTests: XCTestCase {
     meeting.bob.send("/_send @1 json [\(message)]").assert("newChatItems")
   }
 
-  /// The transport says once that something came.
+  /// The transport reports once that something has arrived.
   private func receive(_ text: String, _ meeting: Meeting) {
     let asked = meeting.transport.count(.get)
     np_relay_ready(meeting.alice.handle)
@@ -194,7 +194,7 @@ final class ManyContactsTests: XCTestCase {
     awaitReceived(meeting.alice)
   }
 
-  /// By the counts of the engine's work: `np_state` would read the store.
+  /// Checks the counts of the engine's work: `np_state` would read the store.
   private func awaitReceived(_ host: Host) {
     awaitThat("nothing is received") {
       Handles.find(host.handle)?.call { engine in
@@ -235,7 +235,7 @@ final class ManyContactsTests: XCTestCase {
     try store.close(checkpoint: true)
   }
 
-  /// Gives those connections a mailbox each.
+  /// Gives each of those connections a mailbox.
   private func answerForAll(_ meeting: Meeting) throws {
     let store = try Database(path: meeting.alice.prefix + "_chat.db")
     defer { try? store.close() }

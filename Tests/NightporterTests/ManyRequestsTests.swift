@@ -8,7 +8,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// An address through which more persons asked than it keeps requests that are over.
+/// An address that more people have asked through than it keeps finished requests.
 final class ManyRequestsTests: XCTestCase {
   /// All are accepted while they sleep. The first to wake up is welcomed, however many were accepted since.
   func testEachOfManyAcceptedPersonsIsWelcomed() throws {
@@ -17,7 +17,7 @@ final class ManyRequestsTests: XCTestCase {
         + #""autoReply":{"type":"text","text":"welcome"}}"#)
     let crowd = try Crowd(meeting)
     defer { crowd.end() }
-    // Bob sleeps before alice looks into the address's mailbox.
+    // Bob sleeps before alice checks the address's mailbox.
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
     meeting.bob.send("/connect \(meeting.link)").assert("sentInvitation")
     meeting.bob.send("/_app suspend 0").assert("cmdOk")
@@ -26,20 +26,21 @@ final class ManyRequestsTests: XCTestCase {
     try meeting.awaitCount(1, accepted, of: meeting.alice)
     for number in 1...139 { try crowd.leave(try crowd.asker("asker \(number)")) }
     try meeting.awaitCount(140, "SELECT count(*) FROM connections WHERE contact_id IS NOT NULL", of: meeting.alice)
-    // What showed nothing has the past pruned.
+    // Messages that show nothing cause the past to be pruned.
     for _ in 0..<RequestLimits.pruningInterval { try crowd.leave([0]) }
     try crowd.awaitPruning()
     try meeting.awaitCount(140, accepted, of: meeting.alice)
     meeting.bob.send("/_app activate").assert("cmdOk")
     let welcome = meeting.bob.event("newChatItems", within: 60)?["result"]["chatItems"][0]["chatItem"]
     XCTAssertEqual(welcome?["meta"]["itemText"].text, "welcome")
-    // Once connected it counts as one that is over.
+    // Once connected, the request counts as finished.
     try meeting.awaitCount(
       1, "SELECT count(*) FROM connections JOIN contact_requests USING (contact_id) WHERE status = 'ready'",
       of: meeting.alice)
   }
 
-  /// As an extension leaves them to the app: a number of them are joined at a time, and those that cannot be joined end.
+  /// Requests as an extension leaves them to the app: a limited number is joined at a time, and those that cannot be
+  /// joined end.
   func testManyThatWereAcceptedWithoutTheAppAreJoined() throws {
     let meeting = try AddressMeeting()
     let crowd = try Crowd(meeting)
@@ -67,7 +68,7 @@ final class ManyRequestsTests: XCTestCase {
     try meeting.awaitCount(150, count("accepted"), of: meeting.alice)
   }
 
-  /// Of persons who were rejected long ago nothing is kept but that they were.
+  /// Of people rejected long ago, nothing is kept except that they were rejected.
   func testARejectedPersonStaysRejected() throws {
     let meeting = try AddressMeeting()
     let crowd = try Crowd(meeting)
@@ -125,7 +126,7 @@ final class Crowd {
 
   func leave(_ body: [UInt8]) throws {
     let address = try XCTUnwrap(RelayIdentifier(bytes: link.senderID))
-    // The mailbox holds 128 that wait; alice empties it meanwhile.
+    // The mailbox holds 128 waiting messages; alice empties it in the meantime.
     for _ in 0..<2_000 {
       do {
         return try client.send(body, to: address, key: nil, attempt: try client.newIdentifier(), notify: false)
@@ -134,20 +135,20 @@ final class Crowd {
     XCTFail("the mailbox stays full")
   }
 
-  /// With an invitation to a mailbox that does not exist.
+  /// A request with an invitation to a mailbox that does not exist.
   func request(_ name: String, _ person: [UInt8]) throws -> [UInt8] {
     try request(
       name, person, SystemRandomness().bytes(24), try SigningKeyPair.generate(randomness: SystemRandomness()))
   }
 
-  /// The request of one who has a mailbox for the answer, and never looks into it.
+  /// A request from a person who has a mailbox for the answer, and never checks it.
   func asker(_ name: String) throws -> [UInt8] {
     let mailbox = try client.createMailbox(recipientKey: try .generate(randomness: SystemRandomness()))
     return try request(
       name, SystemRandomness().bytes(24), mailbox.sender.bytes, try .generate(randomness: SystemRandomness()))
   }
 
-  /// With keys of small order, with which nothing can be agreed.
+  /// A request with keys of small order, with which no key agreement is possible.
   func unusableRequest(_ name: String) throws -> [UInt8] {
     try request(
       name, SystemRandomness().bytes(24), SystemRandomness().bytes(24), .generate(randomness: SystemRandomness()),
@@ -164,7 +165,8 @@ final class Crowd {
       .sealed(for: link.key, randomness: SystemRandomness()).bytes
   }
 
-  /// All that was left is taken in; among so much was an entry at which the past is pruned.
+  /// Waits until everything left at the address has been received; so many messages include an entry that triggers
+  /// pruning.
   func awaitPruning() throws {
     try meeting.awaitEmptyRelay(mailbox: link.senderID)
     awaitRest(of: meeting.alice)

@@ -35,7 +35,7 @@ struct Meeting {
     bob.dropEvents()
   }
 
-  /// The host tells alice of news again and again, since this transport does not.
+  /// Waits until alice is connected. Reports news to her again and again, since this transport does not.
   func awaitConnected(file: StaticString = #filePath, line: UInt = #line) {
     awaitThat("alice is connected", file: file, line: line) {
       np_relay_ready(alice.handle)
@@ -53,14 +53,14 @@ struct Meeting {
     return items.elements.map { $0["content"]["msgContent"]["text"].text }
   }
 
-  /// Waits until `texts` came to bob, and looks again when nothing more is on its way.
+  /// Waits until `texts` have reached bob, and checks them again when nothing more is on its way.
   func expectBobHas(_ expected: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     awaitThat("bob has them", file: file, line: line) { texts(bob).count >= expected.count }
     awaitRest(file: file, line: line)
     try awaitThat("the relay has nothing more for bob", file: file, line: line) {
       let relay = try Database(path: folder.file("relay.db"))
       defer { try? relay.close() }
-      // The first mailbox is that of alice's invitation. She may be suspended.
+      // The first mailbox belongs to alice's invitation. She may be suspended.
       return try relay.integer(
         "SELECT count(*) FROM message WHERE body IS NOT NULL AND mailbox <> (SELECT min(number) FROM mailbox)") == 0
     }

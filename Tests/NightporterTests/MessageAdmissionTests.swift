@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Which messages a fetch still takes in when its app leaves the screen.
+/// The messages a fetch still admits when its app leaves the screen.
 final class MessageAdmissionTests: XCTestCase {
   /// In every state of the machine `operations`.
   func testAnAppThatIsLeavingTakesInNothingAndAnyOtherProcessWhatItHasAskedFor() {
@@ -23,8 +23,8 @@ final class MessageAdmissionTests: XCTestCase {
       taken[.asked], receiving.union([.drainingReceiving, .stoppingReceiving]), "what was asked for, while fetches end")
   }
 
-  /// A request for the notification server keeps the network from coming to rest, and the answer to an acknowledgement brings the
-  /// next message. No process would show it for now: it is left to its push.
+  /// A request to the notification server keeps the network from coming to rest, and the answer to an acknowledgement
+  /// brings the next message. No process would show it for now, so it is left to its push.
   func testABacklogThatTheAppLeavesBehindIsShownByItsPush() throws {
     for leaving in ["/_app phase background", "/_app suspend 20000000"] {
       let station = try Station()
@@ -41,7 +41,7 @@ final class MessageAdmissionTests: XCTestCase {
       transport.hang(.send)
       let token = station.token
       let checked = alice.inBackground { $0.send("/_ntf check apns_test \(token)").description }
-      // A start of the app asks the server as well, and that may be under way; what hangs stays.
+      // An app also asks the server when it starts, and that request may be in progress; a hanging one stays.
       transport.waitUntilSending()
       XCTAssertGreaterThan(alice.state["operations"]["notifications"].number, 0)
       alice.send(leaving).assert("cmdOk")
@@ -82,9 +82,8 @@ final class MessageAdmissionTests: XCTestCase {
     XCTAssertEqual(try station.present(push).bodies, ["hello"])
   }
 
-  /// The same app in another process, with a transport of its own.
-  /// A push is left to the app on screen, whose own fetch hangs, and the user leaves before it is over. Nothing would be shown before
-  /// the next message.
+  /// A push is left to the app on screen, whose own fetch hangs, and the user leaves before it is over. Nothing would
+  /// be shown before the next message.
   func testAPushThatAnAppOnScreenLeavesBehindComesAgain() throws {
     for leaving in ["/_app phase background", "/_app suspend 100000"] {
       let station = try Station()
@@ -109,6 +108,7 @@ final class MessageAdmissionTests: XCTestCase {
     }
   }
 
+  /// The same app in another process, with its own transport.
   private func reopen(_ host: Host, of station: Station) throws -> (Host, HostTransport) {
     host.free()
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))

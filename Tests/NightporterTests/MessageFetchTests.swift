@@ -6,15 +6,16 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// One message for a command (`/_ntf conn messages`), whatever the relay says, or does not say, of it and of what waits after it.
+/// One message for a command (`/_ntf conn messages`), whatever the relay reports, or does not report, about it and
+/// about what waits after it.
 final class MessageFetchTests: XCTestCase {
-  /// An extension of alice's for which two messages wait; its commands name the first.
+  /// An extension of alice's with two messages waiting; its commands name the first.
   private struct Waiting {
     let station: Station
     let clock = MovedClock()
     let transport: HostTransport
     let service: Host
-    /// For both.
+    /// The push for both.
     let push: String
     let command: String
     let identifier: String
@@ -38,21 +39,21 @@ final class MessageFetchTests: XCTestCase {
 
     func fetch() -> JSON { service.send(command)["result"]["receivedMsgs"][0] }
 
-    /// The result of a fetch whose time is up while the relay does not answer.
+    /// The result of a fetch whose time runs out while the relay does not answer.
     func fetchInVain(_ isHanging: () throws -> Void) throws -> JSON {
       let result = service.inBackground { [command] in $0.send(command).description }
       try isHanging()
       XCTAssertNil(result.wait(atMost: .zero), "it waits")
       clock.move(.seconds(10))
       awaitThat("its time is up") {
-        // Any call makes the engine look at its timers.
+        // Any call makes the engine check its timers.
         _ = service.state
         return result.wait(atMost: .milliseconds(10)) != nil
       }
       return JSON(try XCTUnwrap(result.wait(atMost: .zero)))["result"]["receivedMsgs"][0]
     }
 
-    /// Another process claims the connections, and says so.
+    /// Another process claims the connections, and this one is made to notice.
     func displace() throws {
       let database = try Database(path: station.alice.prefix + "_chat.db")
       try database.execute("UPDATE connections SET epoch = epoch + 1")
@@ -68,7 +69,7 @@ final class MessageFetchTests: XCTestCase {
       service.inBackground { [push] in $0.push(push, deadline: deadline).description }
     }
 
-    /// The push has what it asked for as soon as the relay answers, and has asked once.
+    /// The push gets what it asked for as soon as the relay answers, and has asked once.
     func assertShows(_ push: Promise<String>, file: StaticString = #filePath, line: UInt = #line) throws {
       XCTAssertNil(push.wait(atMost: .zero), "it waits", file: file, line: line)
       transport.hang(mailboxes: [])
@@ -113,12 +114,12 @@ final class MessageFetchTests: XCTestCase {
     let waiting = try Waiting()
     waiting.transport.lose(get: 2)
     waiting.assertTaken(waiting.fetch(), more: nil)
-    // The relay has dropped it: it does not come again.
+    // The relay has dropped it: it is not delivered again.
     waiting.service.event("ntfMessage")
     waiting.assertBothArrive()
   }
 
-  /// The relay gives it again, and the command names it again: its marker has come.
+  /// The relay delivers it again, and the command names it again: its marker was already sent.
   func testAMessageHasItsMarkerOnceThoughItIsAskedForAgain() throws {
     let waiting = try Waiting()
     waiting.transport.fail(acknowledgement: 1)
@@ -131,7 +132,7 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertBothArrive()
   }
 
-  /// The same for a push.
+  /// The same holds for a push.
   func testAMessageHasItsMarkerThoughTheAnswerToItsAcknowledgementIsLost() throws {
     let waiting = try Waiting()
     waiting.transport.lose(get: 2)
@@ -162,7 +163,7 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertBothArrive()
   }
 
-  /// INC-39: no wait for the relay is longer than its deadline.
+  /// INC-39: no wait for the relay exceeds its deadline.
   func testINC39EachWaitOfAFetchEnds() throws {
     let waiting = try Waiting()
     waiting.transport.hang(onlyGet: 1)
@@ -181,7 +182,7 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertBothArrive()
   }
 
-  /// The connection is another process's meanwhile: the command has its result all the same.
+  /// Another process has claimed the connection in the meantime: the command still gets its result.
   func testINC39TheWaitOfAFetchThatWasDisplacedEnds() throws {
     let waiting = try Waiting()
     waiting.transport.hang(onlyGet: 1)
@@ -196,7 +197,7 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertBothArrive()
   }
 
-  /// The same for one that has committed its message, which is the result, and has its marker.
+  /// So does a command that has committed its message, which is the result and has its marker.
   func testINC39TheWaitOfAnAcknowledgementThatWasDisplacedEnds() throws {
     let waiting = try Waiting()
     waiting.transport.hang(onlyAcknowledgement: 1)
@@ -212,7 +213,7 @@ final class MessageFetchTests: XCTestCase {
     waiting.assertBothArrive()
   }
 
-  /// The same for the look at what waits, of a relay that has to be asked.
+  /// Likewise for the check of what is waiting, with a relay that must be asked.
   func testINC39TheLookAtWhatWaitsEnds() throws {
     let waiting = try Waiting()
     waiting.transport.speakAnEarlierVersion()
@@ -241,7 +242,8 @@ final class MessageFetchTests: XCTestCase {
 
   // MARK: What other work asks since
 
-  /// A push has claimed the mailbox since, and asks by itself: the end of the command's time concerns only what the command asked.
+  /// A push has since claimed the mailbox, and makes its own request: when the command's time is up, only the command's
+  /// request is affected.
   func testAPushKeepsItsRequestWhenThatOfADisplacedCommandIsGivenUp() throws {
     for isAcknowledging in [false, true] {
       let waiting = try Waiting()
@@ -265,7 +267,7 @@ final class MessageFetchTests: XCTestCase {
     }
   }
 
-  /// The same for a push whose time is up, and a later one.
+  /// Likewise for a push whose time is up, and a later push.
   func testAPushKeepsItsRequestWhenThatOfADisplacedPushIsGivenUp() throws {
     let waiting = try Waiting()
     let mailbox = try CallStation.mailboxes(of: waiting.station)["bob"]

@@ -101,7 +101,7 @@ final class MessageTests: XCTestCase {
       .assert("userProfileNoChange")
   }
 
-  /// An extension processes the news; the application reports it to its host when it wakes.
+  /// An extension processes the change; the application reports it to its host when it wakes.
   func testAProfileReceivedByAnExtensionIsReportedLater() throws {
     let station = try Station()
     station.suspend()

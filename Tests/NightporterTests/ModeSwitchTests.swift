@@ -4,7 +4,7 @@ import PorterPush
 import PorterStore
 import XCTest
 
-/// What a switch of the mode does when the token is not active, when its transaction fails, and when an answer to an
+/// The effects of a mode switch when the token is not active, when its transaction fails, and when an answer to an
 /// earlier request comes after it.
 final class ModeSwitchTests: XCTestCase {
   private func subscribed() throws -> Watched {
@@ -21,7 +21,7 @@ final class ModeSwitchTests: XCTestCase {
     try alice.execute("DELETE FROM subscription; DELETE FROM token")
   }
 
-  /// Neither the relay nor the server has anything left that leads to a push for a message.
+  /// Waits until neither the relay nor the server has anything left that leads to a push for a message.
   private func awaitUnwatched(_ alice: Watched, file: StaticString = #filePath, line: UInt = #line) throws {
     try alice.wait("released", file: file, line: line) {
       alice.clock.move(.seconds(10))
@@ -64,7 +64,7 @@ final class ModeSwitchTests: XCTestCase {
     try awaitUnwatched(alice)
   }
 
-  /// A token that awaits repair keeps them: the server has them when the token works again.
+  /// A token that awaits repair keeps its subscriptions: the server has them when the token works again.
   func testATokenThatAwaitsRepairKeepsItsSubscriptions() throws {
     let alice = try Watched({ _ in })
     try alice.registerAtScript()

@@ -6,11 +6,11 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// A notice stays until what it was about is shown: it is taken away by an answer that knows of all that waited.
+/// A notice stays until its subject is shown: it is withdrawn by an answer that has seen everything that was waiting.
 final class NoticeWithdrawalTests: XCTestCase {
   private static let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// Before the device is unlocked more chats write than a push can name.
+  /// Before the device is unlocked, more chats receive messages than a push can name.
   func testTheFirstPushAfterTheUnlockShowsWhatItDoesNotName() throws {
     let (station, friends) = try CallStation.make(["c1", "c2", "c3", "c4", "c5", "c6", "c7"])
     try givingNotices(station) { service in
@@ -27,7 +27,7 @@ final class NoticeWithdrawalTests: XCTestCase {
     XCTAssertEqual(try station.present(Self.wake).bodies, [], "nothing was left")
   }
 
-  /// The push that is delivered once more names nothing that is not shown.
+  /// The push that is delivered again names nothing that is not shown.
   func testARepeatedPushShowsWhatTheNoticeWasAbout() throws {
     let station = try Station()
     station.suspend()
@@ -56,7 +56,7 @@ final class NoticeWithdrawalTests: XCTestCase {
     XCTAssertEqual(again.withdrawals, ["np:notice"], again.description)
   }
 
-  /// A push whose own message is shown, while it cannot be known what else waits.
+  /// A push whose own message is shown, although it cannot be known what else is waiting.
   func testANoticeStaysWhileTheOtherMailboxesCannotBeReached() throws {
     let (station, friends) = try CallStation.make(["carol", "dave"])
     try givingNotices(station) { service in
@@ -77,7 +77,7 @@ final class NoticeWithdrawalTests: XCTestCase {
     XCTAssertEqual(whole.withdrawals, ["np:notice"], whole.description)
   }
 
-  /// Pushes that were at work before it was given do not know what it is about.
+  /// Pushes that were in progress before the notice was given do not know its subject.
   func testPushesThatBeganBeforeANoticeLeaveIt() throws {
     let station = try Station()
     station.suspend()
@@ -99,7 +99,8 @@ final class NoticeWithdrawalTests: XCTestCase {
 
   // MARK: Answers that the caller does not get
 
-  /// The engine hangs in the middle of a push, and the caller is answered without it: with a notice, which the push did not know.
+  /// The engine hangs in the middle of a push, and the caller is answered without it, with a notice unknown to the
+  /// push.
   func testANoticeThatIsGivenMeanwhileLasts() throws {
     for isOnScreenBefore in [false, true] {
       let station = try Station()
@@ -118,7 +119,7 @@ final class NoticeWithdrawalTests: XCTestCase {
     }
   }
 
-  /// The same when it hangs after it has found that the earlier notice is over: its caller never hears of that.
+  /// Likewise when it hangs after finding that the earlier notice is over: its caller never gets that result.
   func testANoticeLastsUntilACallerHasItsWithdrawal() throws {
     let station = try Station()
     station.suspend()
@@ -131,7 +132,7 @@ final class NoticeWithdrawalTests: XCTestCase {
     XCTAssertEqual(try station.present(push).withdrawals, [])
   }
 
-  /// Of all that may have happened between the look and the answer.
+  /// Checks every combination of what may have happened between the look and the answer.
   func testAWithdrawalEndsTheNoticeThatItIsAboutAndNoOther() throws {
     let folder = try TemporaryFolder()
     let configuration = Configuration(prefix: folder.file("alice"), role: .extension, confirmation: .error)
@@ -171,7 +172,7 @@ final class NoticeWithdrawalTests: XCTestCase {
     service.stop()
   }
 
-  /// Every event of a push, before and after it has looked into what there is.
+  /// Every event of a push, before and after it has checked everything there is.
   func testANoticeIsTakenAwayOnlyAfterAWholeLook() {
     let cutting: Set<Push.Event> = [
       .expire, .appStopped, .storeLocked, .storeWrongSchema, .storeFailed, .claimFailed, .commitFailed, .fetchOffline,

@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// What the user does with a notification: carried out once, in the app, whichever process it reached.
+/// The user's response to a notification: carried out once, in the app, whichever process it reached.
 final class NotificationResponseTests: XCTestCase {
   // MARK: Categories
 
@@ -35,7 +35,7 @@ final class NotificationResponseTests: XCTestCase {
     let app = try XCTUnwrap(Host.open(folder.file("a")).host)
     let table = #"{"language":"ja","strings":{"Reply":"返事"}}"#
     XCTAssertEqual(JSON(take(np_set_strings(app.handle, table)))["result"]["type"].text, "cmdOk")
-    // The extension has the app's texts, and the process still English ones.
+    // The extension has the app's texts, while the process still has English ones.
     let service = try XCTUnwrap(Host.open(folder.file("a"), isExtension: true).host)
     for (handle, expected) in [
       (app.handle, ["返事", "既読にする"]), (service.handle, ["返事", "既読にする"]), (nil, ["Reply", "Mark as read"]),
@@ -83,7 +83,7 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertEqual(pair.alice.event("ntfResponse")?["result"]["outcome"].text, "applied")
   }
 
-  /// Woken in the background, an app carries out what needs no screen.
+  /// When woken in the background, an app carries out actions that need no screen.
   func testInTheBackgroundOnlyActionsThatOpenTheAppWait() throws {
     let pair = try Pair()
     let (message, _) = try receivedMessage(pair)
@@ -138,7 +138,7 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertEqual(pair.alice.state["unread"].number, 1)
   }
 
-  /// A summary of many messages, or what the platform showed by itself, leads to the app and to no chat.
+  /// A summary of many messages, or a notification that the platform showed by itself, leads to the app and to no chat.
   func testANotificationWithoutAChatOpensTheApp() throws {
     let pair = try Pair()
     for response in [
@@ -152,7 +152,7 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertFalse(pair.alice.respond("{}")["result"]["repeated"].flag, "nothing tells two of these apart")
   }
 
-  /// All notices have one identifier, and the store that one is about may not be readable when the next one is shown.
+  /// All notices share one identifier, and the store that one is about may not be readable when the next one is shown.
   func testEachTapOnANoticeOpensTheApp() throws {
     let pair = try Pair()
     for tap in 1...2 {
@@ -181,7 +181,7 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertTrue(third.respond(to: message)["result"]["repeated"].flag)
   }
 
-  /// The host takes it while the app is suspended, and the app ends then, as the platform ends one.
+  /// The host takes it while the app is suspended, and then the platform ends the app.
   func testAnEventThatIsTakenWhileSuspendedDoesNotComeAgain() throws {
     let pair = try Pair()
     let (message, _) = try receivedMessage(pair)
@@ -229,7 +229,7 @@ final class NotificationResponseTests: XCTestCase {
       pair.alice.send("/u")["result"]["user"]["userId"].number, 2, "no stale response switches the profile")
     XCTAssertEqual(pair.alice.state["unread"].number, 1, "nor reads anything")
 
-    // A contact that has left cannot be written to; a deleted one is gone.
+    // A contact that has left cannot be written to; a deleted one no longer exists.
     pair.alice.send("/_user 1").assert("activeUser")
     pair.bob.send("/_delete @1 full").assert("contactDeleted")
     pair.alice.event("contactDeletedByContact")
@@ -297,7 +297,7 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertEqual(
       host.respond(#"{"identifier":"np:connected:1:over","userInfo":{"userId":1}}"#)["result"]["outcome"].text,
       "applied")
-    // A summary that has not been shown anew is one notification.
+    // A summary that has not been updated is one notification.
     for isRepeat in [false, true] {
       let summary = host.respond(#"{"identifier":"np:many:1","userInfo":{"userId":1}}"#)
       XCTAssertEqual(summary["result"]["outcome"].text, "applied", summary.description)
@@ -305,7 +305,7 @@ final class NotificationResponseTests: XCTestCase {
     }
   }
 
-  /// The key was not kept: the response is not stored, and the host learns that it has to report it again.
+  /// The key was not kept: the response is not stored, and the host learns that it must report it again.
   func testASuspendedAppWithoutItsKeyRefusesTheResponse() throws {
     let folder = try TemporaryFolder()
     var handle: chat_ctrl?
@@ -324,8 +324,8 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertEqual(host.event("ntfResponse")?["result"]["outcome"].text, "applied")
   }
 
-  /// A response that was waiting, or is given again, for a profile that has been hidden since: it is answered as for a
-  /// profile that does not exist, opens nothing, sends nothing and reads nothing. With the password it is carried out.
+  /// A response that was waiting, or is given again, for a profile hidden since then: it is answered as for a profile
+  /// that does not exist, opens nothing, sends nothing and reads nothing. With the password it is carried out.
   func testAHiddenProfilesItemsAreNeitherRevealedNorOpened() throws {
     let pair = try Pair()
     let (message, connection) = try receivedMessage(pair)
@@ -337,7 +337,7 @@ final class NotificationResponseTests: XCTestCase {
       (message, "NTF_ACT_MARK_READ", "noSuchUser"), (message, "NTF_ACT_ACCEPT_CALL", "noSuchUser"),
       (contact, "NTF_ACT_ACCEPT_CONTACT", "noSuchUser"),
       (#""identifier":"np:many:1","userInfo":{"userId":1}"#, nil, "noSuchUser"),
-      // Its chat, under the name of the profile that can be seen.
+      // Its chat, under the name of the visible profile.
       (
         "\"identifier\":\"np:message:\(connection):AAAA\",\"userInfo\":{\"userId\":2,\"chatId\":\"@1\"}",
         "NTF_ACT_MARK_READ", "noSuchChat"
@@ -360,7 +360,8 @@ final class NotificationResponseTests: XCTestCase {
 
   // MARK: Helpers
 
-  /// Bob writes, and alice's app receives it: the notification that an extension would have shown, and the connection.
+  /// Sends a message from bob to alice's app. Returns the notification that an extension would have shown, and the
+  /// connection.
   private func receivedMessage(
     _ pair: Pair, _ text: String = "hello", file: StaticString = #filePath, line: UInt = #line
   ) throws -> (notification: String, connection: String) {
@@ -388,14 +389,14 @@ final class NotificationResponseTests: XCTestCase {
 extension Host {
   func respond(_ text: String) -> JSON { JSON(take(np_notification_response(handle, text))) }
 
-  /// To a notification whose members are these.
+  /// Responds to a notification with these members.
   func respond(to members: String, _ action: String? = nil, text: String? = nil) -> JSON {
     let action = action.map { "\"actionIdentifier\":\"\($0)\"," } ?? ""
     let text = text.map { "\"userText\":\"\($0)\"," } ?? ""
     return respond("{\(action)\(text)\(members)}")
   }
 
-  /// To a notification of a push's answer.
+  /// Responds to a notification from a push's answer.
   func respond(to notification: JSON, _ action: String? = nil, text: String? = nil) -> JSON {
     var response = notification.value as? [String: Any] ?? [:]
     response["actionIdentifier"] = action
@@ -404,7 +405,7 @@ extension Host {
     return respond(data.map { String(decoding: $0, as: UTF8.self) } ?? "")
   }
 
-  /// The types of the events that are there now.
+  /// The types of the events waiting now.
   func waitingEvents() -> [String] {
     var types: [String] = []
     while let event = event(within: 0) { types.append(event["result"]["type"].text) }

@@ -4,10 +4,10 @@ import PorterPlatform
 import PropertyTesting
 import XCTest
 
-/// Suspending with something in flight: in order, within the delay, and within its own cycle.
+/// Suspending with work in progress: in order, within the delay, and within its own cycle.
 final class OperationTests: XCTestCase {
   /// INC-21: an extension was suspended with little time, and is running again. When the app wakes and asks it to
-  /// yield, it has the time it needs, not the rest of the earlier one.
+  /// yield, it gets the time it needs, not the rest of the earlier delay.
   func testINC21AYieldingExtensionIgnoresAnEarlierSuspensionsDeadline() throws {
     let meeting = try Meeting()
     meeting.alice.send("/_app suspend 0").assert("cmdOk")
@@ -29,7 +29,7 @@ final class OperationTests: XCTestCase {
     meeting.alice.send("/_app activate").assert("cmdOk")
     let phase = { notifier.state["machines"]["extension_phase"].text }
     awaitThat("it yields") { phase() != "active" }
-    // A deadline that is over would end it in the engine's next turn; each look is a turn.
+    // An expired deadline would end it in the engine's next turn; each look is a turn.
     for _ in 0..<10 { XCTAssertEqual(phase(), "suspending", "what it asks for is waited for") }
     transport.hang(false)
     notifier.event("chatSuspended")
@@ -85,8 +85,8 @@ final class OperationTests: XCTestCase {
     meeting.transport.hang(false)
   }
 
-  /// INC-21: the delay of a cancelled suspension ends nothing later, and the completion of what it abandoned is not
-  /// taken for the completion of later work.
+  /// INC-21: the delay of a cancelled suspension ends nothing later, and the completion of abandoned work is not taken
+  /// for the completion of later work.
   func testINC21DeadlineAndCompletionsOfAnEarlierCycleActInNoLaterOne() throws {
     let meeting = try Meeting()
     meeting.transport.hang(true)
@@ -99,7 +99,7 @@ final class OperationTests: XCTestCase {
     XCTAssertEqual(meeting.state, "running")
     meeting.alice.send("/_app suspend 600000000").assert("cmdOk")
     awaitThat("the first delay is over") { SystemClock().now() - begun > .milliseconds(700) }
-    // Each look is a turn of the engine, in which whatever is due happens.
+    // Each look is a turn of the engine, in which everything due happens.
     for _ in 0..<10 { XCTAssertTrue(meeting.state.hasPrefix("draining"), "the second is not over: \(meeting.state)") }
     meeting.alice.expectNone("chatSuspended")
 
@@ -165,8 +165,8 @@ final class OperationTests: XCTestCase {
     try meeting.expectBobHas(["one"])
   }
 
-  /// Whatever is in progress at any moment, `suspend 0` is immediate and quiescent, and in the end each message is on
-  /// the other side once.
+  /// Whatever is in progress at any moment, `suspend 0` is immediate and quiescent, and in the end each message has
+  /// reached the other side once.
   func testSuspendingAtAnyMomentOfBusyTrafficLosesAndDoublesNothing() throws {
     let pair = try Pair()
     let stops = Generator<[UInt64]> { choices in
@@ -211,7 +211,7 @@ extension Meeting {
 
   fileprivate var state: String { alice.state["machines"]["operations"].text }
 
-  /// Files of the store that are open in this process, as the kernel lists them.
+  /// Files of the store that this process has open, as the kernel lists them.
   fileprivate var openFiles: [String] {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return descriptors.compactMap {

@@ -2,10 +2,10 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// What an app left to be sent does not keep back what a push is to show.
+/// Outgoing messages left by an app do not delay what a push must show.
 final class OutboxPushTests: XCTestCase {
-  /// A push with a full outbox asks the store and the relay for the same as one with an empty one, until what it shows is
-  /// settled; only then it sends.
+  /// A push with a full outbox makes the same requests to the store and the relay as one with an empty outbox, until
+  /// what it shows is settled. Only then does it send.
   func testTheContentIsSettledBeforeTheFirstEntryOfAFullOutboxIsSent() throws {
     let station = try Station()
     let (payload, entries) = try leaveEntries(40, in: station)
@@ -18,12 +18,13 @@ final class OutboxPushTests: XCTestCase {
         ?? statements.lastIndex { $0.hasPrefix("UPDATE ledger") })
     let firstSent = try XCTUnwrap(statements.firstIndex { $0.contains("FROM outbox WHERE") })
     XCTAssertGreaterThan(firstSent, shown, statements.joined(separator: "\n"))
-    // Reading an entry, finishing it, and what is reported of it; nothing that counts the others.
+    // Reading an entry, finishing it, and reporting it; nothing that counts the others.
     XCTAssertLessThan(statements.count, 60 + 12 * Int(entries), "\(statements.count)")
     station.wake(expecting: ["hello"])
   }
 
-  /// A relay that takes no message while it gives some. The push shows what it has, in time, and its outcome says so.
+  /// A relay that accepts no message while it delivers some. The push shows what it has, in time, and its outcome says
+  /// so.
   func testAPushWhoseTimeEndsWhileItSendsHasPresented() throws {
     let station = try Station()
     let (payload, _) = try leaveEntries(3, in: station)
@@ -47,7 +48,7 @@ final class OutboxPushTests: XCTestCase {
     return (answer, statements.all)
   }
 
-  /// Alice's app is suspended with these entries in its outbox, and a message is at the relay; the payload of its push.
+  /// Suspends alice's app with these entries in its outbox and a message at the relay; the payload of its push.
   private func leaveEntries(_ count: Int, in station: Station) throws -> (payload: String, entries: Int64) {
     station.suspend()
     let payload = try station.push(for: "hello")

@@ -3,7 +3,7 @@ import PorterRelay
 import PorterStore
 import XCTest
 
-/// The relay gives a message before the hello that it was sent after.
+/// The relay delivers a message before the hello it was sent after.
 final class OvertakenGreetingTests: XCTestCase {
   func testAMessageThatOvertakesTheHelloIsShownAndTheHelloNamesItsSender() throws {
     let folder = try TemporaryFolder()
@@ -20,7 +20,7 @@ final class OvertakenGreetingTests: XCTestCase {
     suspend(bob)
 
     alice.send("/_app activate").assert("cmdOk")
-    // Her hello goes out when she has taken in the confirmation.
+    // Her hello is sent when she has received the confirmation.
     try awaitThat("alice's hello waits") {
       try waiting(relay) == 1 && alice.send("/_get chat @1 count=1")["result"].exists
     }
@@ -39,7 +39,7 @@ final class OvertakenGreetingTests: XCTestCase {
     XCTAssertEqual(connected["localDisplayName"].text, "alice", connected.description)
     XCTAssertEqual(connected["contactId"].number, item["chatInfo"]["contact"]["contactId"].number)
     alice.event("contactConnected")
-    // Both directions, by the ratchet as it is now.
+    // Both directions, with the current ratchet.
     for (sender, receiver, text) in [(alice, bob, "second"), (bob, alice, "third")] {
       let message = #"{"msgContent":{"type":"text","text":"\#(text)"},"mentions":{}}"#
       sender.send("/_send @1 json [\(message)]").assert("newChatItems")

@@ -10,7 +10,7 @@ final class PathTests: XCTestCase {
 
   private func link(_ path: String, to target: String) { XCTAssertEqual(symlink(target, path), 0) }
 
-  /// `body` with that folder as the process's working directory.
+  /// Runs `body` with that folder as the process's working directory.
   private func inside(_ folder: TemporaryFolder, _ body: () throws -> Void) rethrows {
     let before = FileManager.default.currentDirectoryPath
     XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath(folder.path))
@@ -24,7 +24,7 @@ final class PathTests: XCTestCase {
 
   // MARK: Circles
 
-  /// SQLite follows links recursively, for which the engine's stack has no room.
+  /// SQLite follows links recursively, and the engine's stack has no room for that.
   func testAStorePathWithALinkLoopIsRefused() throws {
     let folder = try TemporaryFolder()
     link(folder.file("self_chat.db"), to: "self_chat.db")
@@ -79,7 +79,7 @@ final class PathTests: XCTestCase {
       made, ["b_chat.db", "c_chat.db", "hall", "room"], "and all that lies beside a store lies beside its file")
   }
 
-  /// If the store's file has a name unlike a store's, the names beside it are its own as well.
+  /// If the store's file has a name unlike a store's, the names alongside it are its own as well.
   func testINC16AStoreOfAnotherNameHasOneAppToo() throws {
     let folder = try TemporaryFolder()
     for name in ["b_chat.db", "c_chat.db"] { link(folder.file(name), to: "data") }
@@ -91,7 +91,7 @@ final class PathTests: XCTestCase {
     XCTAssertEqual(second.send("/_start")["error"]["np"]["code"].text, "ownedElsewhere")
   }
 
-  /// The link was made before the store.
+  /// The link was created before the store.
   func testAStoreIsMadeWhereALinkLeads() throws {
     let folder = try TemporaryFolder()
     link(folder.file("b_chat.db"), to: "a_chat.db")
@@ -139,7 +139,7 @@ final class PathTests: XCTestCase {
 
   // MARK: Relays
 
-  /// Wake-ups lie beside the relay's file, not beside a link to it.
+  /// Wake-ups lie alongside the relay's file, not alongside a link to it.
   func testARelayBehindALinkIsTheSame() throws {
     let folder = try TemporaryFolder()
     link(folder.file("other.db"), to: "relay.db")
@@ -154,7 +154,7 @@ final class PathTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: folder.file("other.db.wake")))
   }
 
-  /// The working directory may have changed when the relay is opened, and the extension has its own.
+  /// The working directory may have changed by the time the relay is opened, and the extension has its own.
   func testARelativeRelayPathIsResolvedWhenItIsSet() throws {
     let (folder, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)

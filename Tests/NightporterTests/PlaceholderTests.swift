@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// What a push shows when its message cannot be had: a placeholder, which the message replaces when it comes.
+/// What a push shows when it cannot get its message: a placeholder, which the message replaces when it arrives.
 final class PlaceholderTests: XCTestCase {
   private static let category = "NTF_CAT_CONNECTION_EVENT"
 
@@ -21,7 +21,7 @@ final class PlaceholderTests: XCTestCase {
     return answer
   }
 
-  /// INC-47: the message comes with the next push, under the identifier of its placeholder.
+  /// INC-47: the message arrives with the next push, under the identifier of its placeholder.
   func testINC47AMessageReplacesItsPlaceholder() throws {
     let station = try Station()
     station.suspend()
@@ -43,7 +43,7 @@ final class PlaceholderTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  /// What is unread counts, though what the placeholder is about does not yet.
+  /// Unread messages count, although the placeholder's message does not count yet.
   func testINC61APlaceholderKeepsTheBadge() throws {
     let station = try Station()
     station.suspend()
@@ -56,7 +56,7 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(early["notifications"][0]["badge"].number, 2, early.description)
   }
 
-  /// What is muted stays so: when its message comes, nothing is shown of it, and the placeholder goes.
+  /// Muted chats stay muted: when the message arrives, nothing of it is shown, and the placeholder is withdrawn.
   func testThePlaceholderOfAChatThatIsMutedSinceIsWithdrawn() throws {
     let station = try Station()
     station.suspend()
@@ -71,7 +71,7 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(again["withdrawals"].count, 0, again.description)
   }
 
-  /// The app receives what was announced: it is reported once, and read, which withdraws the notification.
+  /// The app receives the announced message: it is reported once, and reading it withdraws the notification.
   func testTheAppReceivesWhatWasAnnounced() throws {
     let station = try Station()
     station.suspend()
@@ -85,7 +85,7 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(later["withdrawals"].elements.map(\.text), early.identifiers)
   }
 
-  /// A chat that is read as a whole takes its placeholders along; the message itself comes all the same.
+  /// Reading a whole chat removes its placeholders; the message itself still arrives.
   func testReadingAChatWithdrawsItsPlaceholders() throws { try placeholdersGo(by: "/_read chat @1") }
   func testReadingAllChatsWithdrawsTheirPlaceholders() throws { try placeholdersGo(by: "/_read user 1") }
 
@@ -107,18 +107,18 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late["withdrawals"].count, 0, late.description)
   }
 
-  /// INC-37: what is muted stays silent, and a hidden preview stays hidden.
+  /// INC-37: muted chats stay silent, and hidden previews stay hidden.
   func testINC37WhatIsMutedOrHiddenStaysSo() throws {
     let station = try Station()
     station.suspend()
     let muted = try station.push(for: "muted")
-    // Once the push is on its way; for a chat that is muted the server sends none.
+    // While the push is on its way; the server sends none for a muted chat.
     try station.carryOut([#"/_settings @1 {"enableNtfs":"none","favorite":false}"#])
     XCTAssertEqual(try offline(station, muted).titles, [])
     XCTAssertEqual(try expired(station, muted).titles, [])
 
     station.wake(expecting: ["muted"])
-    // Otherwise the subscription that is watched below may be the one that is about to be released.
+    // Otherwise the subscription watched below may be the one about to be released.
     try station.awaitWatched(0)
     station.alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false}"#).assert("cmdOk")
     station.alice.send(#"/_save app settings {"notificationPreviewMode":"hidden"}"#).assert("cmdOk")
@@ -154,7 +154,7 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late.identifiers, early.identifiers)
   }
 
-  /// What was announced turns out to be a message that does not open: the placeholder goes.
+  /// The announced message turns out not to open: the placeholder is withdrawn.
   func testAPlaceholderWhoseMessageDoesNotOpenIsWithdrawn() throws {
     let station = try Station()
     station.suspend()
@@ -172,8 +172,8 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), early.identifiers, late.description)
   }
 
-  /// A push was sent, then the mode was switched and what its entry opens with was forgotten: which message it is about
-  /// cannot be read, but that something waits can be said.
+  /// A push was sent, then the mode was switched and the key to its entry was forgotten: the message it is about cannot
+  /// be determined, but the notice can say that something is waiting.
   func testAPushOfASwitchedOffSubscriptionHasANoticeWhileTheRelayIsOutOfReach() throws {
     let station = try Station()
     station.suspend()
@@ -184,7 +184,7 @@ final class PlaceholderTests: XCTestCase {
       UPDATE connections SET notifier_key = NULL, notifier_box_key = NULL, notifier_secret = NULL, subscription = 'off';
       UPDATE token SET mode = 'PERIODIC'
       """)
-    // What is muted has released its subscription, too.
+    // Muted chats have released their subscriptions, too.
     try store.execute("UPDATE contacts SET notifications = 'none'")
     XCTAssertEqual(try offline(station, push).identifiers, [])
     try store.execute("UPDATE contacts SET notifications = 'all'")
@@ -193,7 +193,7 @@ final class PlaceholderTests: XCTestCase {
     let early = try offline(station, push)
     XCTAssertEqual(early.identifiers, ["np:notice"], early.description)
     XCTAssertFalse(early.titles.contains { $0.contains("bob") }, early.description)
-    // It stays as long as nothing else can be said, whatever is taken away meanwhile.
+    // It stays as long as nothing else can be said, whatever is withdrawn in the meantime.
     for attempt in 1...2 {
       let again = try offline(station, push)
       XCTAssertEqual(again["outcome"].text, "offline", again.description)
@@ -232,7 +232,7 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(whole["withdrawals"].elements.map(\.text), ["np:notice"], whole.description)
   }
 
-  /// Nor does one whose store fails at what came, such as on a disk that is full.
+  /// Nor does a round whose store fails on what arrived, as on a full disk.
   func testANoticeStaysWhileTheStoreTakesNothing() throws {
     let station = try Station()
     station.suspend()
@@ -255,7 +255,8 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(try station.present(wake)["withdrawals"].elements.map(\.text), ["np:notice"])
   }
 
-  /// What the user read is taken away by the next answer; that says nothing of what the push is about.
+  /// Notifications of messages the user read are withdrawn by the next answer; that says nothing about the push's
+  /// subject.
   func testANoticeIsShownBesideWhatIsWithdrawn() throws {
     let station = try Station()
     station.suspend()
@@ -280,7 +281,8 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)
   }
 
-  /// What the push names cannot be read: the user hears that something is wrong, and once the record is whole, of the message.
+  /// The record named by the push cannot be read: the user learns that something is wrong, and, once the record is
+  /// whole, of the message.
   func testAPushThatNamesADamagedRecordHasANotice() throws {
     let station = try Station()
     station.suspend()
@@ -302,7 +304,7 @@ final class PlaceholderTests: XCTestCase {
 
   // MARK: Notices
 
-  /// Nothing can be read, so nothing is said of whom it is for; when the store can be read, the notice goes.
+  /// Nothing can be read, so the notice does not say whom it is for; it is withdrawn when the store can be read.
   func testAStoreThatDoesNotOpenHasANotice() throws {
     let station = try Station()
     station.suspend()
@@ -340,8 +342,8 @@ final class PlaceholderTests: XCTestCase {
     XCTAssertEqual(try station.present(push)["withdrawals"].count, 0)
   }
 
-  /// INC-50: before the first unlock after a restart no process has the key. The push ends as `locked`; the message stays at the
-  /// relay and is shown after the unlock.
+  /// INC-50: before the first unlock after a restart no process has the key. The push ends as `locked`; the message
+  /// stays at the relay and is shown after the unlock.
   func testINC50WhatCameBeforeTheFirstUnlockIsShownAfterIt() throws {
     let key = "x'" + String(repeating: "5a", count: 32) + "'"
     let station = try Station()

@@ -2,7 +2,7 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// Mailboxes are looked into once a day, though nothing says that a message waits: a host's transport may have missed it.
+/// Mailboxes are checked once a day even if nothing indicates a waiting message: a host's transport may have missed it.
 final class PollingTests: XCTestCase {
   private func polls(_ alice: Watched) -> Int { alice.transport?.count(.subscribe) ?? 0 }
 
@@ -17,7 +17,7 @@ final class PollingTests: XCTestCase {
     }
   }
 
-  /// INC-65: the time of a poll is stored once the poll has succeeded. One that fails is repeated within minutes.
+  /// INC-65: the time of a poll is stored once the poll has succeeded. A failed poll is repeated within minutes.
   func testINC65APollThatFailsIsRepeatedSoonAndStoredWhenItSucceeds() throws {
     let alice = try Watched({ _ in }, throughHost: true)
     try alice.wait("asked at the start") { try alice.isPolled }
@@ -38,7 +38,7 @@ final class PollingTests: XCTestCase {
     try alice.wait("stored after its success") { try alice.lastPoll >= due }
   }
 
-  /// An app that takes up nothing when it is activated polls when a day has passed, whichever process polled last.
+  /// An app that resumes nothing when it is activated polls once a day has passed, whichever process polled last.
   func testTheTimeOfTheLastPollOutlivesSuspensionsAndProcesses() throws {
     let alice = try Watched({ _ in }, throughHost: true)
     try alice.wait("asked at the start") { try alice.isPolled }
@@ -55,7 +55,7 @@ final class PollingTests: XCTestCase {
     try alice.wait("polled when the rest of the day had passed") { polls(alice) > before }
     try alice.wait("stored") { try alice.isPolled }
 
-    // As an extension leaves it that could not take everything.
+    // As left by an extension that could not take everything.
     alice.send("/_app suspend 0").assert("cmdOk")
     let later = polls(alice)
     try alice.executeAtHome("DELETE FROM settings WHERE name = 'lastPoll'")
@@ -63,7 +63,7 @@ final class PollingTests: XCTestCase {
     try alice.wait("polled immediately") { polls(alice) > later }
   }
 
-  /// The app has polled in the same hour, and an extension has made the next poll due since: the app's poll is stored.
+  /// The app has polled in the same hour, and an extension has since made the next poll due: the app's poll is stored.
   func testAPollThatAnExtensionMadeDueIsStored() throws {
     let alice = try Watched({ _ in }, throughHost: true)
     try alice.wait("asked at the start") { try alice.isPolled }
@@ -73,7 +73,7 @@ final class PollingTests: XCTestCase {
     try alice.wait("stored") { try alice.isPolled }
   }
 
-  /// The fetch ends by its own deadline, and the next one takes what waits.
+  /// The fetch ends by its own deadline, and the next one takes what is waiting.
   func testARequestForAMessageThatHangsIsGivenUpAndRepeated() throws {
     let alice = try Watched({ _ in }, throughHost: true)
     let bob = try XCTUnwrap(Host.open(alice.folder.file("bob")).host)
@@ -91,7 +91,7 @@ final class PollingTests: XCTestCase {
     }
   }
 
-  /// The relay's file cannot be opened by the extension, whose push ends offline: the app has to look.
+  /// The extension cannot open the relay's file, and its push ends offline: the app must check.
   func testAnExtensionThatTookNothingMakesAPollDue() throws {
     let station = try Station()
     let store = station.alice.prefix + "_chat.db"

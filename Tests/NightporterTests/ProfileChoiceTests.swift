@@ -4,8 +4,8 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
-/// A command that a suspension cuts off before anything is sent, and that is given again for another profile: the other side
-/// sees the profile of the later command.
+/// A suspension cuts off a command before anything is sent, and the command is repeated for another profile: the other
+/// side sees the profile of the later command.
 final class ProfileChoiceTests: XCTestCase {
   /// Alice's first use of bob's invitation is cut off; the app is active again, and the relay has not answered yet.
   private func cutOff(_ command: String, _ meeting: Meeting) {
@@ -24,7 +24,7 @@ final class ProfileChoiceTests: XCTestCase {
     return try store.integer("SELECT max(epoch) FROM reservations") ?? 0
   }
 
-  /// The answer to a command that takes the use over while the relay still owes its answer to the attempt before.
+  /// The answer to a command that takes over the use while the relay still owes its answer to the earlier attempt.
   private func takeOver(_ command: String, _ meeting: Meeting) throws -> JSON {
     let before = try epoch(meeting.alice)
     let second = meeting.alice.inBackground { $0.send(command).description }
@@ -70,7 +70,7 @@ final class ProfileChoiceTests: XCTestCase {
     XCTAssertEqual(nameThatBobSees(meeting), "second")
   }
 
-  /// The process continues by itself what was cut off, with the profile that was asked for.
+  /// The process itself continues the interrupted command, with the requested profile.
   func testWhatIsContinuedAtAStartKeepsItsProfile() throws {
     let meeting = try Meeting(connects: false)
     let link = meeting.bob.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
@@ -81,7 +81,7 @@ final class ProfileChoiceTests: XCTestCase {
     XCTAssertFalse(seen.isEmpty)
   }
 
-  /// The user's profile is on its way already: asking for another one is not answered as if it were shown.
+  /// The user's profile is already on its way: a request for another one is not answered as if that one were shown.
   func testAnInvitationThatWasUsedWithTheUsersProfileIsNotUsedIncognito() throws {
     let pair = try Pair()
     let link = pair.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
@@ -130,7 +130,7 @@ final class ProfileChoiceTests: XCTestCase {
     meeting.alice.respond(to: members, "NTF_ACT_ACCEPT_CONTACT_INCOGNITO").assert("notificationResponse")
     let event = try XCTUnwrap(meeting.alice.event("ntfResponse"))["result"]
     XCTAssertEqual([event["outcome"].text, event["reason"].text], ["stale", "refused"], event.description)
-    // The same again is no mistake.
+    // Repeating it is not an error.
     meeting.alice.send("/_accept \(request)").assert("acceptingContactRequest")
   }
 
@@ -159,7 +159,8 @@ final class ProfileChoiceTests: XCTestCase {
     XCTAssertNotEqual(seen, "alice")
   }
 
-  /// The address has the request with the user's own profile. Deleted, it is withdrawn, and the person asks as another one.
+  /// The address has the request with the user's own profile. Deleting it withdraws it, and the person asks under
+  /// another profile.
   func testAskingAgainIncognitoIsNotAnsweredAsIfTheProfileWereHidden() throws {
     let meeting = try AddressMeeting()
     XCTAssertEqual(meeting.ask()["profile"]["displayName"].text, "bob")
@@ -178,7 +179,8 @@ final class ProfileChoiceTests: XCTestCase {
     XCTAssertNotEqual(seen, "bob")
   }
 
-  /// Hidden from the first request on, it stays so, and the answer says as whom the user asks.
+  /// A profile hidden from the first request on stays hidden, and the answer names the profile under which the user
+  /// asks.
   func testAskingAgainWithoutIncognitoNamesTheProfileThatTheAddressHas() throws {
     let meeting = try AddressMeeting()
     let hidden = meeting.bob.send("/_connect 1 incognito=on \(meeting.link)")["result"]["customUserProfile"][

@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Several profiles in one store: what each shows, who may see it, and what is left when it is deleted.
+/// Several profiles in one store: what each shows, who may see it, and what is left after its deletion.
 final class ProfileTests: XCTestCase {
   private func count(_ sql: String, in path: String) throws -> Int64 {
     let database = try Database(path: path)
@@ -20,7 +20,7 @@ final class ProfileTests: XCTestCase {
     XCTFail("this was never reached: \(what)", line: line)
   }
 
-  /// A further profile of alice's, connected with bob, and subscribed at the server.
+  /// Another profile of alice's, connected with bob, and subscribed at the server.
   private func addProfile(_ name: String, _ station: Station) throws {
     let user = station.alice.send("/_create user {\"profile\":{\"displayName\":\"\(name)\"}}")["result"]["user"]
     let link = station.alice.send("/_connect \(user["userId"].number)")["result"]["connLinkInvitation"]["connFullLink"]
@@ -33,7 +33,7 @@ final class ProfileTests: XCTestCase {
     }
   }
 
-  /// What extensions show of everything that waits.
+  /// Everything waiting, as shown by extensions.
   private func shown(_ station: Station) throws -> (notifications: [JSON], badge: Int) {
     let answers = try station.allPushes().map { try station.present($0) }
     return (answers.flatMap { $0["notifications"].elements }, answers.last?["badge"].number ?? -1)
@@ -45,7 +45,8 @@ final class ProfileTests: XCTestCase {
 
   // MARK: Showing
 
-  /// Not even the existence of a hidden profile shows: what is on screen of it goes. Its messages stay unread.
+  /// Not even the existence of a hidden profile shows: its notifications on screen are withdrawn. Its messages stay
+  /// unread.
   func testHidingAProfileWithdrawsItsNotifications() throws {
     let station = try Station()
     try addProfile("secret", station)
@@ -89,7 +90,7 @@ final class ProfileTests: XCTestCase {
       Set(first.notifications.map { "\($0["userInfo"]["userId"].number) \($0["body"].text)" }),
       ["1 to alice", "2 to work"])
     XCTAssertEqual(first.badge, 2, "the hidden one does not count")
-    // A tap on one leads to its profile, while the other one is active.
+    // A tap on one leads to its profile while the other one is active.
     alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
     let work = try XCTUnwrap(first.notifications.first { $0["userInfo"]["userId"].number == 2 })
@@ -102,7 +103,7 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(stale["outcome"].text, "stale", stale.description)
     XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
     alice.send(#"/_unhide user 2 "now""#).assert("userPrivacy")
-    // Muted: not shown, not counted, and both again when it is not muted any more.
+    // Muted: neither shown nor counted, and both again once it is unmuted.
     alice.send("/_mute user 2").assert("userPrivacy")
     XCTAssertEqual(alice.state["unread"].number, 1)
     alice.send(#"/_save app settings {"notificationPreviewMode":"contact"}"#).assert("cmdOk")
@@ -115,7 +116,7 @@ final class ProfileTests: XCTestCase {
     alice.send("/_app activate").assert("cmdOk")
     alice.send("/_unmute user 2").assert("userPrivacy")
     try wait("unread") { alice.state["unread"].number == 4 }
-    // The hidden one had all of its messages, too.
+    // The hidden profile has received all of its messages, too.
     alice.send(#"/_unhide user 3 "open sesame""#).assert("userPrivacy")
     try wait("unread") { alice.state["unread"].number == 6 }
     XCTAssertEqual(names(alice), ["alice", "work", "secret"])
@@ -153,7 +154,7 @@ final class ProfileTests: XCTestCase {
     host.send("/_user 2").assert("activeUser")
   }
 
-  /// Its numbers lead to nothing that shows that it exists, and send nothing in its name.
+  /// Its numbers lead to nothing that reveals its existence, and send nothing in its name.
   func testTheChatsOfAHiddenProfileAreAnsweredAsIfThereWereNone() throws {
     let station = try Station()
     try addProfile("secret", station)
@@ -180,7 +181,7 @@ final class ProfileTests: XCTestCase {
       "/_read user 2", "/_set receipts contacts 2 on", "/_set alias :\(pending) x", "/_accept 2", "/_reject 1",
       "/_delete :\(pending) full notify=off", "/_mute user 2", "/_delete @2 full notify=off",
     ]
-    // Its own password is needed for what a host may do with a profile that is hidden.
+    // Its own password is needed for what a host may do with a hidden profile.
     let forms = [#"/_hide user 2 "x""#, #"/_unhide user 2 "x""#, #"/_unhide user 2 """#, "/_unmute user 2"]
     alice.send("/_user 1").assert("activeUser")
     alice.send("/_get chat @2 count=5").assert("apiChat")
@@ -192,7 +193,7 @@ final class ProfileTests: XCTestCase {
       XCTAssertNotEqual(missing, command)
       let (hidden, none) = (alice.send(command), alice.send(missing))
       XCTAssertTrue(none["error"].exists, "\(missing): \(none)")
-      // But for the number.
+      // Apart from the number.
       XCTAssertEqual(
         hidden.description.filter { !$0.isNumber }, none.description.filter { !$0.isNumber }, command)
     }
@@ -202,8 +203,8 @@ final class ProfileTests: XCTestCase {
 
   // MARK: Deleting
 
-  /// What the relay and the server have to forget outlives the process that deleted the profile, and the token goes with
-  /// the last one.
+  /// What the relay and the server must forget outlives the process that deleted the profile, and the token goes with
+  /// the last profile.
   func testTheRelayAndTheServerForgetADeletedProfile() throws {
     let station = try Station()
     try addProfile("work", station)
@@ -228,7 +229,7 @@ final class ProfileTests: XCTestCase {
     try wait("forgotten by the server") { try count("SELECT count(*) FROM subscription", in: server) == 1 }
     XCTAssertEqual(names(again), ["alice"])
     again.send("/_ntf get").assert("ntfToken")
-    // The last one takes the token with it; its mailboxes stay.
+    // Deleting the last one deletes the token; its mailboxes stay.
     again.send("/_delete user 1 del_smp=off").assert("cmdOk")
     try wait("forgotten by the server") {
       try count("SELECT count(*) FROM subscription", in: server) == 0
@@ -281,7 +282,7 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(chat["chatItems"].elements.map { $0["meta"]["userMention"].flag }, [false, true, true])
     XCTAssertEqual(chat["chatStats"]["unreadMentions"].number, 2)
     XCTAssertEqual(chat["chatStats"]["unreadCount"].number, 3)
-    // An edit makes a mention of it.
+    // An edit turns it into a mention.
     let item = station.bob.send("/_get chat @1 count=3")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
     station.bob.send("/_update item @1 \(item) text hello @alice, too").assert("chatItemUpdated")
     station.alice.event("chatItemUpdated", within: 20)
@@ -290,7 +291,7 @@ final class ProfileTests: XCTestCase {
     XCTAssertEqual(station.alice.state["unread"].number, 0)
   }
 
-  /// In scripts with marks of their own, and without spaces.
+  /// In scripts with their own punctuation, and without spaces.
   func testAMentionIsRecognisedInAnyScript() throws {
     let station = try Station()
     station.alice.send(#"/_settings @1 {"enableNtfs":"mentions","favorite":false}"#).assert("cmdOk")
@@ -313,7 +314,7 @@ final class ProfileTests: XCTestCase {
     try wait("both are there") { alice.send("/_get chat @2 count=10")["result"]["chat"]["chatItems"].count == 2 }
     let items = alice.send("/_get chat @2 count=10")["result"]["chat"]["chatItems"].elements
     XCTAssertEqual(items.map { $0["meta"]["userMention"].flag }, [true, false])
-    // An edit is read in the same way.
+    // An edit is read the same way.
     let item = bob.send("/_get chat @2 count=3")["result"]["chat"]["chatItems"][1]["meta"]["itemId"].number
     bob.send("/_update item @2 \(item) text hello again, @\(name)").assert("chatItemUpdated")
     let edited = alice.event("chatItemUpdated", within: 20)?["result"]["chatItem"]["chatItem"]["meta"]

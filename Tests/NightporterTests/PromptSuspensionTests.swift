@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// A suspension is answered immediately, whatever the engine is busy with, and what it interrupts is done later.
+/// A suspension is answered immediately, whatever the engine is busy with; work it interrupts is done later.
 final class PromptSuspensionTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -47,7 +47,7 @@ final class PromptSuspensionTests: XCTestCase {
     XCTAssertTrue(received.sorted() == expected.sorted(), line: line)
   }
 
-  /// Until it is in a transaction, or waits for one, as behind a lock that another process holds.
+  /// Waits until it is in a transaction, or is waiting for one, as behind a lock that another process holds.
   private func awaitWait(of host: Host, line: UInt = #line) {
     awaitThat("the engine waits", line: line) {
       host.state["busy"]["doing"].text == "in a transaction, or waiting for one"
@@ -72,7 +72,7 @@ final class PromptSuspensionTests: XCTestCase {
     XCTAssertTrue(pair.alice.state["quiescent"].flag, pair.alice.state.description)
     XCTAssertEqual(openFiles(pair.folder, "alice"), [])
 
-    // As for a delay, a stop and the closing of the controller's store.
+    // Likewise for a delay, a stop, and closing the controller's store.
     pair.alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(pair.alice.closeStore(), "")
     XCTAssertEqual(openFiles(pair.folder, "alice"), [])
@@ -100,7 +100,7 @@ final class PromptSuspensionTests: XCTestCase {
     return pair
   }
 
-  /// INC-01, INC-07: a peer frozen inside a commit has the store's lock when each of the calls that suspend arrives.
+  /// INC-01, INC-07: a peer frozen inside a commit has the store's lock when each of the suspending calls arrives.
   /// `InterruptionTests` counts what they wait for.
   func testINC07EachSuspensionBesideTheHolderOfTheLockReleasesEverything() throws {
     let pair = try makeFriends(3)
@@ -138,7 +138,7 @@ final class PromptSuspensionTests: XCTestCase {
     expectTexts(texts, of: pair.alice, 1...3)
   }
 
-  /// The same when the controller is freed.
+  /// The same holds when the controller is freed.
   func testFreeingDoesNotWaitForTheHolderOfTheLock() throws {
     let pair = try makeFriends(3)
     pair.alice.send("/_app suspend 0").assert("cmdOk")

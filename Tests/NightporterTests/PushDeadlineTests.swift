@@ -3,7 +3,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// A push ends before its deadline, and whatever it had no time to show, the next one shows.
+/// A push ends before its deadline, and the next push shows whatever it had no time to show.
 final class PushDeadlineTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -15,7 +15,7 @@ final class PushDeadlineTests: XCTestCase {
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
     let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
-    // How long it takes is measured on the simulation's clock.
+    // Its duration is measured on the simulation's clock.
     let answer = notifier.push(wake, deadline: 1_000)
     XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
     XCTAssertTrue(answer["quiescent"].flag, answer.description)

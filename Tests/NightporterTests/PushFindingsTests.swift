@@ -4,9 +4,9 @@ import XCTest
 
 @testable import PorterEngine
 
-/// What a push found, and which of it takes precedence.
+/// A push's findings, and their precedence.
 final class PushFindingsTests: XCTestCase {
-  /// In the order that `spec/machines/push.md` names, each with the facts that lead to it when nothing else is found.
+  /// In the order given by `spec/machines/push.md`, each with the facts that lead to it when nothing else is found.
   private static let order: [(outcome: Push.Event, causes: [[Push.Event]])] = [
     (.releasedExpired, [[.expire]]),
     (.releasedStopped, [[.appStopped]]),
@@ -69,7 +69,7 @@ final class PushFindingsTests: XCTestCase {
     XCTAssertEqual(findings.outcome, .releasedPresented)
   }
 
-  /// Every event leads to some outcome of the table, so that a new one is not forgotten.
+  /// Every event leads to some outcome of the table, so that a new event is not forgotten.
   func testEveryEventIsInTheTableOrDecidesNothing() {
     let named = Set(Self.order.flatMap { $0.causes.flatMap { $0 } })
     for event in Push.Event.allCases where !named.contains(event) {
@@ -93,8 +93,8 @@ final class PushFindingsTests: XCTestCase {
 
   // MARK: Notices
 
-  /// Every outcome, by what kept the push from having the store. A process that could not begin to work, as beside another one
-  /// or because it is to rest, says nothing of the store.
+  /// Every outcome, by what kept the push from getting the store. A process that could not start work, as alongside
+  /// another one or because it must rest, says nothing about the store.
   func testANoticeSaysOnlyWhatIsKnown() {
     for obstacle in [nil, PushNotice.Obstacle.store, .process] {
       let message = Push.State.allCases.compactMap { outcome in

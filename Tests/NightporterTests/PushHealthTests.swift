@@ -4,9 +4,9 @@ import PorterPush
 import PorterServer
 import XCTest
 
-/// A host hears when its pushes stop working and why, and they are made good without being asked.
+/// A host is notified when its pushes stop working and why, and they are repaired without a request.
 final class PushHealthTests: XCTestCase {
-  /// The provider refuses the token with each reason that it has; later it takes it again.
+  /// The provider refuses the token with each of its reasons, and later accepts it again.
   func testEachRefusalOfTheProviderReachesTheHostAndIsRepaired() throws {
     let alice = try Watched()
     try alice.waitUntilIdle()
@@ -15,7 +15,7 @@ final class PushHealthTests: XCTestCase {
       let status = "INVALID,\(reason.rawValue.uppercased())"
       alice.server?.providerAnswers(.invalid(reason))
       try alice.wait(status) {
-        // A wake-up is due, which the server looks for whenever it is asked something.
+        // A wake-up is due, which the server checks for whenever it gets a request.
         try alice.execute("UPDATE wake SET due_at = 0")
         return alice.check() == status
       }
@@ -23,7 +23,7 @@ final class PushHealthTests: XCTestCase {
       let event = try XCTUnwrap(alice.events("ntfTokenStatus").last { $0["status"].text == status }, status)
       XCTAssertEqual(event["reason"].text, "check.invalid.\(reason.rawValue)")
 
-      // Nothing is asked of the host but to pass on the verification push.
+      // The host only has to pass on the verification push.
       alice.clock.move(.days(1))
       alice.send("/_check running")
       try alice.verify(alice.token)
@@ -51,7 +51,7 @@ final class PushHealthTests: XCTestCase {
     XCTAssertEqual(alice.statuses().suffix(3), ["REGISTERED", "CONFIRMED", "ACTIVE"])
   }
 
-  /// Servers of older versions name no reason.
+  /// Servers of older versions give no reason.
   func testATokenThatIsRefusedWithoutAReason() throws {
     let alice = try Watched({ _ in })
     try alice.registerAtScript()
@@ -81,8 +81,8 @@ final class PushHealthTests: XCTestCase {
     XCTAssertEqual(alice.events("ntfTokenStatus").last?["reason"].text, "register.failedPermanent")
   }
 
-  /// A refused repair is followed by the next after a longer pause, so that a provider that refuses for good is not asked
-  /// all the time.
+  /// A refused repair is followed by the next after a longer pause, so that a provider that refuses permanently is not
+  /// asked all the time.
   func testRepairsBecomeRarer() throws {
     let alice = try Watched({ _ in })
     try alice.registerAtScript()
@@ -91,7 +91,7 @@ final class PushHealthTests: XCTestCase {
       XCTAssertEqual(alice.check(), "INVALID,BAD")
       try alice.waitUntilIdle()
       _ = alice.script?.takeRequests()
-      // A real second may pass meanwhile, and more on a slow machine; half of the pause is not the whole.
+      // A real second may pass in the meantime, and more on a slow machine; half the pause is not all of it.
       alice.clock.move(.milliseconds(pause * 500))
       alice.send("/_check running")
       try alice.waitUntilIdle()
@@ -102,7 +102,7 @@ final class PushHealthTests: XCTestCase {
     }
   }
 
-  /// What an extension or the server has changed while the app slept is said when it wakes, once.
+  /// Status changes made by an extension or the server while the app slept are reported when it wakes, once.
   func testTheStatusIsReportedAtAStartAndNotAgain() throws {
     let alice = try Watched({ _ in })
     try alice.registerAtScript()
@@ -144,7 +144,7 @@ final class PushHealthTests: XCTestCase {
     }
   }
 
-  /// The server has no credentials for the provider: the host that waits gets the error, and the event says why.
+  /// The server has no credentials for the provider: the waiting host gets the error, and the event gives the reason.
   func testARefusedRegistrationIsReported() throws {
     let alice = try Watched({ $0.answers("TNEW", .refusal(.noCredentials)) })
     let answer = alice.send("/_ntf register apns_test \(alice.token) INSTANT")
@@ -165,7 +165,7 @@ final class PushHealthTests: XCTestCase {
     XCTAssertEqual(alice.events("ntfTokenStatus").last?["reason"].text, "check.unverified")
   }
 
-  /// A replacement whose answer says to try again is tried again.
+  /// A replacement is retried when its answer says to try again.
   func testAReplacementIsRepeatedUntilTheServerTakesIt() throws {
     let alice = try Watched({ _ in })
     try alice.registerAtScript()
@@ -180,12 +180,12 @@ final class PushHealthTests: XCTestCase {
 }
 
 extension Watched {
-  /// The status that `/_ntf check` answers with.
+  /// The status returned by `/_ntf check`.
   func check() -> String { send("/_ntf check apns_test \(token)")["result"]["status"].text }
 
   func statuses() -> [String] { events("ntfTokenStatus").map { $0["status"].text } }
 
-  /// The scripted server sends no verification push: it says that the token is active.
+  /// The scripted server sends no verification push: it reports the token as active.
   func registerAtScript(idle: Bool = true, file: StaticString = #filePath, line: UInt = #line) throws {
     send("/_ntf register apns_test \(token) INSTANT").assert("ntfTokenStatus", file, line)
     XCTAssertEqual(check(), "ACTIVE", file: file, line: line)

@@ -8,7 +8,7 @@ import XCTest
 final class PushOutcomeTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// Alice's app sleeps with nothing unread, and bob has written; the relay's file is changed meanwhile.
+  /// Alice's app sleeps with nothing unread, and bob has written; then the relay's file is changed.
   private func push(changing statement: String) throws -> (answer: JSON, pair: Pair) {
     let pair = try Pair()
     let relay = try Database(path: pair.folder.file("relay.db"))
@@ -25,7 +25,7 @@ final class PushOutcomeTests: XCTestCase {
     return (answer, pair)
   }
 
-  /// INC-41: a message that does not open is kept aside and never shown.
+  /// INC-41: a message that does not open is quarantined and never shown.
   func testINC41AMessageThatDoesNotOpenIsQuarantined() throws {
     let (answer, pair) = try push(
       changing: "UPDATE message SET body = substr(body, 1, length(body) - 1) || x'00' WHERE body IS NOT NULL")
@@ -36,14 +36,14 @@ final class PushOutcomeTests: XCTestCase {
     XCTAssertEqual(try store.integer("SELECT count(*) FROM ledger WHERE state = 'quarantined'"), 1)
   }
 
-  /// The relay has lost a mailbox. Nothing is to be had there, and the push does not wait for it.
+  /// The relay has lost a mailbox. Nothing can be fetched from it, and the push does not wait for it.
   func testAMailboxThatTheRelayDoesNotKnowIsUnknown() throws {
     let (answer, _) = try push(changing: "DELETE FROM mailbox WHERE number = (SELECT min(number) FROM mailbox)")
     XCTAssertEqual(answer["outcome"].text, "unknown", answer.description)
     XCTAssertEqual(answer.bodies, [])
   }
 
-  /// INC-18: the store cannot be opened as long as another process gives it a key.
+  /// INC-18: the store cannot be opened while another process is giving it a key.
   func testAStoreThatIsBusyWhenItIsToBeOpenedIsLeftToItsHolder() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -58,7 +58,8 @@ final class PushOutcomeTests: XCTestCase {
     withExtendedLifetime(lock) {}
   }
 
-  /// The one that has it, such as an app that was frozen while it gave the store another key, may fetch nothing: the user is told.
+  /// The store's holder, such as an app that was frozen while it gave the store another key, may fetch nothing: the
+  /// user gets a notice.
   func testAMessageWhoseStoreIsBusyHasANotice() throws {
     let station = try Station()
     station.suspend()

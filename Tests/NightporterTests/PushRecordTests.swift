@@ -4,9 +4,10 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Values that decide beside the pushes in progress.
+/// Values that decide in addition to the pushes in progress.
 final class PushRecordTests: XCTestCase {
-  /// Of several pushes, the one that came last says whether everything was looked into; one that looked into nothing does not count.
+  /// Of several pushes, the one that came last determines whether everything was checked; one that checked nothing does
+  /// not count.
   func testTheLookThatCameLastCounts() {
     let table: [([(Int, PushFindings.Look)], Bool)] = [
       ([], false),

@@ -1,10 +1,10 @@
 import XCTest
 
-/// What a push asks the store: what was read once is handed on.
+/// A push's statements on the store: a record read once is passed on.
 final class PushStatementsTests: XCTestCase {
-  /// A push of one message to an extension whose store is open. It used to read the connection eight times, the contact four
-  /// times, the user three times and the item twice, in some fifty statements. What counts is how many differ: each is
-  /// compiled once.
+  /// A push of one message to an extension whose store is open. It used to read the connection eight times, the contact
+  /// four times, the user three times and the item twice, in some fifty statements. The measure is the number of
+  /// distinct statements: each is compiled once.
   func testAPushOfOneMessageReadsNoRecordTwiceWithoutNeed() throws {
     let station = try Station()
     station.suspend()
@@ -17,11 +17,13 @@ final class PushStatementsTests: XCTestCase {
     let list = statements.all.joined(separator: "\n")
     XCTAssertLessThanOrEqual(statements.all.count, 33, list)
     XCTAssertLessThanOrEqual(Set(statements.all).count, 16, list)
-    // The connection with its contact and its profile: to find it, to ask whether the message is known, under the fence.
+    // The connection with its contact and profile: to find it, to check whether the message is known, and under the
+    // fence.
     XCTAssertEqual(statements.count { $0.hasPrefix("SELECT connections.connection_id") }, 3, list)
     XCTAssertEqual(
       statements.count { $0.hasPrefix("SELECT contacts.contact_id") || $0.hasPrefix("SELECT users.user_id") }, 0, list)
-    // Not for the event. When it is shown, what is shown of it, since another process may have changed it.
+    // Not for the event. When the message is shown, only what is shown of it is read, since another process may have
+    // changed it.
     XCTAssertEqual(statements.count { $0.hasPrefix("SELECT item_id, contact_id") }, 0, list)
     XCTAssertEqual(statements.count { $0.hasPrefix("SELECT content, sent") }, 1, list)
     station.wake(expecting: ["hello"])

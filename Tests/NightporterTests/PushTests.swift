@@ -5,7 +5,7 @@ import PorterStore
 import PropertyTesting
 import XCTest
 
-/// Real pushes of the real server, through the C interface: what an extension shows, and what it never shows.
+/// Real pushes from the real server, through the C interface: what an extension shows, and what it never shows.
 final class PushTests: XCTestCase {
   func testAPushIsPresentedWithTitleBodyAndBadge() throws {
     let station = try Station()
@@ -33,7 +33,7 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  /// A host that is running gets each push as it came, too.
+  /// A running host also gets each push as it came.
   func testAnAppThatHasTheMessageGetsItsPushAsWell() throws {
     let station = try Station()
     station.suspend()
@@ -99,8 +99,8 @@ final class PushTests: XCTestCase {
     XCTAssertEqual(third["notifications"].count + third["withdrawals"].count, 0, third.description)
   }
 
-  /// M14: an extension subscribes to nothing. Between pushes it asks for no message, whatever time passes, whatever news its host
-  /// reports, and also when its chat is started.
+  /// M14: an extension subscribes to nothing. Between pushes it requests no message, however much time passes and
+  /// whatever news its host reports, even when its chat is started.
   func testAnExtensionAsksForNothingBetweenPushes() throws {
     let station = try Station()
     station.suspend()
@@ -115,7 +115,7 @@ final class PushTests: XCTestCase {
       if isStarted { service.send("/_start main=off snd_files=off").assert("chatStarted") }
       np_relay_ready(service.handle)
       clock.move(.days(1))
-      // Any call makes the engine look at its timers.
+      // Any call makes the engine check its timers.
       _ = service.state
       awaitRest(of: service)
       if !isStarted { XCTAssertEqual(transport.countOfAll, asked) }
@@ -143,7 +143,7 @@ final class PushTests: XCTestCase {
     let station = try Station()
     station.suspend()
     let push = try station.push(for: "quiet")
-    // Once the push is on its way; for a chat that is muted the server sends none.
+    // The push is already on its way; the server sends none for a muted chat.
     try station.carryOut([#"/_settings @1 {"enableNtfs":"none","favorite":false}"#])
     let answer = try station.present(push)
     XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
@@ -152,7 +152,8 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["quiet"])
   }
 
-  /// Not even a push that comes while nothing can be read tells of a chat that is muted: there is none. `mentions` has them.
+  /// A muted chat has no pushes, so not even one that arrives while nothing can be read reveals it. With `mentions` it
+  /// has them.
   func testINC37AMutedChatHasNoPush() throws {
     let station = try Station()
     let set = { (mode: String) in
@@ -172,14 +173,14 @@ final class PushTests: XCTestCase {
     let push = try station.push(for: "hello @alice")
     XCTAssertEqual(try station.present(push).bodies, ["hello @alice"])
     station.wake(expecting: ["quiet", "hello @alice"])
-    // Muted while no relay is reached: the app makes it so when it is next at work.
+    // Muted while no relay is reachable: the app carries this out when it next runs.
     station.suspend()
     try station.carryOut([#"/_settings @1 {"enableNtfs":"none","favorite":false}"#])
     station.alice.send("/_app activate").assert("cmdOk")
     try station.awaitWatched(0)
   }
 
-  /// The app leaves the screen right after it.
+  /// The app leaves the screen right afterwards.
   func testAChatThatWasJustUnmutedHasPushesWhileTheAppSleeps() throws {
     let station = try Station()
     let set = { (mode: String) in
@@ -256,7 +257,7 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
     station.alice.send("/_read chat @1").assert("cmdOk")
     station.suspend()
-    // The first may still bring the withdrawal; after that there is nothing at all.
+    // The first may still bring the withdrawal; after that there is nothing.
     XCTAssertEqual(try station.present(push).bodies, [])
     for _ in 0..<3 {
       let replayed = try station.present(push)
@@ -267,7 +268,7 @@ final class PushTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  /// INC-45: the core decides what may be shown, by settings that the app saved.
+  /// INC-45: the core decides what may be shown, based on settings the app saved.
   func testINC45PreviewModeAndAppLockDecideWhatIsShown() throws {
     let station = try Station()
     let cases: [(settings: String, title: String, body: String)] = [

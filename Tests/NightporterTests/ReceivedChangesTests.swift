@@ -10,7 +10,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Changes that come before their message, twice, or from the wrong side; and the counts after any of them.
+/// Changes that arrive before their message, twice, or from the wrong side; and the counts after each of them.
 final class ReceivedChangesTests: XCTestCase {
   private struct Chat {
     let store: Store
@@ -35,14 +35,14 @@ final class ReceivedChangesTests: XCTestCase {
       }
     }
 
-    /// All of them: an item describes itself by its number alone.
+    /// All members: an item's own description is only its number.
     private static func members(of item: StoredItem) -> String {
       var text = ""
       dump(item, to: &text)
       return text
     }
 
-    /// As the committer does: what the message says, and its entry in the ledger.
+    /// Receives as the committer does: the message's content, and its entry in the ledger.
     @discardableResult
     mutating func receive(
       hours: Int64 = 0, _ change: (ReceivedChanges) throws(StoreError) -> OpenedMessage.Content
@@ -117,7 +117,7 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
-  /// It has grown, and nothing was said otherwise: the last text is one of a message that is live no more.
+  /// The message has only grown: its last text is that of a message that is no longer live.
   func testAGrowthThatOvertakesItsLiveMessageIsNoEdit() throws {
     try withChat { chat in
       for (text, isLive, isEdited) in [("hel", true, false), ("hello", false, false), ("hello!", false, true)] {
@@ -153,7 +153,7 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
-  /// A contact cannot fill the store with reactions to messages that never come.
+  /// A contact cannot fill the store with reactions to messages that never arrive.
   func testReactionsToNothingAreBounded() throws {
     try withChat { chat in
       var reasons = Set<String>()
@@ -214,7 +214,7 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
-  /// What another process reads of a change in the ledger is what was changed; of a deleted text nothing is left.
+  /// Another process reads a change from the ledger exactly as it was made; nothing is left of a deleted text.
   func testAChangeIsReadFromTheLedgerAsItWasWritten() throws {
     try withChat { chat in
       let message = chat.message("secret", 7)
@@ -281,7 +281,7 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
-  /// What one side sends the other reads.
+  /// What one side sends, the other reads.
   func testWireForms() throws {
     let traits = MessageTraits(isLive: true, secondsToLive: 30, mentions: ["bob b"])
     let messages: [ChatMessage] = [
@@ -298,7 +298,7 @@ final class ReceivedChangesTests: XCTestCase {
       #"{"event":"x.msg.del","params":{}}"#, #"{"event":"x.msg.del","params":{"msgId":"!"}}"#,
       #"{"event":"x.msg.del","params":{"msgId":""}}"#, #"{"event":"x.msg.rcpt","params":{"msgId":"\#(long)"}}"#,
       #"{"event":"x.msg.update","params":{"msgId":"AA"}}"#,
-      // One that nothing could refer to.
+      // A message that nothing could refer to.
       #"{"event":"x.msg.new","msgId":"","params":{"content":{"type":"text","text":"a"}}}"#,
       #"{"event":"x.msg.new","msgId":"\#(long)","params":{"content":{"type":"text","text":"a"}}}"#,
       #"{"event":"x.msg.react","params":{"msgId":"AA","add":true,"reaction":{}}}"#,
@@ -306,7 +306,7 @@ final class ReceivedChangesTests: XCTestCase {
     ] {
       XCTAssertNil(ChatMessage(bytes: Array(bad.utf8)), bad)
     }
-    // What does not read in a message is left out, so that the message is shown.
+    // Unreadable members of a message are left out, so that the message is shown.
     for odd in [#""ttl":-5"#, #""ttl":"x""#, #""live":3"#, #""mentions":[]"#] {
       let text = #"{"event":"x.msg.new","msgId":"AA","params":{"content":{"type":"text","text":"a"},\#(odd)}}"#
       guard case .content(let content)? = ChatMessage(bytes: Array(text.utf8)) else { return XCTFail(odd) }
@@ -324,7 +324,7 @@ final class ReceivedChangesTests: XCTestCase {
     XCTAssertTrue(MessageTraits().mention("alice b", in: .text("ask @'alice b' about it")))
   }
 
-  /// Marks of any script end a name, with a space after them or without; a name may contain some itself.
+  /// Punctuation of any script ends a name, with or without a space after it; a name may itself contain some.
   func testMentionsBeforePunctuationOfAnyScript() {
     for (name, text, isMentioned) in [
       ("alice", "hello @alice。", true), ("alice", "@alice、元気?", true), ("alice", "@alice!」と言った", true),

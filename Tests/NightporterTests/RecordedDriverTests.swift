@@ -7,7 +7,7 @@ import XCTest
 final class RecordedDriverTests: XCTestCase {
   private struct RolledBack: Error {}
 
-  /// What happened, in order.
+  /// Records what happened, in order.
   private final class Journal: MachineTrace, MachineTimers {
     var isWatching: Bool { true }
     var lines: [String] = []

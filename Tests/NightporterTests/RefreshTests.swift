@@ -8,8 +8,8 @@ import XCTest
 
 @testable import PorterEngine
 
-/// An app that is not on screen: what it commits in the background is shown once, as an extension would show it, and it is at rest
-/// when the round is over.
+/// An app that is not on screen: what it commits in the background is shown once, as an extension would show it, and
+/// the app is at rest when the round is over.
 final class RefreshTests: XCTestCase {
   private let wake = #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#
 
@@ -41,7 +41,8 @@ final class RefreshTests: XCTestCase {
 
   // MARK: Beside an extension
 
-  /// The app is at work in the background, and its request hangs. Nothing answers for it: its host may end before it does.
+  /// The app is working in the background, and its request hangs. Nothing vouches for the request:
+  /// the host may end before it does.
   func testAPushIsShownByTheExtensionMeanwhile() throws {
     let station = try Station()
     station.suspend()
@@ -70,7 +71,7 @@ final class RefreshTests: XCTestCase {
 
   // MARK: A round
 
-  /// S4, S65: the push goes to the app, which shows what came; its extension finds nothing left to show.
+  /// S4, S65: the push goes to the app, which shows what arrived; its extension finds nothing left to show.
   func testAWakePushToASuspendedAppShowsWhatCameOnce() throws {
     let station = try Station()
     station.suspend()
@@ -94,7 +95,7 @@ final class RefreshTests: XCTestCase {
     XCTAssertEqual(events(of: station.alice, "notifications").count, 0, "it was shown")
   }
 
-  /// A system launches the app's process for it; its host has not started the chat.
+  /// The system launches the app's process for it; its host has not started the chat.
   func testARoundOfAFreshProcessNeedsNoStart() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -110,7 +111,7 @@ final class RefreshTests: XCTestCase {
     fresh.event("newChatItems")
   }
 
-  /// The system has launched it too late: its store is closed all the same, since it may be frozen next.
+  /// The system has launched it too late: it still closes its store, since it may be frozen next.
   func testINC01ARoundWithoutTimeReleasesTheStoreOfAFreshProcess() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -149,7 +150,7 @@ final class RefreshTests: XCTestCase {
     }
   }
 
-  /// INC-38: an extension committed it and showed nothing.
+  /// INC-38: an extension committed the message and showed nothing.
   func testARoundShowsWhatAnExtensionCommittedAndDidNotShow() throws {
     let station = try Station()
     station.suspend()
@@ -165,7 +166,7 @@ final class RefreshTests: XCTestCase {
     XCTAssertEqual(refresh(station.alice)["outcome"].text, "nothingNew")
   }
 
-  /// S68: the relay does not answer; the round ends in its time, and releases everything.
+  /// S68: the relay does not answer; the round ends in time and releases everything.
   func testARoundPastItsTimeEndsAtRest() throws {
     let pair = try Pair()
     let transport = HostTransport(relay: pair.folder.file("relay.db"))
@@ -182,7 +183,7 @@ final class RefreshTests: XCTestCase {
     XCTAssertEqual(refresh(fresh).bodies, ["hello"])
   }
 
-  /// However long its deadline: the relay is slow, and takes 14 s for one answer and longer for the next.
+  /// Whatever its deadline: the relay is slow, and takes 14 s for one answer and longer for the next.
   func testARoundReceivesForEighteenSeconds() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -204,7 +205,7 @@ final class RefreshTests: XCTestCase {
     waitUntil { transport.count(.get) > 0 }
     XCTAssertEqual(JSON(app.state())["machines"]["background_refresh"].text, "running")
     clock.move(.seconds(4))
-    // Any call makes the engine look at its timers.
+    // Any call makes the engine check its timers.
     _ = app.state()
     let text = try XCTUnwrap(answer.wait(atMost: .seconds(20)))
     XCTAssertEqual(JSON(text)["outcome"].text, "expired", text)
@@ -213,7 +214,8 @@ final class RefreshTests: XCTestCase {
     transport.hang(nil)
   }
 
-  /// INC-39: the relay does not answer a request for a message; the fetch ends by its own deadline, and a later one succeeds.
+  /// INC-39: the relay does not answer a request for a message; the fetch ends by its own deadline, and a later one
+  /// succeeds.
   func testAFetchThatIsNotAnsweredEndsByItself() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -282,7 +284,7 @@ final class RefreshTests: XCTestCase {
     }
   }
 
-  /// The user taps, and opens the app in the middle of a round: what the tap waits for is the screen.
+  /// The user taps, and opens the app in the middle of a round: the tap was waiting for the screen.
   func testAnAppThatIsStartedInARoundAppliesTheTapThatWaits() throws {
     let station = try Station()
     station.suspend()
@@ -324,7 +326,7 @@ final class RefreshTests: XCTestCase {
     XCTAssertEqual(round(), 600_000)
   }
 
-  /// On screen and not: the round is answered, and the process does not crash.
+  /// On screen and off: the round is answered, and the process does not crash.
   func testAControllerIsFreedInTheMiddleOfARound() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -349,7 +351,8 @@ final class RefreshTests: XCTestCase {
 
   // MARK: The phase alone
 
-  /// What a host that was only woken commits counts as shown by no one; it is shown when the app comes to the front.
+  /// Messages committed by a host that was only woken do not count as shown; they are shown when the app comes to the
+  /// front.
   func testWhatCameInTheBackgroundIsShownWhenTheAppComesToTheFront() throws {
     let station = try Station()
     for (number, activate) in ["/_app activate", "/_app activate restore=off"].enumerated() {
@@ -384,7 +387,7 @@ final class RefreshTests: XCTestCase {
 
   // MARK: On screen
 
-  /// S14: the first with a sound, what follows within 30 s only in the list; nothing of what is muted.
+  /// S14: the first with a sound, those that follow within 30 s only in the list; nothing from muted chats.
   func testAnAppOnScreenIsToldWhatToShow() throws {
     let pair = try Pair()
     let connected = try XCTUnwrap(pair.alice.event("notifications"))["result"]["notifications"][0]
@@ -405,12 +408,12 @@ final class RefreshTests: XCTestCase {
     pair.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
     pair.send("three", from: pair.bob)
     pair.alice.event("newChatItems")
-    // Answered by the engine once the turn is over in which it committed.
+    // Answered by the engine after the turn in which it committed.
     _ = pair.alice.state
     XCTAssertEqual(events(of: pair.alice, "notifications").count, 0)
   }
 
-  /// On screen, a round looks into the mailboxes and changes nothing else.
+  /// On screen, a round checks the mailboxes and changes nothing else.
   func testARoundOnScreenKeepsTheAppAtWork() throws {
     let pair = try Pair()
     let answer = JSON(take(np_background_refresh(pair.alice.handle, 5_000)))

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Which request is carried out when, and on which way.
+/// When each request is carried out, and on which way.
 final class RelayWaysTests: XCTestCase {
   private func starts(_ pairs: (Int, Int)...) -> [RelayWays.Start] {
     pairs.map { RelayWays.Start(request: $0.0, way: $0.1) }
@@ -31,7 +31,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(0), starts((1, 0)))
   }
 
-  /// The third push waits, and comes before what is sent.
+  /// The third push waits, and comes before sending.
   func testWithTwoWaysTwoPushesHaveBoth() {
     var ways = RelayWays(count: 2, sharesSending: true)
     XCTAssertEqual(ways.add(0, on: .push), starts((0, 0)))
@@ -43,7 +43,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(3), starts((2, 1)))
   }
 
-  /// Each push has a way of its own, whatever hangs; the sending one is taken last.
+  /// Each push has its own way, whatever hangs; the sending way is taken last.
   func testWithManyWaysNoPushWaits() {
     var ways = RelayWays(count: 5, sharesSending: true)
     XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
@@ -57,7 +57,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(0), starts((1, 0)))
   }
 
-  /// One that has had no answer for long does not hold back the next one, up to six of them.
+  /// A request that has been unanswered for a long time does not hold back the next one, up to six of them.
   func testWhatIsLateHoldsNothingBack() {
     var ways = RelayWays(count: 9, sharesSending: false)
     XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
@@ -75,7 +75,8 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.late(42), [], "unknown")
   }
 
-  /// A request for the notification server's answers is one for messages, delays nothing that is sent, and comes before the others.
+  /// A request for the notification server's answers counts as one for messages, delays nothing that is sent, and comes
+  /// before the others.
   func testAnswersOfTheServerAreReceivedFirst() {
     var ways = RelayWays(count: 9, sharesSending: false)
     XCTAssertEqual(ways.add(0, on: .replies), starts((0, 0)))
@@ -100,7 +101,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(3), starts((2, 0)))
   }
 
-  /// What no push is about has ways that no push takes while it has another.
+  /// Requests that no push is about have ways that no push takes while it has another.
   func testPushesLeaveTheWaysOfWhatIsReceived() {
     var ways = RelayWays(count: 8, sharesSending: false)
     XCTAssertEqual(ways.add(0, on: .push), starts((0, 7)))
@@ -128,7 +129,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.hasten(4), [], "no push is about what is sent")
   }
 
-  /// A request that was given up is not started, and keeps its way if it was.
+  /// An abandoned request is not started; if it already was, it keeps its way.
   func testWhatWasGivenUpIsNotStarted() {
     var ways = RelayWays(count: 2, sharesSending: true)
     XCTAssertEqual(ways.add(0, on: .sending), starts((0, 1)))
@@ -142,7 +143,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(2), [])
   }
 
-  /// What a suspension abandoned still hangs in the host's transport.
+  /// Requests abandoned by a suspension still hang in the host's transport.
   func testOccupiedWaysAreTakenLast() {
     var ways = RelayWays(count: 4, sharesSending: true) { [0, 2].contains($0) }
     XCTAssertEqual(ways.add(0, on: .push), starts((0, 3)))
@@ -151,7 +152,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.add(3, on: .receiving), starts((3, 2)))
   }
 
-  /// An app sends as well as it receives: its pushes leave the way that is kept for that.
+  /// An app sends as well as it receives: its pushes leave free the way reserved for that.
   func testAnAppsPushesDelayNothingThatIsSent() {
     var ways = RelayWays(count: 2, sharesSending: false)
     XCTAssertEqual(ways.add(0, on: .push), starts((0, 0)))
@@ -161,7 +162,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(0), starts((1, 0)))
   }
 
-  /// A request that never returns keeps its way, and the next one has another.
+  /// A request that never returns keeps its way, and the next one gets another.
   func testWhatHangsAndWasGivenUpDoesNotKeepOthersFromReceiving() {
     var ways = RelayWays(count: 3, sharesSending: false)
     XCTAssertEqual(ways.add(0, on: .receiving), starts((0, 0)))
@@ -171,7 +172,7 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.ended(1), starts((2, 2)))
   }
 
-  /// A transport that never returns has a few of these calls; a push still has a way of its own.
+  /// A transport that never returns has a few of these calls; a push still has its own way.
   func testWhatHangsIsReceivedOnFewWays() {
     let occupied = Set([0, 2, 3, 4, 5, 6])
     var ways = RelayWays(count: 71, sharesSending: true) { occupied.contains($0) }
@@ -179,9 +180,10 @@ final class RelayWaysTests: XCTestCase {
     XCTAssertEqual(ways.add(1, on: .push), starts((1, 7)))
   }
 
-  /// Whatever comes in whatever order: no way carries two, a push waits only while every way that it may take is carrying
-  /// something, what is sent only while its own is, nothing is started twice, and in the end everything was that was not given up.
-  /// What no push is about is started on its ways only, and beside another such request only if that one is late or given up.
+  /// Whatever arrives, in whatever order: no way carries two requests. A push waits only while every way it may take is
+  /// busy, sending only while its own way is. Nothing is started twice, and in the end everything that was not given up
+  /// has been started. Requests that no push is about start only on their own ways, and alongside another such request
+  /// only if that one is late or given up.
   func testEverythingIsStartedOnce() {
     for seed in 0..<300 {
       var generator = SplitMix64(state: UInt64(seed))

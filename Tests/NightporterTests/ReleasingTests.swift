@@ -25,7 +25,7 @@ final class ReleasingTests: XCTestCase {
     return app.prefix
   }
 
-  /// The store of an extension is open from the beginning; there has been no push and no start.
+  /// An extension's store is open from the beginning; there has been no push and no start.
   func testINC01AnExtensionThatWasNeverStartedReleasesItsStore() throws {
     let folder = try TemporaryFolder()
     let prefix = try makeStore(in: folder)
@@ -38,7 +38,7 @@ final class ReleasingTests: XCTestCase {
       if command == "/_app suspend 500000" { notifier.event("chatSuspended") }
       try expectNothingIsHeld(of: notifier, command)
 
-      // Opened again, it must not stay open either.
+      // Reopened, it must not stay open either.
       XCTAssertEqual(notifier.closeStore(), "")
       XCTAssertEqual(notifier.state["machines"]["extension_phase"].text, "suspended", command)
       XCTAssertEqual(notifier.reopenStore(), "")
@@ -49,7 +49,7 @@ final class ReleasingTests: XCTestCase {
     }
   }
 
-  /// The same for an app: `suspend` in `opened`.
+  /// The same holds for an app: `suspend` in `opened`.
   func testINC01AnAppThatWasNeverStartedReleasesItsStore() throws {
     let folder = try TemporaryFolder()
     let prefix = try makeStore(in: folder)
@@ -64,7 +64,7 @@ final class ReleasingTests: XCTestCase {
     }
   }
 
-  /// Also the stopped chat's store, which is open for its host.
+  /// Also the store of a stopped chat, which is open for its host.
   func testINC01AStoppedAppReleasesItsStore() throws {
     let folder = try TemporaryFolder()
     let app = try XCTUnwrap(Host.open(folder.file("a")).host)
@@ -77,7 +77,7 @@ final class ReleasingTests: XCTestCase {
     XCTAssertEqual(app.state["machines"]["app_phase"].text, "stopped", "the user's word stays")
   }
 
-  /// What other processes read once a suspension with a delay has ended.
+  /// The phase that other processes read once a suspension with a delay has ended.
   func testAfterASuspensionWithADelayThePhaseFileSaysSuspended() throws {
     let pair = try Pair()
     let file = PhaseFile(prefix: pair.alice.prefix, role: "app")
@@ -90,7 +90,7 @@ final class ReleasingTests: XCTestCase {
     XCTAssertFalse(file.isHeldElsewhere())
   }
 
-  /// The system withdrew the time that it had granted in the background.
+  /// The system withdraws the background time it had granted.
   func testINC01SuspendingABackgroundRefreshReleasesEverything() throws {
     let pair = try Pair()
     let file = PhaseFile(prefix: pair.alice.prefix, role: "app")

@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Notifications that are shown anew under their identifier, since what they say has changed or has come.
+/// Notifications shown again under their identifier because their content has changed or has arrived.
 final class ReplacedNotificationTests: XCTestCase {
   private func lastItem(_ host: Host) -> Int {
     host.send("/_get chat @1 count=1")["result"]["chat"]["chatItems"][0]["meta"]["itemId"].number
@@ -23,7 +23,7 @@ final class ReplacedNotificationTests: XCTestCase {
     let presentation: [String]
   }
 
-  /// The next that the app on screen has to show.
+  /// The next notification for the app on screen.
   private func shown(_ host: Host, line: UInt = #line) throws -> Shown {
     let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]["notifications"]
     XCTAssertEqual(event.count, 1, event.description, line: line)
@@ -31,7 +31,7 @@ final class ReplacedNotificationTests: XCTestCase {
       notification: event[0]["notification"], presentation: event[0]["presentation"].elements.map(\.text))
   }
 
-  /// A message that alice's app has shown on screen, and its notification as shown anew after it was edited.
+  /// A message that alice's app has shown on screen, and its notification as shown again after an edit.
   private func shownAnew(_ pair: Pair, tapping: (JSON) -> Void = { _ in }) throws -> (first: Shown, then: Shown) {
     pair.alice.event("notifications")
     try pair.alice.forgetSounds()
@@ -55,12 +55,12 @@ final class ReplacedNotificationTests: XCTestCase {
     XCTAssertEqual(then.notification["body"].text, "hello")
     XCTAssertEqual(then.presentation, ["list"])
     XCTAssertFalse(then.notification["sound"].exists, then.notification.description)
-    // The chat has made no sound with that.
+    // That made no sound for the chat.
     pair.send("next", from: pair.bob)
     XCTAssertEqual(try shown(pair.alice).presentation, ["sound", "banner", "list"])
   }
 
-  /// A summary that an extension has shown says how many there are, which an edit does not change.
+  /// A summary shown by an extension gives the number of messages, which an edit does not change.
   func testAnEditedMessageOfASummaryIsNotShownSingly() throws {
     let station = try Station()
     station.suspend()
@@ -110,7 +110,7 @@ final class ReplacedNotificationTests: XCTestCase {
     tap(try XCTUnwrap(message), of: station.alice)
   }
 
-  /// The same with an extension, which shows the message before the app has applied the second tap.
+  /// Likewise with an extension, which shows the message before the app has applied the second tap.
   func testAMessageThatAnExtensionShowsAnewIsTappedAgain() throws {
     let station = try Station()
     station.suspend()
@@ -127,7 +127,7 @@ final class ReplacedNotificationTests: XCTestCase {
     tap(next["notifications"][0], of: station.alice)
   }
 
-  /// A tap that leads to the chat, and which the platform then repeats.
+  /// A tap that leads to the chat and is then repeated by the platform.
   private func tap(_ notification: JSON, of host: Host, line: UInt = #line) {
     let answer = host.respond(to: notification)
     XCTAssertFalse(answer["result"]["repeated"].flag, answer.description, line: line)

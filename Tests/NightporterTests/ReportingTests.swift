@@ -9,11 +9,11 @@ import XCTest
 @testable import Nightporter
 @testable import PorterEngine
 
-/// What happened is reported to the host once, even if reporting fails at first; and what is held is reported as held.
+/// Events are reported to the host once, even if reporting fails at first, and what is held is reported as held.
 final class ReportingTests: XCTestCase {
   private func controller(_ host: Host) throws -> Controller { try XCTUnwrap(Handles.find(host.handle)) }
 
-  /// The texts of the messages reported to the host: this many, and what else comes before it is at rest.
+  /// The texts of the messages reported to the host: this many, and any others until it is at rest.
   private func reported(_ host: Host, _ count: Int, file: StaticString = #filePath, line: UInt = #line) -> [String] {
     var texts: [String] = []
     func look() {
@@ -34,8 +34,8 @@ final class ReportingTests: XCTestCase {
     return texts
   }
 
-  /// INC-05: other processes have committed messages, and another one has the lock when the app wants to record that it
-  /// shows them. The app reports them as soon as it can.
+  /// INC-05: other processes have committed messages, and another one holds the lock when the app wants to record that
+  /// it shows them. The app reports them as soon as it can.
   func testINC05OthersCommitsAreReportedThoughTheStoreIsBusyAtFirst() throws {
     let pair = try Pair()
     let connection = pair.alice.send("/_contacts 1")["result"]["contacts"][0]["activeConn"]["agentConnId"].text
@@ -60,8 +60,8 @@ final class ReportingTests: XCTestCase {
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM ledger WHERE state = 'committed'"), 0)
   }
 
-  /// A message is edited, which is committed, and it cannot be read again at first. Its sender's relay gets the acknowledgement, and
-  /// the host gets the event once it can be read.
+  /// A message's edit is committed, but cannot be reread at first. Its sender's relay gets the acknowledgement, and the
+  /// host gets the event once the edit can be read.
   func testCommitsAreReportedThoughTheyCannotBeReadAtFirst() throws {
     let pair = try Pair()
     let path = pair.folder.file("alice_chat.db")
@@ -80,7 +80,7 @@ final class ReportingTests: XCTestCase {
     _ = try XCTUnwrap(gate ?? nil)
     pair.bob.send("/_update item @1 \(item) text edited").assert("chatItemUpdated")
     XCTAssertEqual(broken.wait(atMost: .seconds(20)), true)
-    // An attempt that fails sets its timer again.
+    // A failed attempt sets its timer again.
     let due = { controller.call(.none) { $0.timers.due(TimerName.reload) } ?? nil }
     var first: Moment?
     awaitThat("the first attempt is due") {
@@ -128,7 +128,7 @@ final class ReportingTests: XCTestCase {
     }
   }
 
-  /// Without knowing the state at the start, no later commits of others could be reported.
+  /// Without the state at the start, no later commits by others could be reported.
   func testAStoreThatCannotBeReadAtTheStartIsReported() throws {
     let folder = try TemporaryFolder()
     let host = try XCTUnwrap(Host.open(folder.file("a")).host)
@@ -162,7 +162,7 @@ final class ReportingTests: XCTestCase {
       guard let store = engine.store else { return ("no store", true, true) }
       var result = ("", true, true)
       let rows = "SELECT name FROM sqlite_schema"
-      // The inner statement is not one that the connection caches.
+      // The connection does not cache the inner statement.
       try? store.database.query(rows) { _ in
         try? store.database.query(rows) { _ in
           guard result.0.isEmpty else { return }

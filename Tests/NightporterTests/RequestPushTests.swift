@@ -4,7 +4,7 @@ import XCTest
 
 /// What a sleeping user learns about people: who asks to become a contact, and who has become one.
 final class RequestPushTests: XCTestCase {
-  /// Alice has an address and sleeps; carol would like to be her contact.
+  /// Alice has an address and sleeps; carol wants to become her contact.
   private func asked(_ settings: String? = nil) throws -> (station: Station, carol: Host, link: String) {
     let station = try Station()
     let link = station.alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
@@ -16,7 +16,7 @@ final class RequestPushTests: XCTestCase {
     return (station, carol, link)
   }
 
-  /// The notification server knows this many of the host's mailboxes.
+  /// Waits until the notification server knows this many of the host's mailboxes.
   private func awaitSubscriptions(_ count: Int64, of host: Host) throws {
     try awaitCount(count, "SELECT count(*) FROM connections WHERE subscription LIKE 'created%'", of: host)
   }
@@ -40,11 +40,11 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(shown["categoryIdentifier"].text, "NTF_CAT_CONTACT_REQUEST")
     XCTAssertEqual(shown["userInfo"]["contactRequestId"].number, 1)
     XCTAssertEqual(answer["badge"].number, 0, "a request is no unread message")
-    // The same push again, and the same person again.
+    // The same push again, then the same person again.
     XCTAssertEqual(try station.present(push)["notifications"].count, 0)
     carol.send("/connect \(link)").assert("sentInvitation")
     XCTAssertEqual(try station.present(try station.nextPush())["notifications"].count, 0)
-    // The app hears of it when it wakes; accepting it withdraws the notification.
+    // The app is notified when it wakes; accepting the request withdraws the notification.
     station.alice.send("/_app activate").assert("cmdOk")
     station.alice.event("receivedContactRequest")
     station.alice.send("/_accept 1").assert("acceptingContactRequest")
@@ -52,7 +52,7 @@ final class RequestPushTests: XCTestCase {
     carol.event("contactConnected")
     station.suspend()
     station.pair.send("hello", from: station.bob)
-    // Pushes of the handshake may come before.
+    // Pushes of the handshake may come first.
     var (withdrawals, bodies): ([String], [String]) = ([], [])
     while bodies.isEmpty {
       let next = try station.present(try station.nextPush())
@@ -63,7 +63,6 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(bodies, ["hello"])
   }
 
-  /// For a host that drives the push step by step: it is about the address, and the request comes with the message.
   /// However many strangers ask, they do not ring for each.
   func testTheRequestsOfSeveralPersonsMakeOneSound() throws {
     let (station, carol, link) = try asked()
@@ -77,6 +76,7 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(answer["notifications"].elements.filter { $0["sound"].exists }.count, 1, answer.description)
   }
 
+  /// For a host that drives the push step by step: it is about the address, and the request comes with the message.
   func testAPushForARequestIsAboutTheAddress() throws {
     let (station, carol, link) = try asked()
     carol.send("/connect \(link)").assert("sentInvitation")
@@ -99,7 +99,7 @@ final class RequestPushTests: XCTestCase {
     for (action, number) in [
       ("NTF_ACT_REJECT_CONTACT", 1), ("NTF_ACT_ACCEPT_CONTACT", 2), ("NTF_ACT_ACCEPT_CONTACT_INCOGNITO", 3),
     ] {
-      // A person who was rejected, and one whom alice knows, asks anew only as another.
+      // A person who was rejected, or whom alice knows, can ask again only as another person.
       let person = try XCTUnwrap(Host.open(station.pair.folder.file("person\(number)")).host)
       person.begin("person\(number)", relay: station.pair.folder.file("relay.db"))
       person.send("/connect \(link)").assert("sentInvitation")
@@ -129,7 +129,7 @@ final class RequestPushTests: XCTestCase {
     XCTAssertEqual(carol.state["eventsWaiting"].number, 0)
   }
 
-  /// Left and hidden while the relay is asked: the tap makes nothing of it visible.
+  /// The profile is left and hidden while the relay is asked: the tap makes nothing of it visible.
   func testAProfileThatIsHiddenWhileItAcceptsDoesNotBecomeActive() throws {
     let station = try Station()
     let alice = station.alice
@@ -169,7 +169,7 @@ final class RequestPushTests: XCTestCase {
     XCTAssertFalse(answer.description.contains("carol"), answer.description)
   }
 
-  /// An extension leaves accepting to the app, which does it when it wakes.
+  /// An extension leaves accepting to the app, which accepts when it wakes.
   func testAnAddressThatAcceptsByItselfAcceptsWhenTheAppWakes() throws {
     let (station, carol, link) = try asked(#"{"businessAddress":false,"autoAccept":{"acceptIncognito":false}}"#)
     carol.send("/connect \(link)").assert("sentInvitation")
@@ -182,8 +182,8 @@ final class RequestPushTests: XCTestCase {
     station.alice.event("contactConnected")
   }
 
-  /// Alice's extension commits that carol is connected, and sends the address's welcome: the app's host hears of both, each once,
-  /// though the app ends after each event.
+  /// Alice's extension commits that carol is connected, and sends the address's welcome: the app's host is notified of
+  /// both, each once, although the app ends after each event.
   func testAWelcomeThatAnExtensionSentIsReportedToTheAppOnce() throws {
     let (station, carol, link) = try asked(
       #"{"businessAddress":false,"autoAccept":{"acceptIncognito":false},"#
@@ -237,14 +237,14 @@ final class RequestPushTests: XCTestCase {
     station.bob.send("/connect \(link)").assert("sentConfirmation")
     try awaitSubscriptions(2, of: station.bob)
     station.suspend(station.bob)
-    // Alice's extension takes the confirmation, and says hello.
+    // Alice's extension receives the confirmation, and sends the hello.
     XCTAssertEqual(try station.present(try station.nextPush())["notifications"].count, 0)
-    // Bob's takes the hello, and answers.
+    // Bob's receives the hello, and answers.
     let service = try XCTUnwrap(Host.open(station.bob.prefix, isExtension: true).host)
     let atBob = service.push(try station.nextPush(to: token))
     XCTAssertEqual(atBob.titles, ["alice is connected!"], atBob.description)
     XCTAssertEqual(atBob["notifications"][0]["categoryIdentifier"].text, "NTF_CAT_CONTACT_CONNECTED")
-    // Alice's extension takes the answer.
+    // Alice's extension receives the answer.
     let atAlice = try station.present(try station.nextPush())
     XCTAssertEqual(atAlice.titles, ["bob is connected!"], atAlice.description)
     XCTAssertEqual(atAlice["notifications"][0]["categoryIdentifier"].text, "NTF_CAT_CONTACT_CONNECTED")
@@ -254,7 +254,7 @@ final class RequestPushTests: XCTestCase {
     station.bob.event("contactConnected")
   }
 
-  /// A change of the profile is no reason to wake anyone.
+  /// A profile change wakes no device.
   func testAProfileUpdateSendsNoPush() throws {
     let station = try Station()
     station.suspend()

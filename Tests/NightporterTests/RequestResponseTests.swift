@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// Contact requests that are answered from their notifications.
+/// Contact requests answered from their notifications.
 final class RequestResponseTests: XCTestCase {
   /// Alice sleeps, and carol's request is on her screen.
   private func shownRequest() throws -> (station: Station, carol: Host, notification: JSON) {
@@ -37,7 +37,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(event["chatId"].text, "@2", event.description)
     carol.event("contactConnected")
     carol.send("/_send @1 text thanks").assert("newChatItems")
-    // The same again, and a change of mind: both find it done.
+    // The same response again, and a change of mind: both find it already done.
     XCTAssertTrue(station.alice.respond(to: notification, "NTF_ACT_ACCEPT_CONTACT")["result"]["repeated"].flag)
     let rejected = station.alice.respond(to: notification, "NTF_ACT_REJECT_CONTACT")
     XCTAssertEqual(rejected["result"]["outcome"].text, "stale", rejected.description)
@@ -72,7 +72,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 1)
   }
 
-  /// The store has come back from a backup, and has given the request's number to another person.
+  /// The store was restored from a backup, and has given the request's number to another person.
   func testARequestFromBeforeARestoreAcceptsNoOtherPerson() throws {
     let (station, _, notification) = try shownRequest()
     let store = try Database(path: station.alice.prefix + "_chat.db")
@@ -85,7 +85,7 @@ final class RequestResponseTests: XCTestCase {
     }
     XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 1)
 
-    // A request that comes while the app is on screen is named in the same way.
+    // A request that arrives while the app is on screen is named the same way.
     let link = station.alice.send("/_show_address 1")["result"]["contactLink"]["connLinkContact"]["connFullLink"].text
     let dave = try XCTUnwrap(Host.open(station.pair.folder.file("dave")).host)
     dave.begin("dave", relay: station.pair.folder.file("relay.db"))
@@ -122,7 +122,7 @@ final class RequestResponseTests: XCTestCase {
     }
   }
 
-  /// The same, about another connection.
+  /// The same notification, but about another connection.
   private func notification(_ earlier: JSON, of connection: String) throws -> JSON {
     var members = earlier.value as? [String: Any] ?? [:]
     var userInfo = members["userInfo"] as? [String: Any] ?? [:]
@@ -131,17 +131,17 @@ final class RequestResponseTests: XCTestCase {
     return JSON(String(decoding: try JSONSerialization.data(withJSONObject: members), as: UTF8.self))
   }
 
-  /// The answer waits as long as the relay does not answer, and is given once.
+  /// The answer waits as long as the relay does not respond, and is given once.
   func testAcceptingIsPostponedWhileTheRelayCannotBeReached() throws {
     try acceptingIsPostponed(while: { $0.fail(.create) }, until: { $0.fail(nil) })
   }
 
-  /// The relay answers that it cannot make a mailbox now, as when its back end is away.
+  /// The relay answers that it cannot create a mailbox now, as when its back end is down.
   func testAcceptingIsPostponedWhileTheRelayIsUnavailable() throws {
     try acceptingIsPostponed(while: { $0.refuse(.create) }, until: { $0.refuse(nil) })
   }
 
-  /// What no repetition changes is said, and not tried again and again.
+  /// A refusal that no retry changes is reported, and not retried.
   func testAcceptingIsRefusedByARelayThatRefusesItForGood() throws {
     let request = try requested()
     request.transport.refuse(.create, .syntax)
@@ -150,7 +150,8 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual([event["outcome"].text, event["reason"].text], ["stale", "refused"], event.description)
   }
 
-  /// Bob's request has come to alice, who reaches the relay through a host's transport. `accept` is a tap on its notification.
+  /// Bob's request has reached alice, who uses the relay through a host's transport. `accept` is a tap on its
+  /// notification.
   private struct Requested {
     let folder: TemporaryFolder
     let alice: Host
@@ -191,7 +192,7 @@ final class RequestResponseTests: XCTestCase {
     hinder(transport)
     let earlier = transport.count(.create)
     XCTAssertNil(alice.respond(accept)["error"].value)
-    // The second attempt shows that the first one was postponed.
+    // The second attempt shows that the first was postponed.
     awaitThat("it is tried again") { transport.count(.create) > earlier + 1 }
     XCTAssertTrue(alice.respond(accept)["result"]["repeated"].flag)
     end(transport)
@@ -200,7 +201,8 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(alice.send("/_contacts 1")["result"]["contacts"].count, 1)
   }
 
-  /// The tap makes the profile the active one. When the relay can be reached again, the user may be in another one.
+  /// The tap makes the profile the active one. By the time the relay can be reached again, the user may be in another
+  /// one.
   func testAPostponedAcceptanceSwitchesTheProfileWithTheTapOnly() throws {
     let request = try requested()
     let (alice, transport) = (request.alice, request.transport)
@@ -210,7 +212,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertNil(alice.respond(request.accept)["error"].value)
     XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 1)
     alice.send("/_user 2").assert("activeUser")
-    // The second attempt shows that the first one was postponed.
+    // The second attempt shows that the first was postponed.
     awaitThat("it is tried again") { transport.count(.create) > earlier + 1 }
     XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 2)
     transport.fail(nil)
@@ -221,7 +223,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(alice.send("/u")["result"]["user"]["userId"].number, 2)
   }
 
-  /// Of a request that is over the notification may still be on screen.
+  /// The notification of a finished request may still be on screen.
   func testATapOnARequestThatIsOverLeadsToItsContactOrNowhere() throws {
     let meeting = try AddressMeeting()
     let alice = meeting.alice
@@ -252,7 +254,8 @@ final class RequestResponseTests: XCTestCase {
     }
   }
 
-  /// The host learns of the contact by the same event as after `/_accept` without a relay, and which request it was.
+  /// The host is notified of the contact by the same event as after `/_accept` without a relay, including which request
+  /// it was.
   func testAnAcceptanceThroughAnExtensionIsReportedOnce() throws {
     let (station, carol, notification) = try shownRequest()
     let service = try station.makeExtension()
@@ -274,7 +277,7 @@ final class RequestResponseTests: XCTestCase {
     station.alice.expectNone("acceptingContactRequest")
   }
 
-  /// By which the host takes it from its list.
+  /// The host uses the number to remove the request from its list.
   func testARejectionThroughAnExtensionNamesItsRequest() throws {
     let (station, _, notification) = try shownRequest()
     let service = try station.makeExtension()
@@ -286,7 +289,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertFalse(event["chatId"].exists, event.description)
   }
 
-  /// A disk that fails for a moment is no reason to give the acceptance up, of which the user has been told nothing.
+  /// A brief disk failure is no reason to give up the acceptance, about which the user has been told nothing.
   func testAcceptingIsPostponedWhileTheStoreCannotBeWritten() throws {
     let (station, carol, notification) = try shownRequest()
     station.alice.send("/_app activate").assert("cmdOk")
@@ -305,7 +308,7 @@ final class RequestResponseTests: XCTestCase {
     XCTAssertEqual(station.alice.send("/_contacts 1")["result"]["contacts"].count, 2)
   }
 
-  /// The same by command, which is answered with the error: the contact follows without another start.
+  /// Likewise by command, which is answered with the error: the contact follows without another start.
   func testAnAcceptedRequestIsFinishedWhenTheStoreCanBeWrittenAgain() throws {
     let (station, carol, notification) = try shownRequest()
     station.alice.send("/_app activate").assert("cmdOk")

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// What is decided about a response without a machine.
+/// Decisions about a response that need no machine.
 final class ResponseValueTests: XCTestCase {
   // MARK: Repeats
 
@@ -23,7 +23,7 @@ final class ResponseValueTests: XCTestCase {
     let table: [(json: String, isRepeat: Bool)] = [
       (reply("yes", connection: "AAAA"), true),
       (reply("no", connection: "AAAA"), false),
-      // The number in the identifier was given again, to a notification about another connection.
+      // The number in the identifier was reused, for a notification about another connection.
       (reply("yes", connection: "AAAB"), false),
       (reply("yes", connection: nil), false),
       (reply("yesAAAA", connection: nil), false),

@@ -34,7 +34,8 @@ final class RetryTests: XCTestCase {
     XCTAssertEqual(fired, ["outbox", "check"])
   }
 
-  /// Where each access to the store takes seconds and fails, a command waits for one piece of work, not for all that are due.
+  /// If each access to the store takes seconds and fails, a command waits for one piece of work, not for everything
+  /// due.
   func testAfterATimerThatTookLongTheOthersAreAnotherTurns() {
     let clock = ManualClock()
     let timers = Timers(clock: clock)
@@ -85,7 +86,7 @@ final class RetryTests: XCTestCase {
     XCTAssertEqual(done, [0, 1, 2, 0, 1, 2, 5])
   }
 
-  /// What fails for one purpose slows that purpose only, and what fails together counts once.
+  /// Failures for one purpose slow only that purpose, and simultaneous failures count once.
   func testEachPurposeHasItsOwnPauses() {
     let clock = ManualClock()
     let timers = Timers(clock: clock)
@@ -129,7 +130,7 @@ final class RetryTests: XCTestCase {
   }
 }
 
-/// Which relay there is cannot be read for a moment: that is no reason to choose another one.
+/// The relay setting cannot be read for a moment: that is no reason to choose another relay.
 final class UnreadRelayTests: XCTestCase {
   func testARelayThatCannotBeReadYetIsNotMissing() throws {
     let pair = try Pair()

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterEngine
 
-/// What is decided about an envelope, as tables.
+/// Decisions about an envelope, as tables.
 final class ScopeRulesTests: XCTestCase {
   private let day: Int64 = 86_400_000
 
@@ -33,7 +33,7 @@ final class ScopeRulesTests: XCTestCase {
     XCTAssertEqual(none, .unknownCommand)
   }
 
-  /// An envelope is taken exactly as long as its name would be remembered.
+  /// An envelope is accepted exactly as long as its name would be remembered.
   func testWhatIsForgottenIsNotTakenAnyMore() throws {
     for (expires, arrived, newest, isAdmitted) in [
       (131, 100, 100, true), (100, 100, 100, true), (70, 100, 100, true), (69, 100, 100, false),

@@ -5,8 +5,8 @@ import PorterPush
 import PorterStore
 import XCTest
 
-/// Pushes of a host's own: from its service, through the scope's mailbox and the real notification server, into the answer to
-/// the push that they caused, or into an event of the app.
+/// A host's own pushes: from its service, through the scope's mailbox and the real notification server, into the answer
+/// to the push that they caused, or into an event of the app.
 final class ScopeTests: XCTestCase {
   /// Alice's host has subscribed these scopes, and sleeps.
   private func subscribed(
@@ -39,7 +39,7 @@ final class ScopeTests: XCTestCase {
     station.alice.send("/_ntf scope pushes \(scope)")["result"]["applicationPushes"].elements
   }
 
-  /// The whole way (F7): typed, versioned, dispatched by name, in the answer to the push that it caused, and once.
+  /// The whole path (F7): typed, versioned, dispatched by name, in the answer to the push that it caused, and once.
   func testAServicesPushIsInTheAnswerToItsPushOnce() throws {
     let (station, service, addresses) = try subscribed("tabs")
     let envelope = try service.envelope()
@@ -76,7 +76,8 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(unsettled("tabs", station).count, 0)
   }
 
-  /// Another message with the same envelope, or the same envelope sealed anew, brings nothing new, settled or not.
+  /// Another message with the same envelope, or the same envelope sealed anew, brings nothing new, whether settled or
+  /// not.
   func testARepeatedEnvelopeIsHandedOverOnce() throws {
     let (station, service, addresses) = try subscribed("tabs")
     let envelope = try service.envelope()
@@ -99,7 +100,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(try station.present(try station.nextPush()).commands, ["tab.close"])
   }
 
-  /// What the host does not know has an outcome of its own, and its content is there.
+  /// Versions and commands unknown to the host have their own outcomes, and the content is included.
   func testUnknownVersionsAndCommandsAndExpiryAreOutcomesWithTheContent() throws {
     let (station, service, addresses) = try subscribed("tabs", members: #","version":2,"commands":["tab.open"]"#)
     for (envelope, outcome) in [
@@ -114,7 +115,8 @@ final class ScopeTests: XCTestCase {
     }
   }
 
-  /// Whatever does not open, is not the service's, or is valid for too long is quarantined; what comes next is handed over.
+  /// Messages that do not open, are not the service's, or are valid for too long are quarantined; the next one is
+  /// handed over.
   func testWhatIsNotTheServicesIsQuarantinedAndHoldsUpNothing() throws {
     let (station, service, addresses) = try subscribed("tabs", "other")
     let stranger = try HostService()
@@ -139,7 +141,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertThrowsError(try service.submit([1, 2, 3], to: addresses[0], relay: relay(station)))
   }
 
-  /// The service has another key, which the host tells the library after the first push with it.
+  /// The service has another key, which the host gives the library after the first push sealed with it.
   func testALateKeyOpensWhatCameBefore() throws {
     let (station, _, addresses) = try subscribed("tabs")
     let other = try HostService()
@@ -170,7 +172,7 @@ final class ScopeTests: XCTestCase {
     for push in pushes { XCTAssertEqual(try station.present(push)["outcome"].text, "nothingNew") }
   }
 
-  /// An app that is awake gets an event, also of what an extension committed and did not hand over.
+  /// An awake app gets an event, including for what an extension committed and did not hand over.
   func testAnAppGetsAnEventOnce() throws {
     let (station, service, addresses) = try subscribed("tabs")
     wake(station)
@@ -180,7 +182,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(event["outcome"].text, "current")
     station.suspend()
     station.pair.send("hello", from: station.bob)
-    // There may have been a push for what the app has taken in by itself.
+    // There may have been a push for a message that the app received by itself.
     var bodies: [String] = []
     while bodies.isEmpty {
       let answer = try station.present(try station.nextPush())
@@ -193,7 +195,7 @@ final class ScopeTests: XCTestCase {
     station.alice.expectNone("applicationPush")
   }
 
-  /// A round in the background: its event is the handing-over, and no extension repeats it.
+  /// A round in the background: its event is the hand-over, and no extension repeats it.
   func testWhatARoundInTheBackgroundReportedIsInNoLaterAnswer() throws {
     let (station, service, addresses) = try subscribed("tabs")
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
@@ -208,8 +210,8 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(hello.commands, [])
   }
 
-  /// An app that was only woken has reported it, and presents nothing: its entry still waits in the ledger when an extension
-  /// composes its answer.
+  /// An app that was only woken has reported it, and presents nothing: its entry is still waiting in the ledger when an
+  /// extension composes its answer.
   func testWhatAnAppReportedInTheBackgroundIsNotHandedOverAgain() throws {
     let (station, service, addresses) = try subscribed("tabs")
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
@@ -227,7 +229,7 @@ final class ScopeTests: XCTestCase {
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
     let push = try station.nextPush()
     wake(station)
-    // Whatever the app took in before goes as well.
+    // Anything the app received before is deleted as well.
     station.alice.send("/_ntf scope delete tabs").assert("cmdOk")
     XCTAssertEqual(station.alice.send("/_ntf scope pushes tabs")["error"]["np"]["code"].text, "scopeNotFound")
     XCTAssertEqual(station.alice.send("/_ntf scope delete tabs")["error"]["np"]["code"].text, "scopeNotFound")
@@ -238,7 +240,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(answer.commands, [])
     XCTAssertEqual(answer["withdrawals"].count, 0)
     XCTAssertEqual(try count("SELECT count(*) FROM application_pushes", station.alice), 0)
-    // The service learns of it, and the other scope works.
+    // The service gets an error, and the other scope works.
     XCTAssertThrowsError(try service.push(try service.envelope(), to: addresses[0], relay: relay(station)))
     try service.push(try service.envelope("two"), to: addresses[1], relay: relay(station))
     XCTAssertEqual(try station.present(try station.nextPush()).commands, ["two"])
@@ -257,7 +259,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(scopes[0]["commands"][0].text, "x")
     XCTAssertEqual(scopes[0]["address"].text, "scope:\(scopes[0]["publicKey"].text)@" + "\(addresses[0])".suffix(32))
     station.suspend()
-    // The earlier key is not taken any more.
+    // The earlier key is no longer accepted.
     try service.push(try service.envelope("x"), to: addresses[0], relay: relay(station))
     XCTAssertEqual(try station.present(try station.nextPush())["outcome"].text, "quarantined")
     try other.push(try other.envelope("x"), to: addresses[0], relay: relay(station))
@@ -291,7 +293,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(other.send("/_ntf scope delete scope1")["error"]["np"]["code"].text, "roleNotAllowed")
   }
 
-  /// A hidden profile shows nowhere outside the app, which gets the event.
+  /// A hidden profile appears nowhere outside the app, which gets the event.
   func testAHiddenProfilesPushesAreTheAppsAlone() throws {
     let (station, service, addresses) = try subscribed("tabs")
     wake(station)
@@ -299,7 +301,7 @@ final class ScopeTests: XCTestCase {
     station.suspend()
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
     let push = try station.nextPush()
-    // Once the push is on its way; for a profile that is hidden the server sends none.
+    // The push is already on its way; the server sends none for a hidden profile.
     try station.carryOut([#"/_hide user 1 "secret""#])
     let answer = try station.present(push)
     XCTAssertEqual(answer["notifications"].count, 0, answer.description)
@@ -309,11 +311,11 @@ final class ScopeTests: XCTestCase {
     wake(station)
     let event = try XCTUnwrap(station.alice.event("applicationPush"))["result"]["applicationPush"]
     XCTAssertEqual(event["userId"].number, 1)
-    // Of the active profile there is none.
+    // The active profile has none.
     XCTAssertEqual(station.alice.send("/_ntf scopes")["result"]["scopes"].count, 0)
   }
 
-  /// Time is up before the mailbox was looked into: the push ends `expired`, and nothing is lost.
+  /// Time runs out before the mailbox is checked: the push ends `expired`, and nothing is lost.
   func testAPushWhoseTimeIsUpLosesNothing() throws {
     let (station, service, addresses) = try subscribed("tabs")
     try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
@@ -324,7 +326,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertEqual(try station.present(push).commands, ["tab.open"])
   }
 
-  /// A scope's past stays bounded, and what was not handed over is kept.
+  /// A scope's past stays bounded, and entries not yet handed over are kept.
   func testWhatIsOverIsForgottenAndWhatWaitsIsNot() throws {
     let (station, service, addresses) = try subscribed("tabs")
     let connection = "(SELECT connection_id FROM scopes)"
@@ -357,7 +359,7 @@ final class ScopeTests: XCTestCase {
     XCTAssertLessThanOrEqual(try XCTUnwrap(try count(kept, station.alice)), 256)
   }
 
-  /// More than fits one answer: the rest comes with the next push, in order.
+  /// More than fits into one answer: the rest comes with the next push, in order.
   func testALargeBacklogIsHandedOverInParts() throws {
     let (station, service, addresses) = try subscribed("tabs")
     for number in 0..<70 {

@@ -4,9 +4,9 @@ import PorterStore
 import PropertyTesting
 import XCTest
 
-/// A screen as a host keeps it, by what the app's events and the answers to pushes say, in their order: it shows what the ledger has
-/// as shown, and nothing else, whatever was sent, edited, muted, read and deleted. No process is killed: of an answer that
-/// is lost nothing could be said.
+/// A screen as a host keeps it from the app's events and the answers to pushes, in their order: it shows exactly what
+/// the ledger has as shown, whatever was sent, edited, muted, read and deleted. No process is killed: nothing could be
+/// said about a lost answer.
 final class ScreenModelTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -21,12 +21,12 @@ final class ScreenModelTests: XCTestCase {
     private let wake: String
     private let station: Station
     private var random: SplitMix64
-    /// Identifiers of what is on screen.
+    /// Identifiers of the notifications on screen.
     private var screen: Set<String> = []
     private var isOnScreen = true
-    /// Of bob's messages, those that alice has not read, by his numbers. Fewer than make a summary.
+    /// Those of bob's messages that alice has not read, by his numbers. Too few to make a summary.
     private var items: [Int] = []
-    /// The same of those that came in bursts. They are not edited: a summary does not follow an edit.
+    /// Likewise for messages that came in bursts. They are not edited: a summary does not follow an edit.
     private var crowd: [Int] = []
     private var steps: [String] = []
 
@@ -67,7 +67,7 @@ final class ScreenModelTests: XCTestCase {
       }
     }
 
-    /// What is read is not shown any more, whatever it says then.
+    /// A message that was read is no longer shown, whatever it says then.
     private func read() throws {
       try ask("/_read chat @1")
       (items, crowd) = ([], [])
@@ -97,7 +97,7 @@ final class ScreenModelTests: XCTestCase {
       station.bob.send("/_delete item @1 \(item) broadcast").assert("chatItemsDeleted")
     }
 
-    /// What was sent before has notifications of its own.
+    /// Messages sent before have their own notifications.
     private func burst() throws {
       try push()
       let mentions = [0, 8, 10].randomElement(using: &random) ?? 0
@@ -115,7 +115,7 @@ final class ScreenModelTests: XCTestCase {
       station.bob.send("/_delete item @1 \(item) broadcast").assert("chatItemsDeleted")
     }
 
-    /// A summary is shown as the user now wants it when it changes.
+    /// When a summary changes, it is shown as the user now wants it.
     private func notify(_ mode: String) throws {
       try ask(#"/_settings @1 {"enableNtfs":"\#(mode)","favorite":false}"#)
       guard let item = try itemOfSummary() else { return }
@@ -183,7 +183,7 @@ final class ScreenModelTests: XCTestCase {
       }
     }
 
-    /// While the app is on screen, its screen becomes what the ledger says; else that is so after the next push.
+    /// While the app is on screen, its screen becomes what the ledger says; otherwise it does after the next push.
     private func settle() throws {
       try awaitSent()
       guard isOnScreen else { return }

@@ -2,7 +2,7 @@ import CNightporter
 import Foundation
 import XCTest
 
-/// A person hears one thing once in 30 s, on screen as well, and whatever it is that comes from a chat.
+/// The user hears one sound in 30 s for one thing, on screen as well, whatever a chat brings.
 final class ScreenSoundTests: XCTestCase {
   private struct Shown: Equatable {
     let title: String
@@ -21,7 +21,7 @@ final class ScreenSoundTests: XCTestCase {
     }
   }
 
-  /// The next so many that the app on screen has to show.
+  /// The next notifications for the app on screen, this many.
   private func shown(_ count: Int, _ host: Host) throws -> [Shown] {
     var shown: [Shown] = []
     while shown.count < count {
@@ -38,7 +38,7 @@ final class ScreenSoundTests: XCTestCase {
       [Shown("bob is connected!", ["sound", "banner", "list"]), Shown("bob:", ["list"])])
   }
 
-  /// However many ask: each has its banner. A round that follows is silent, too.
+  /// However many people ask, each has a banner. A round that follows is silent, too.
   func testTheRequestsOfSeveralPersonsMakeOneSoundOnScreen() throws {
     let meeting = try AddressMeeting()
     var askers: [Host] = []

@@ -5,11 +5,12 @@ import XCTest
 
 @testable import PorterStore
 
-/// What extensions showed is taken off the screen when the user reads it in the app, not with the next push (INC-46).
+/// Notifications shown by extensions are removed from the screen when the user reads them in the app, not with the next
+/// push (INC-46).
 final class ScreenWithdrawalTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// The app's event that removes something. `isSettled`: nothing comes that would change the badge meanwhile.
+  /// The app's event that removes something. `isSettled`: nothing arrives that would change the badge in the meantime.
   private func withdrawal(_ host: Host, isSettled: Bool = true, line: UInt = #line) throws -> JSON {
     while let event = host.event(within: 20) {
       let result = event["result"]
@@ -55,7 +56,7 @@ final class ScreenWithdrawalTests: XCTestCase {
     XCTAssertEqual(try withdrawn(station.alice), shown)
   }
 
-  /// A summary says how many are left, quietly.
+  /// A summary is updated with the number left, silently.
   func testASummaryIsShownWithWhatIsLeft() throws {
     let station = try Station()
     station.suspend()
@@ -75,7 +76,7 @@ final class ScreenWithdrawalTests: XCTestCase {
     XCTAssertEqual(event["notifications"].count, 1, event.description)
     XCTAssertEqual(event["notifications"][0]["notification"]["body"].text, "8 new messages")
     XCTAssertEqual(event["notifications"][0]["presentation"].elements.map(\.text), ["list"])
-    // It is not shown again each time that the user comes back, who may have dismissed it.
+    // It is not shown again each time the user, who may have dismissed it, comes back.
     for _ in 0..<2 {
       station.alice.send("/_app suspend 0").assert("cmdOk")
       station.alice.send("/_app activate").assert("cmdOk")
@@ -86,7 +87,7 @@ final class ScreenWithdrawalTests: XCTestCase {
     XCTAssertEqual(try withdrawn(station.alice), ["np:many:1:@1"])
   }
 
-  /// No profile is active afterwards: what was shown of it goes all the same.
+  /// No profile is active afterwards: what was shown for the profile is still withdrawn.
   func testWhatTheLastProfileShowedIsWithdrawnWhenItIsDeleted() throws {
     for leavesAHiddenOne in [false, true] {
       let station = try Station()
@@ -110,7 +111,7 @@ final class ScreenWithdrawalTests: XCTestCase {
     }
   }
 
-  /// A notice that the store could not be read goes when the app reads it.
+  /// A notice that the store could not be read is withdrawn when the app reads the store.
   func testANoticeGoesWhenTheAppIsOpened() throws {
     let station = try Station()
     let prefix = station.alice.prefix

@@ -6,14 +6,14 @@ import PorterRelay
 import Synchronization
 import XCTest
 
-/// A notification server that answers what a test says, on a thread of its own: for answers that the real server gives
-/// seldom, or that only other implementations give. What it is not told to refuse it takes.
+/// A notification server that gives the answers a test sets, on its own thread: for answers that the real server gives
+/// rarely, or that only other implementations give. It accepts everything it has not been set to refuse.
 final class ScriptedServer: @unchecked Sendable {
   enum Answer {
     case result(ServerAnswer.Result)
-    /// With this word about the token.
+    /// Success, with this status of the token.
     case status(ServerTokenStatus)
-    /// This for every notifier that was named.
+    /// This status for every named notifier.
     case each(SubscriptionStatus)
     case refusal(ServerRefusal)
     case silence
@@ -64,7 +64,7 @@ final class ScriptedServer: @unchecked Sendable {
     _ = ended.wait()
   }
 
-  /// To requests of this name (TNEW, SCHK, …); nil for what a server does in which all is well.
+  /// Sets the answer to requests of this name (TNEW, SCHK, …); nil restores the answer of a server where all is well.
   func answers(_ command: String, _ answer: Answer?) { state.signal { $0.answers[command] = answer } }
 
   /// The names of all requests since the last call.

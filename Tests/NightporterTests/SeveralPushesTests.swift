@@ -15,8 +15,8 @@ final class SeveralPushesTests: XCTestCase {
     return try (0..<Self.count).map { number in ("text \(number)", try station.push(for: "text \(number)")) }
   }
 
-  /// INC-31, INC-34, INC-48: eight threads, eight pushes. Each push is answered, each message is in one answer, and the store is
-  /// closed when the last has ended.
+  /// INC-31, INC-34, INC-48: eight threads, eight pushes. Each push is answered, each message is in one answer, and the
+  /// store is closed when the last push has ended.
   func testEightPushesShowEachMessageOnce() throws {
     for isLocal in [true, false] {
       let station = try Station()
@@ -37,7 +37,7 @@ final class SeveralPushesTests: XCTestCase {
     }
   }
 
-  /// Pushes that come while one waits for the relay find its mailbox emptied for them as well.
+  /// Pushes that arrive while one waits for the relay find its mailbox emptied for them as well.
   func testAMailboxThatSeveralPushesNameIsFetchedFromOnce() throws {
     let station = try Station()
     let pushes = try pushes(station)
@@ -57,8 +57,8 @@ final class SeveralPushesTests: XCTestCase {
     XCTAssertEqual(transport.count(.get), Self.count + 1, "one for each message, and one that finds nothing")
   }
 
-  /// The relay has dropped each message that it was told of, though the answer with the next one was lost: that one stays, and
-  /// comes with the next push.
+  /// The relay has dropped each acknowledged message, although the answer with the next one was lost: that one stays,
+  /// and comes with the next push.
   func testAnAcknowledgementsAnswerThatIsLostLosesNoMessage() throws {
     let station = try Station()
     let pushes = try pushes(station)
@@ -94,7 +94,7 @@ final class SeveralPushesTests: XCTestCase {
     let waiting = service.push(second, deadline: 500)
     XCTAssertEqual(waiting["outcome"].text, "expired", waiting.description)
     XCTAssertFalse(waiting["quiescent"].flag, "the first one is at work: \(waiting)")
-    // What it names can be read, since the store is open.
+    // What it names can be read because the store is open.
     XCTAssertFalse(waiting.placeholders.isEmpty, waiting.description)
     XCTAssertNil(running.wait(atMost: .zero), "it is not affected")
 
@@ -117,7 +117,7 @@ final class SeveralPushesTests: XCTestCase {
     XCTAssertEqual(try station.present(pushes[3].push).bodies, pushes.map(\.text))
   }
 
-  /// A push that is expired gives way to the next, which has its whole time.
+  /// A push that is expired makes way for the next, which has its whole time.
   func testExpiringTheRunningPushLetsTheNextOneRun() throws {
     let station = try Station()
     let pushes = try pushes(station)
@@ -141,7 +141,7 @@ final class SeveralPushesTests: XCTestCase {
     XCTAssertTrue(answer["quiescent"].flag)
   }
 
-  /// INC-33: a host that never reads its answers cannot have pushes without number wait.
+  /// INC-33: a host that never reads its answers cannot make an unlimited number of pushes wait.
   func testTheQueueIsBounded() throws {
     let station = try Station()
     station.suspend()
@@ -161,8 +161,8 @@ final class SeveralPushesTests: XCTestCase {
     for answer in answers { XCTAssertNotNil(answer.wait(atMost: .seconds(20)), "each is answered") }
   }
 
-  /// Concurrent `/_ntf conn messages` of one connection take different messages, over the embedded relay and over a host's
-  /// transport; each says whether more wait.
+  /// Concurrent `/_ntf conn messages` commands for one connection take different messages, over the embedded relay and
+  /// over a host's transport; each reports whether more are waiting.
   func testConcurrentConnectionMessagesAreDifferentMessages() throws {
     for isLocal in [true, false] {
       let station = try Station()

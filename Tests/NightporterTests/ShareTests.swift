@@ -3,7 +3,8 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// A share extension sends beside the app and its notification extension, and an extension's phases begin with `active`.
+/// A share extension sends alongside the app and its notification extension, and an extension's phases begin with
+/// `active`.
 final class ShareTests: XCTestCase {
   private func share(_ store: Host) throws -> Host {
     var handle: chat_ctrl?
@@ -11,8 +12,8 @@ final class ShareTests: XCTestCase {
     return Host(try XCTUnwrap(handle, answer), store.prefix)
   }
 
-  /// The app comes to the front in the middle of it, and asks extensions to yield: a notification extension does, a share
-  /// extension sends on (INC-22).
+  /// The app comes to the front in the middle of a send, and asks extensions to yield: a notification extension does, a
+  /// share extension continues sending (INC-22).
   func testAShareExtensionIsNotAskedToYieldInTheMiddleOfASend() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")
@@ -49,7 +50,7 @@ final class ShareTests: XCTestCase {
     pair.bob.event("newChatItems")
   }
 
-  /// The app watches the time of what another process has sent.
+  /// The app times messages that another process has sent.
   func testADisappearingMessageOfAShareExtensionGoesInTheApp() throws {
     let pair = try Pair()
     let share = try share(pair.alice)
@@ -62,7 +63,8 @@ final class ShareTests: XCTestCase {
     share.send("/_app suspend 0").assert("cmdOk")
   }
 
-  /// A live message grows in the share extension. The app's host hears of it while the app is active, and once after a restart.
+  /// A live message grows in the share extension. The app's host is notified while the app is active, and once after a
+  /// restart.
   func testAnEditOfAShareExtensionIsReportedInTheApp() throws {
     let pair = try Pair()
     let share = try share(pair.alice)
@@ -104,7 +106,8 @@ final class ShareTests: XCTestCase {
     share.send("/_app suspend 0").assert("cmdOk")
   }
 
-  /// The user stopped the chat, such as to copy the store: no process sends. It does again once the app is started.
+  /// The user stopped the chat, for example to copy the store: no process sends. Sending works again once the app is
+  /// started.
   func testAShareExtensionDoesNotSendWhileTheChatIsStopped() throws {
     let pair = try Pair()
     pair.alice.send("/_stop").assert("chatStopped")
@@ -117,14 +120,14 @@ final class ShareTests: XCTestCase {
     XCTAssertEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
     pair.send("shared", from: share)
     pair.bob.event("newChatItems")
-    // It was at work when the user stopped the chat.
+    // It was running when the user stopped the chat.
     pair.alice.send("/_app activate").assert("cmdOk")
     pair.alice.send("/_stop").assert("chatStopped")
     XCTAssertEqual(share.send("/_send @1 text more").errorTag, "chatNotStarted")
     XCTAssertEqual(pair.texts(pair.bob), ["shared"])
   }
 
-  /// A push comes while it works: the notification extension handles it, and the share extension none.
+  /// A push arrives while it is working: the notification extension handles it, the share extension handles none.
   func testAShareExtensionDoesNotCompeteForPushes() throws {
     let station = try Station()
     station.suspend()
@@ -143,7 +146,7 @@ final class ShareTests: XCTestCase {
     station.wake(expecting: ["hello"])
   }
 
-  /// It sends, and reads what its user chooses from; everything else is the app's.
+  /// It sends, and reads what its user chooses from; everything else is reserved for the app.
   func testAShareExtensionIsRefusedWhatIsTheAppsAlone() throws {
     let pair = try Pair()
     pair.send("first", from: pair.bob)
@@ -184,7 +187,7 @@ final class ShareTests: XCTestCase {
     XCTAssertEqual(pair.alice.state["unread"].number, 1)
   }
 
-  /// It handles pushes; what the user does is the app's, or comes through np_notification_response().
+  /// It handles pushes; user actions belong to the app, or come through np_notification_response().
   func testANotificationExtensionIsRefusedWhatIsTheAppsAlone() throws {
     let pair = try Pair()
     pair.send("first", from: pair.bob)
@@ -225,7 +228,7 @@ final class ShareTests: XCTestCase {
     XCTAssertEqual(pair.alice.state["unread"].number, 1)
   }
 
-  /// R11: the phases of the specification, from its start to its last push, in either form.
+  /// R11: the specified phases, from the start to the last push, in either form.
   func testAnExtensionsPhasesBeginWithActive() throws {
     let pair = try Pair()
     pair.alice.send("/_app suspend 0").assert("cmdOk")

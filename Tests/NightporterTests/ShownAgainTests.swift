@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Notifications that are to be removed, and then shown again under the same identifier: they stay on screen.
+/// Notifications due for removal, then shown again under the same identifier: they stay on screen.
 final class ShownAgainTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -16,7 +16,7 @@ final class ShownAgainTests: XCTestCase {
     host.send("/_update item @1 \(item) text \(text)").assert("chatItemUpdated", #filePath, line)
   }
 
-  /// The relay has what it says now.
+  /// Edits, and waits until the relay has the new text.
   private func editAndSend(_ text: String, of host: Host, line: UInt = #line) throws {
     edit(text, of: host, line: line)
     try awaitThat("it is sent") {
@@ -26,21 +26,21 @@ final class ShownAgainTests: XCTestCase {
     }
   }
 
-  /// What the app on screen is to show next.
+  /// Identifiers that the app on screen must show next.
   private func shown(_ host: Host, line: UInt = #line) throws -> [String] {
     let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]
     XCTAssertEqual(event["withdrawals"].count, 0, event.description, line: line)
     return event["notifications"].elements.map { $0["notification"]["identifier"].text }
   }
 
-  /// What the app on screen is to remove next.
+  /// Identifiers that the app on screen must remove next.
   private func removed(_ host: Host, line: UInt = #line) throws -> [String] {
     let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]
     XCTAssertEqual(event["notifications"].count, 0, event.description, line: line)
     return event["withdrawals"].elements.map(\.text)
   }
 
-  /// A mention that is on screen, and that an edit then takes away, so that the app removes it.
+  /// A mention on screen that an edit then takes away, so that the app removes it.
   private func removedMention(_ station: Station) throws -> [String] {
     notify("mentions", station.alice)
     station.alice.dropEvents()
@@ -66,7 +66,7 @@ final class ShownAgainTests: XCTestCase {
     XCTAssertEqual(try withdrawals(station), [])
   }
 
-  /// One answer has the identifier once, whichever it applies first.
+  /// One answer contains the identifier once, whichever part the host applies first.
   func testAMentionThatAnExtensionShowsAgainIsNotWithdrawn() throws {
     let station = try Station()
     let identifiers = try removedMention(station)
@@ -92,7 +92,7 @@ final class ShownAgainTests: XCTestCase {
     XCTAssertEqual(try withdrawals(station), [])
   }
 
-  /// It never left the ledger's state of what is shown, and takes the place of what it said before.
+  /// It never left the ledger's shown state, and replaces what it said before.
   func testAMessageOfAProfileThatIsHiddenForAWhileIsNotWithdrawn() throws {
     let station = try Station()
     station.alice.dropEvents()
@@ -105,7 +105,7 @@ final class ShownAgainTests: XCTestCase {
     station.alice.send("/_unmute user 1").assert("userPrivacy")
     edit("look again", of: station.bob)
     XCTAssertEqual(try shown(station.alice), identifiers)
-    // What else was hidden is named once more.
+    // Anything else that was hidden is named once more.
     XCTAssertTrue(Set(try withdrawals(station)).isDisjoint(with: identifiers))
   }
 
@@ -120,7 +120,7 @@ final class ShownAgainTests: XCTestCase {
     XCTAssertEqual(try removed(station.alice), identifiers)
   }
 
-  /// The first removal was recorded with an answer, while the app was not on screen.
+  /// The first removal was recorded with an answer while the app was not on screen.
   func testWhatAnExtensionShowsAgainIsRemovedWhenItIsRead() throws {
     let station = try Station()
     let identifiers = try removedMention(station)

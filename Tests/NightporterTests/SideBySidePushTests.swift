@@ -8,7 +8,7 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// What one of two pushes that are in progress may do to the other: nothing, and the last one releases the store.
+/// The effects that one of two pushes in progress may have on the other: none, and the last one releases the store.
 final class SideBySidePushTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -29,7 +29,7 @@ final class SideBySidePushTests: XCTestCase {
 
   // MARK: Releasing
 
-  /// INC-48: the time for receiving is over for both rounds of an app, which end in one step. One of them releases the app.
+  /// INC-48: the receiving time is over for both rounds of an app, which end in one step. One of them releases the app.
   func testOfTwoRoundsThatEndTogetherOneReleasesTheApp() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -50,7 +50,7 @@ final class SideBySidePushTests: XCTestCase {
     }
     awaitThat("both are in progress") { JSON(app.state())["pushesWaiting"].number == 1 }
     clock.move(.seconds(18))
-    // Any call makes the engine look at its timers.
+    // Any call makes the engine check its timers.
     _ = app.state()
     for answer in answers { XCTAssertEqual(try self.answer(answer)["outcome"].text, "expired") }
     let state = JSON(app.state())
@@ -58,7 +58,7 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertEqual(state["machines"]["background_refresh"].text, "expired", state.description)
   }
 
-  /// INC-48: what comes late in a round has its own time, and does not end with the round before it.
+  /// INC-48: a push that comes late in a round has its own time, and does not end with the earlier round.
   func testALaterRoundHasItsOwnTimeToReceive() throws {
     let pair = try Pair()
     pair.alice.free()
@@ -70,7 +70,7 @@ final class SideBySidePushTests: XCTestCase {
     defer { app.stop() }
     XCTAssertTrue(app.setRelay(transport.port))
     for command in ["/_start", "/_app suspend 0"] { XCTAssertFalse(app.send(command, retry: 0).isEmpty) }
-    // The system's time begins with the host's word; the push comes towards its end.
+    // The system's time begins with the host's report; the push arrives towards its end.
     XCTAssertTrue(app.setPhase(nil))
     clock.move(.seconds(20))
     transport.hang(true)
@@ -90,7 +90,7 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertNotEqual(shown["outcome"].text, "expired", shown.description)
   }
 
-  /// INC-30, INC-48: the host suspends the process in the middle of two pushes. Each has its answer, and nothing is open.
+  /// INC-30, INC-48: the host suspends the process in the middle of two pushes. Each is answered, and nothing is open.
   func testASuspensionInTheMiddleOfTwoPushesAnswersBoth() throws {
     let station = try Station()
     station.suspend()
@@ -117,7 +117,7 @@ final class SideBySidePushTests: XCTestCase {
 
   // MARK: Sending
 
-  /// Whatever asks for it, such as another process's commit, nothing is sent before it is settled what a push shows.
+  /// Whatever triggers it, such as another process's commit, nothing is sent before the content of a push is settled.
   func testNothingIsSentWhileAPushIsInTheMiddleOfItsWork() throws {
     let waiting = try CallStation()
     try waiting.leaveSomethingToSend()
@@ -138,8 +138,8 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertGreaterThan(waiting.transport.count(.send), 0)
   }
 
-  /// One push has sent, and the relay does not answer. A push that settles what it shows beside another one does not wait for that:
-  /// the clock stands, so that no time for it ends.
+  /// One push has sent, and the relay does not answer. A push that settles its content alongside another one does not
+  /// wait for that: the clock stands still, so no time limit for it expires.
   func testAPushBesideAnotherDoesNotWaitForWhatIsBeingSent() throws {
     let clock = MovedClock()
     let waiting = try CallStation(clock: clock)
@@ -165,8 +165,8 @@ final class SideBySidePushTests: XCTestCase {
 
   // MARK: One mailbox
 
-  /// Of two pushes about one mailbox, the later one makes a request again that has no answer. The earlier one waits for that,
-  /// though it takes as long: else each would give up the other's.
+  /// Of two pushes about one mailbox, the later one repeats a request that has no answer. The earlier one waits for
+  /// that, although it takes as long: otherwise each would abandon the other's.
   func testTheRequestOfALaterPushIsNotGivenUpForAnEarlierOne() throws {
     let clock = MovedClock()
     let waiting = try CallStation(friends: [], clock: clock)
@@ -185,10 +185,10 @@ final class SideBySidePushTests: XCTestCase {
     clock.move(Durations.mailboxPatience)
     awaitThat("the later one asks") { holder() == 2 }
     waiting.transport.waitUntilInside(2)
-    // The time that the next request has, which is twice as long, and once more.
+    // The next request's time, which is twice as long, and once more.
     for _ in 0..<2 {
       clock.move(.seconds(4))
-      // Any call makes the engine look at its timers, and the next one is another turn's.
+      // Any call makes the engine check its timers, and the next one happens in another turn.
       for _ in 0..<2 { XCTAssertEqual(holder(), 2) }
     }
     waiting.transport.hang(nil)
@@ -198,8 +198,9 @@ final class SideBySidePushTests: XCTestCase {
 
   // MARK: Another push's time
 
-  /// A push waits for a writer of another process when the host says that another push's time is up, which interrupts what the
-  /// engine waits for. It tries again, and shows its message: while it commits, and while it records what it shows.
+  /// A push waits for a writer in another process when the host reports that another push's time is up, which
+  /// interrupts the engine's wait. The push tries again and shows its message: while it commits, and while it records
+  /// what it shows.
   private func interrupted(afterCommit: Bool) throws {
     let station = try Station()
     station.suspend()
@@ -234,8 +235,8 @@ final class SideBySidePushTests: XCTestCase {
   func testAPushThatCommitsIsNotInterruptedForAnother() throws { try interrupted(afterCommit: false) }
   func testAPushThatComposesIsNotInterruptedForAnother() throws { try interrupted(afterCommit: true) }
 
-  /// The host says that a push's time is up in the very turn in which the push ends: what is interrupted in the rest of that turn
-  /// is the other one's work.
+  /// The host reports that a push's time is up in the very turn in which the push ends: an interruption in the rest of
+  /// that turn hits the other one's work.
   func testAPushIsNotInterruptedForOneThatHasJustEnded() throws {
     let station = try Station()
     station.suspend()
@@ -262,7 +263,7 @@ final class SideBySidePushTests: XCTestCase {
     }
     XCTAssertEqual(isOthers, [false, true])
     XCTAssertEqual(try answer(second)["outcome"].text, "expired")
-    // What fails when it has tried again is its own failure.
+    // A failure after the retry is the push's own.
     let isStillOthers = Promise<Bool>()
     _ = controller.call { engine in
       let lasting = engine.pushes.running[0]
@@ -276,7 +277,7 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertEqual(shown.bodies, ["hello"], shown.description)
   }
 
-  /// One push waits for the notification server. Another one's time is up, and the code is sent all the same.
+  /// One push waits for the notification server. Another one's time is up, and the code is still sent.
   func testAVerificationOutlivesAnotherPushThatExpires() throws {
     let station = try Station(activates: false)
     let verification = try station.register(station.token, of: station.alice)
@@ -291,7 +292,7 @@ final class SideBySidePushTests: XCTestCase {
     XCTAssertEqual(other["outcome"].text, "expired", other.description)
     XCTAssertNil(first.wait(atMost: .zero), "it has its own time")
     transport.hang(false)
-    // The host's transport says that something has come, whenever it may have.
+    // The host's transport reports that something has arrived, whenever it may have.
     awaitThat("it is answered") {
       np_relay_ready(service.handle)
       return first.wait(atMost: .milliseconds(10)) != nil

@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// Messages that are not shown by the user's choice, and that an edit makes messages that are, or the other way round.
+/// Messages not shown by the user's choice that an edit turns into shown ones, or the other way round.
 final class SilencedMessageTests: XCTestCase {
   private func notify(_ mode: String, _ host: Host, line: UInt = #line) {
     host.send(#"/_settings @1 {"enableNtfs":"\#(mode)","favorite":false}"#).assert("cmdOk", #filePath, line)
@@ -24,7 +24,7 @@ final class SilencedMessageTests: XCTestCase {
     ) { $0.text(0) }.first
   }
 
-  /// The answers of extensions to the pushes of this message, as one.
+  /// The combined answers of extensions to the pushes of this message.
   private func present(_ text: String, _ station: Station) throws -> (notifications: [JSON], withdrawals: [String]) {
     station.pair.send(text, from: station.bob)
     let answers = try station.allPushes().map { try station.present($0) }
@@ -38,7 +38,7 @@ final class SilencedMessageTests: XCTestCase {
     let presentation: [String]
   }
 
-  /// The next that the app on screen has to show.
+  /// The next notification for the app on screen.
   private func shown(_ host: Host, line: UInt = #line) throws -> Shown {
     let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]["notifications"]
     XCTAssertEqual(event.count, 1, event.description, line: line)
@@ -68,7 +68,7 @@ final class SilencedMessageTests: XCTestCase {
     XCTAssertFalse(replaced.first?["sound"].exists ?? true, "\(replaced)")
   }
 
-  /// A chat makes one sound in 30 s, also with a mention that an edit adds.
+  /// A chat makes one sound in 30 s, even with a mention that an edit adds.
   func testAMentionThatAnEditAddsIsQuietRightAfterAnother() throws {
     let station = try Station()
     notify("mentions", station.alice)
@@ -99,7 +99,7 @@ final class SilencedMessageTests: XCTestCase {
     XCTAssertEqual(back.withdrawals, [])
   }
 
-  /// What was read, or deleted, stays away, whatever an edit says.
+  /// Messages that were read or deleted stay away, whatever an edit says.
   func testAnEditOfWhatWasReadShowsNothing() throws {
     let station = try Station()
     notify("mentions", station.alice)
@@ -130,7 +130,8 @@ final class SilencedMessageTests: XCTestCase {
     XCTAssertEqual(try shown(pair.alice), Shown(body: "look here, @alice", presentation: ["list"]))
   }
 
-  /// The user has muted the chat while its message was on screen: what the message said before goes, and with the next answer once more.
+  /// The user has muted the chat while its message was on screen: the earlier text is withdrawn, and once more with the
+  /// next answer.
   func testAMessageThatIsEditedInAMutedChatIsWithdrawn() throws {
     let station = try Station()
     station.alice.dropEvents()

@@ -6,18 +6,18 @@ import XCTest
 
 @testable import PorterStore
 
-/// A push of which nothing can be read, about what the user has muted or hidden, or about a chat that notifies of mentions
-/// only: there is no notice, whatever kept the push from having the store, and in which process (INC-37).
+/// An unreadable push about something the user has muted or hidden, or about a chat that notifies of mentions only:
+/// there is no notice, whatever kept the push from getting the store, and in whichever process (INC-37).
 final class SilentPushTests: XCTestCase {
   private static let key = "x'" + String(repeating: "5a", count: 32) + "'"
   private static let title = "Encrypted message: device is locked"
 
-  /// The chat of the only contact with these notifications, from the app, while its mailbox stays watched.
+  /// Gives the only contact's chat these notifications, from the app, while its mailbox stays watched.
   private static func settings(_ notifications: String) -> String {
     #"/_settings @1 {"enableNtfs":"\#(notifications)","favorite":false}"#
   }
 
-  /// Alice's store, which is sealed from now on; she has no process.
+  /// Seals alice's store from now on; she has no process.
   private func seal(_ station: Station) throws {
     station.alice.free()
     let sealing = try XCTUnwrap(Host.open(station.alice.prefix).host)
@@ -25,7 +25,7 @@ final class SilentPushTests: XCTestCase {
     sealing.free()
   }
 
-  /// What a process of this role that has no key shows, as before the first unlock.
+  /// The titles shown by a process of this role without a key, as before the first unlock.
   private func locked(
     _ station: Station, _ push: String, isExtension: Bool = true, file: StaticString = #filePath, line: UInt = #line
   ) throws -> [String] {
@@ -33,7 +33,7 @@ final class SilentPushTests: XCTestCase {
     _ = take(chat_migrate_init_key(station.alice.prefix, Self.key, 0, "yesUp", isExtension ? 1 : 0, &handle))
     let host = Host(try XCTUnwrap(handle, file: file, line: line), station.alice.prefix)
     defer { host.free() }
-    // Its key goes with the first push.
+    // Its key is dropped with the first push.
     if isExtension { _ = host.push(#"{"aps":{},"notificationData":{"checkMessages":true}}"#) }
     host.send("/_app suspend 0")
     let answer = host.push(push)
@@ -57,7 +57,7 @@ final class SilentPushTests: XCTestCase {
     XCTAssertEqual(try locked(station, push), [Self.title], "it notifies of everything again")
   }
 
-  /// Nor while the relay is out of reach: whether the message mentions the user is not known.
+  /// Nor while the relay is out of reach: it is unknown whether the message mentions the user.
   func testINC37AMentionsChatHasNoPlaceholder() throws {
     let station = try Station()
     station.alice.send(Self.settings("mentions")).assert("cmdOk")
@@ -88,7 +88,7 @@ final class SilentPushTests: XCTestCase {
     XCTAssertEqual(try locked(station, push, isExtension: false), [])
   }
 
-  /// The push was on its way when the app muted its chat, and had the relay and the server forget it.
+  /// The push was on its way when the app muted its chat, and made the relay and the server forget it.
   func testINC37AMutedChatStaysSilentWhenItsSubscriptionIsReleased() throws {
     let station = try Station()
     station.suspend()
@@ -115,7 +115,7 @@ final class SilentPushTests: XCTestCase {
     }
   }
 
-  /// The contact is deleted with what is known of its mailbox.
+  /// The contact is deleted with everything known of its mailbox.
   func testINC37WhatWasMutedAndIsDeletedStaysSilent() throws {
     let station = try Station()
     station.suspend()
@@ -142,12 +142,12 @@ final class SilentPushTests: XCTestCase {
     try seal(station)
     XCTAssertEqual(try locked(station, bobs), [])
     XCTAssertEqual(try locked(station, both), [Self.title])
-    // Carol's as well: then it is about nothing else.
+    // Carol's as well: then the push is about nothing else.
     try station.carryOut([Self.settings("mentions").replacingOccurrences(of: "@1", with: "@2")], key: Self.key)
     XCTAssertEqual(try locked(station, both), [])
   }
 
-  /// Of an earlier server.
+  /// From an earlier server.
   func testAPushWithoutTagsHasItsNotice() throws {
     let station = try Station()
     station.alice.send(Self.settings("mentions")).assert("cmdOk")
@@ -187,7 +187,7 @@ final class SilentPushTests: XCTestCase {
     XCTAssertEqual(try locked(station, push), [])
   }
 
-  /// The store is the one from before it was muted, as after a kill between the file and the commit, or from a backup.
+  /// The store is the one from before the muting, as after a kill between the file and the commit, or from a backup.
   func testAStoreFromBeforeIsRepairedByTheNextStart() throws {
     let station = try Station()
     station.suspend()
@@ -209,7 +209,7 @@ final class SilentPushTests: XCTestCase {
     XCTAssertEqual(try locked(station, push), [Self.title])
   }
 
-  /// Pushes under another token's key have tags of their own; those under the old one say nothing any more.
+  /// Pushes under another token's key have their own tags; those under the old key no longer say anything.
   func testATokenThatIsRegisteredAnewHasItsOwnTags() throws {
     let station = try Station()
     station.suspend()
@@ -229,7 +229,7 @@ final class SilentPushTests: XCTestCase {
     XCTAssertEqual(try locked(station, old), [], "it would not open")
   }
 
-  /// The user wants no notifications, and the server has not heard of it.
+  /// The user wants no notifications, and the server has not learned of it.
   func testAPushToATokenThatWasDeletedGivesNoNotice() throws {
     let station = try Station()
     station.suspend()
@@ -316,7 +316,8 @@ final class SilentPushTests: XCTestCase {
     let state = Monitor((isInside: false, isFree: false))
   }
 
-  /// The engine hangs in the host, which says that time is up: the push is answered without the engine, and honestly.
+  /// The engine hangs in the host, which reports that time is up: the push is answered without the engine, and
+  /// honestly.
   func testAPushThatEndsWhileTheEngineHangsHasItsNotice() throws {
     let station = try Station()
     for setting in ["all", "mentions"] {
@@ -350,7 +351,7 @@ final class SilentPushTests: XCTestCase {
     }
   }
 
-  /// A host whose store did not open, and which has no controller, asks.
+  /// A host whose store did not open, and which has no controller, makes the query.
   func testAHostWithoutAControllerAsks() throws {
     let station = try Station()
     station.alice.send(Self.settings("mentions")).assert("cmdOk")

@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// Processes are killed and frozen while they take messages from a source that is no relay. Whatever of it they leave behind,
-/// the next one has each message once, and it is shown once: none of that is the mailbox's.
+/// Processes are killed and frozen while they take messages from a source other than a relay. Whatever they leave
+/// behind, the next process has each message once, and it is shown once: none of that depends on mailboxes.
 final class SourceProcessTests: XCTestCase {
   private let wake = #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#
   private var folder: TemporaryFolder?
@@ -38,14 +38,14 @@ final class SourceProcessTests: XCTestCase {
     return JSON(try process.line(within: 60))
   }
 
-  /// An app that was started, which by itself takes what waits.
+  /// A started app, which takes waiting messages by itself.
   private func startApp(_ environment: [String: String] = [:]) throws -> ChildProcess {
     let app = try start("app", environment)
     try app.send("/_start")
     return app
   }
 
-  /// The answer of an extension that is started for this push alone, and ends quiescent.
+  /// The answer of an extension started for this push alone, which ends quiescent.
   private func present(file: StaticString = #filePath, line: UInt = #line) throws -> JSON {
     let process = try start("extension")
     let answer = try answer(of: process, to: wake)
@@ -56,7 +56,7 @@ final class SourceProcessTests: XCTestCase {
 
   private func store() throws -> Database { try Database(path: prefix + "_chat.db") }
 
-  /// Each of these texts is in the store once, and has one entry of the ledger; the source has dropped them.
+  /// Each of these texts is in the store once, with one ledger entry; the source has dropped them.
   private func expect(_ texts: [String], file: StaticString = #filePath, line: UInt = #line) throws {
     let store = try store()
     defer { try? store.close() }
@@ -71,7 +71,7 @@ final class SourceProcessTests: XCTestCase {
     XCTAssertEqual(inbox.waiting, [], file: file, line: line)
   }
 
-  /// The app takes in what waits, up to the acknowledgement.
+  /// Waits until the app has taken everything waiting, up to the acknowledgement.
   private func awaitEmptyInbox() { awaitThat("the inbox is empty") { inbox.waiting.isEmpty } }
 
   // MARK: Killed
@@ -117,7 +117,7 @@ final class SourceProcessTests: XCTestCase {
       inbox.put(point, "text of \(point)")
       all.append("text of \(point)")
       XCTAssertEqual(try startApp(["PORTER_HALT_AT": point]).waitForEnd(within: 60), .killed(SIGKILL), point)
-      // What the app committed it has shown itself.
+      // The app has itself shown what it committed.
       let isCommitted = ["afterCommit", "beforeAcknowledge"].contains(point)
       XCTAssertEqual(try present().bodies, isCommitted ? [] : ["text of \(point)"], point)
       try expect(all)
@@ -133,7 +133,7 @@ final class SourceProcessTests: XCTestCase {
     return ["PORTER_STOP_AT": "\(point):\(flag)"]
   }
 
-  /// INC-04: the app takes the message meanwhile. The extension that continues commits nothing of its own.
+  /// INC-04: the app takes the message in the meantime. When the extension continues, it commits nothing of its own.
   func testINC04AFrozenExtensionThatGoesOnRepeatsNothing() throws {
     var all: [String] = []
     for point in ["beforeFetch", "afterFetch", "afterCommit", "beforeAcknowledge"] {
@@ -156,7 +156,7 @@ final class SourceProcessTests: XCTestCase {
     }
   }
 
-  /// INC-07: a frozen app is not waited for, and finds out that it was overtaken.
+  /// INC-07: no process waits for a frozen app, which finds out that it was overtaken.
   func testINC07AnAppFrozenInAFetchIsOvertaken() throws {
     var all: [String] = []
     for point in ["beforeFetch", "afterFetch"] {

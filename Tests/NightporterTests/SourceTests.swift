@@ -9,8 +9,8 @@ import XCTest
 
 @testable import PorterEngine
 
-/// A push whose messages come from another source than mailboxes: claims, the fenced transaction, the ledger, what is
-/// shown, the deadline and releasing are the engine's, and hold for it as well.
+/// A push whose messages come from a source other than mailboxes: claims, the fenced transaction, the ledger,
+/// presentation, the deadline and releasing belong to the engine, and apply to it as well.
 final class SourceTests: XCTestCase {
   private let wake = #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#
   private let inbox = Inbox()
@@ -33,7 +33,7 @@ final class SourceTests: XCTestCase {
     return try XCTUnwrap(controller, "\(result)")
   }
 
-  /// What an extension answers that is started for this push alone; it always ends quiescent.
+  /// The answer of an extension started for this push alone; it always ends quiescent.
   private func present(
     _ push: String? = nil, deadline: Span = .seconds(5), file: StaticString = #filePath, line: UInt = #line
   ) throws -> JSON {
@@ -77,7 +77,7 @@ final class SourceTests: XCTestCase {
     XCTAssertEqual(second["badge"].number, 1)
   }
 
-  /// INC-34: the source gives the message again, because its acknowledgement was lost.
+  /// INC-34: the source delivers the message again because its acknowledgement was lost.
   func testINC34AMessageThatComesAgainIsNotShownAgain() throws {
     inbox.put("first", "hello")
     inbox.set(.losesAcknowledgements)
@@ -109,8 +109,8 @@ final class SourceTests: XCTestCase {
     XCTAssertEqual(try present().bodies, ["hello"])
   }
 
-  /// INC-04: another process claims the connection while the source is asked. What was fetched under the old epoch is not
-  /// committed.
+  /// INC-04: another process claims the connection while the source is being asked. A message fetched under the old
+  /// epoch is not committed.
   func testINC04AStaleClaimCommitsNothing() throws {
     inbox.put("first", "hello")
     let other = try store()
@@ -127,8 +127,8 @@ final class SourceTests: XCTestCase {
     XCTAssertEqual(try present().bodies, ["hello"])
   }
 
-  /// Another process has the connection. If the message has not come by the end of the push there is a placeholder, which the
-  /// message replaces; if it has, the other process shows it.
+  /// Another process has the connection. If the message has not arrived by the end of the push, there is a placeholder,
+  /// which the message replaces; if it has, the other process shows it.
   func testAConnectionOfAnotherProcessHasAPlaceholderUnlessItsMessageCame() throws {
     let identifier = "an identifier that is long enough"
     let push = try hint(identifier)
@@ -158,7 +158,7 @@ final class SourceTests: XCTestCase {
     XCTAssertEqual(silent.titles, [], "it came, and is shown already: \(silent)")
   }
 
-  /// INC-41: kept with its reason, and its neighbours are shown.
+  /// INC-41: it is kept with its reason, and its neighbours are shown.
   func testINC41AMessageThatDoesNotOpenIsQuarantined() throws {
     inbox.put("first", "")
     inbox.put("second", "hello")

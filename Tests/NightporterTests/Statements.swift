@@ -5,11 +5,11 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// The statements that a host's store is asked, in order.
+/// The statements executed on a host's store, in order.
 final class Statements: Sendable {
   private let texts = Mutex<[String]>([])
 
-  /// Observes the store that the host has open.
+  /// Observes the host's open store.
   init(of host: Host, file: StaticString = #filePath, line: UInt = #line) throws {
     let isObserved = try XCTUnwrap(Handles.find(host.handle), file: file, line: line).call { engine -> Bool in
       engine.store?.database.observer = { [self] text in texts.withLock { $0.append(text) } }

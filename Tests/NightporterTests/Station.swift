@@ -12,7 +12,7 @@ import XCTest
 @testable import Nightporter
 @testable import PorterEngine
 
-/// Receives the server's pushes, in place of a platform.
+/// Receives the server's pushes instead of a platform.
 private final class PushTray: PushProvider {
   private let pushes = Monitor<[OutgoingPush]>([])
   private let outcome = Mutex(PushOutcome.accepted)
@@ -23,7 +23,7 @@ private final class PushTray: PushProvider {
     return outcome
   }
 
-  /// From now on, for every push.
+  /// Sets the outcome of every push from now on.
   func answer(_ outcome: PushOutcome) { self.outcome.withLock { $0 = outcome } }
 
   /// The oldest push to this token, or nil if none comes in time.
@@ -73,7 +73,7 @@ final class ServerThread: @unchecked Sendable {
 
   func nextPush(to token: String, within span: Span) -> String? { tray.next(to: token, within: span) }
 
-  /// What the provider says to each push from now on.
+  /// Sets the provider's outcome for every push from now on.
   func providerAnswers(_ outcome: PushOutcome) { tray.answer(outcome) }
 }
 
@@ -119,18 +119,18 @@ final class Station {
     return payload
   }
 
-  /// Bob writes; the payload of the push to alice.
+  /// Sends a message from bob and returns the payload of the push to alice.
   func push(for text: String) throws -> String {
     pair.send(text, from: bob)
     return try nextPush()
   }
 
-  /// All pushes for what bob has sent; at least one.
+  /// All pushes for the messages bob has sent; at least one.
   func allPushes() throws -> [String] {
     awaitRest(of: bob)
     var pushes = [try nextPush()]
     try awaitThat("the server has pushed everything") {
-      // In this order: what leaves the relay is at the server before.
+      // The order matters: a notification reaches the server before it leaves the relay.
       try Self.isEmpty("notification", in: pair.folder.file("relay.db"))
         && Self.isEmpty("push", in: pair.folder.file("server.db"))
     }
@@ -138,7 +138,7 @@ final class Station {
     return pushes
   }
 
-  /// The relay and the server watch this many mailboxes of alice's.
+  /// Waits until the relay and the server watch this many of alice's mailboxes.
   func awaitWatched(_ count: Int64) throws {
     try awaitThat("\(count) are watched") {
       try ["relay.db": "notifier", "server.db": "subscription"].allSatisfy { (file, table) in
@@ -162,7 +162,8 @@ final class Station {
     XCTAssertTrue(host.state["quiescent"].flag, host.state.description, file: file, line: line)
   }
 
-  /// The user does something in the app, whose other process sleeps, and leaves it before it has taken anything in.
+  /// Carries out commands in the app while its other process sleeps, and leaves the app before it has received
+  /// anything.
   func carryOut(
     _ commands: [String], key: String = "", file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -184,7 +185,7 @@ final class Station {
     return try XCTUnwrap(host, answer, file: file, line: line)
   }
 
-  /// Another extension on alice's store, by this clock.
+  /// Another extension on alice's store, using this clock.
   func makeExtension(clock: any Clock) throws -> Host {
     let configuration = Configuration(
       prefix: alice.prefix, role: .extension, confirmation: .yesUp, ports: Ports(clock: clock))
@@ -198,7 +199,7 @@ final class Station {
     return answer
   }
 
-  /// Alice's application again; it has these texts, each once.
+  /// Activates alice's application and expects it to have exactly these texts, each once.
   func wake(expecting texts: [String], file: StaticString = #filePath, line: UInt = #line) {
     alice.send("/_app activate").assert("cmdOk", file, line)
     awaitThat("alice has them", file: file, line: line) { pair.texts(alice).count >= texts.count }
@@ -208,13 +209,13 @@ final class Station {
 }
 
 extension JSON {
-  /// Without those of placeholders and notices.
+  /// Bodies of the notifications, without placeholders and notices.
   var bodies: [String] { bodies { $0 != "NTF_CAT_CONNECTION_EVENT" } }
   var placeholders: [String] { bodies { $0 == "NTF_CAT_CONNECTION_EVENT" } }
   private func bodies(in isWanted: (String) -> Bool) -> [String] {
     self["notifications"].elements.filter { isWanted($0["categoryIdentifier"].text) }.map { $0["body"].text }
   }
-  /// Messages that a summary stands for; nil if the answer has none.
+  /// The number of messages that summaries stand for; nil if the answer has no summary.
   var bundled: Int? {
     let summaries = self["notifications"].elements.filter { $0["categoryIdentifier"].text == "NTF_CAT_MANY_EVENTS" }
     return summaries.isEmpty ? nil : summaries.map { $0["bodyArguments"][0].number }.reduce(0, +)

@@ -4,7 +4,8 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Which push subscriptions a host hears of: each once for each status that it comes to, and only the last of one turn.
+/// The push subscriptions reported to a host: each once for each status it reaches, and only the last status of one
+/// turn.
 final class StatusChangesTests: XCTestCase {
   private func texts(_ changes: StatusChanges) -> [String] {
     changes.due.map { (status, ids) in "\(status.json.text) \(ids)" }
@@ -35,7 +36,7 @@ final class StatusChangesTests: XCTestCase {
     _ = changes.note(.pending, of: 1)
     _ = changes.note(.active, of: 1)
     XCTAssertTrue(changes.isEmpty)
-    // Another connection comes to the status first that this one comes to last.
+    // Another connection first reaches the status that this one reaches last.
     _ = changes.note(.pending, of: 2)
     _ = changes.note(.noSubscription, of: 1)
     _ = changes.note(.pending, of: 1)

@@ -1,7 +1,7 @@
 import XCTest
 
-/// A push that a host drives step by step, as SimpleX's extension does: which connections it is about, one message of each,
-/// and the events that come of them.
+/// A push that a host drives step by step, as SimpleX's extension does: the connections it is about, one message of
+/// each, and the resulting events.
 final class StepwisePushTests: XCTestCase {
   func testConnectionsThenMessagesThenEvents() throws {
     let station = try Station()

@@ -12,7 +12,7 @@ final class StringsTests: XCTestCase {
 
   private func set(_ host: Host?, _ json: String) -> JSON { JSON(take(np_set_strings(host?.handle, json))) }
 
-  /// What an extension of `station` shows for a message from bob, where only names are to be seen.
+  /// What an extension of `station` shows for a message from bob when only names may be seen.
   private func shown(_ station: Station, _ service: Host? = nil) throws -> [String] {
     let push = try station.push(for: "hello")
     let answer = try service.map { $0.push(push) } ?? station.present(push)
@@ -26,7 +26,7 @@ final class StringsTests: XCTestCase {
     set(station.alice, #"{"language":"ar"}"#).assert("cmdOk")
     station.suspend()
     XCTAssertEqual(try shown(station), ["bob:", "رسالة جديدة"])
-    // An extension's own table, and one of its process, prevail over the app's, and change nothing for others.
+    // An extension's own table, and its process's, take precedence over the app's, and change nothing for others.
     let service = try station.makeExtension()
     set(nil, #"{"language":"ja"}"#).assert("cmdOk")
     XCTAssertEqual(try shown(station, service), ["bob:", "新しいメッセージ"])
@@ -42,7 +42,7 @@ final class StringsTests: XCTestCase {
     XCTAssertEqual(try shown(station, service), ["bob:", "new message"])
   }
 
-  /// The app stored the table, and an update has brought a version that words other phrases.
+  /// The app stored the table, and an update has brought a version that has other phrases.
   func testAStoredTableThatDoesNotFitIsReplacedByTheOneThatShips() throws {
     let station = try Station()
     station.alice.send("/_save app settings {\"notificationPreviewMode\":\"contact\"}").assert("cmdOk")
@@ -56,7 +56,8 @@ final class StringsTests: XCTestCase {
     XCTAssertEqual(try shown(station), ["bob:", "新しいメッセージ"])
   }
 
-  /// One push too many is answered without the engine: in the app's texts once the engine has read them, and in the extension's own.
+  /// One push too many is answered without the engine: in the app's texts once the engine has read them, and in the
+  /// extension's own.
   func testAnAnswerWithoutTheEngineHasTheTextsThatTheEngineKnows() throws {
     let station = try Station()
     station.alice.send("/_save app settings {\"notificationPreviewMode\":\"contact\"}").assert("cmdOk")

@@ -5,7 +5,8 @@ import XCTest
 
 @testable import PorterStore
 
-/// What the relay and the notification server say of a subscription, and what becomes of requests whose answers do not come.
+/// What the relay and the notification server report about a subscription, and the outcome of requests whose answers do
+/// not arrive.
 final class SubscriptionStateTests: XCTestCase {
   private func subscribed(_ alice: Watched, file: StaticString = #filePath, line: UInt = #line) throws {
     try alice.registerAtScript(file: file, line: line)
@@ -36,7 +37,7 @@ final class SubscriptionStateTests: XCTestCase {
       XCTAssertEqual(counts[state].number, 1, counts.description)
       XCTAssertEqual(alice.subscriptionEvents(), event.map { [$0] } ?? [], state)
     }
-    // The server ends it: it is made anew, and works again.
+    // The server ends it: it is created anew, and works again.
     alice.script?.answers("SCHK", .each(.end))
     nextDay(alice)
     var events: [String] = []
@@ -69,7 +70,7 @@ final class SubscriptionStateTests: XCTestCase {
     try alice.registerAtScript()
     try alice.wait("refused") { alice.subscriptionEvents() == ["removed"] }
     XCTAssertEqual(try alice.inState("subscription = 'key'"), 1)
-    // Not asked again before something gives a reason to.
+    // Not asked again until there is a reason to.
     alice.script?.answers("SNEW", nil)
     nextDay(alice)
     try alice.wait("subscribed") { try alice.inState("subscription LIKE 'created%'") == 1 }
@@ -86,7 +87,7 @@ final class SubscriptionStateTests: XCTestCase {
     }
   }
 
-  /// The relay no longer knows the notifier's key: another is made.
+  /// The relay no longer knows the notifier's key: another is created.
   func testASubscriptionWhoseKeysAreUnknownGetsOthers() throws {
     let alice = try Watched({ $0.answers("SNEW", .each(.refused)) })
     try alice.registerAtScript()
@@ -113,7 +114,7 @@ final class SubscriptionStateTests: XCTestCase {
       alice.clock.move(.seconds(1))
       return try alice.inState("subscription LIKE 'created%'") == 1
     }
-    // The relay has deleted the mailbox, so that no notifier can be given to it.
+    // The relay has deleted the mailbox, so it cannot be given a notifier.
     try alice.waitUntilIdle()
     _ = alice.subscriptionEvents()
     try alice.execute("DELETE FROM mailbox WHERE number IN (SELECT mailbox FROM notifier)", in: "relay.db")
@@ -123,7 +124,7 @@ final class SubscriptionStateTests: XCTestCase {
     XCTAssertEqual(try alice.inState("subscription = 'new'"), 1)
   }
 
-  /// Each kind of request is under way when the process ends: the next start asks it again.
+  /// Each kind of request is in progress when the process ends: the next start repeats it.
   func testRequestsUnderWayAreAskedAgainAfterTheProcessEnded() throws {
     let alice = try Watched({ $0.answers("SNEW", .silence) }, throughHost: true)
     // At the server, which does not answer.
@@ -160,8 +161,8 @@ final class SubscriptionStateTests: XCTestCase {
     try alice.wait("released") { try alice.inState("subscription = 'off' AND notifier_key IS NULL") == 1 }
   }
 
-  /// The app leaves the screen while the relay has not answered yet: the server has the request all the same, and the next start
-  /// hears that it does.
+  /// The app leaves the screen before the relay has answered: the server still gets the request, and the next start
+  /// learns that it has it.
   func testWhatIsUnmutedBeforeTheAppComesToRestIsSubscribed() throws {
     let alice = try Watched({ _ in }, throughHost: true)
     try subscribed(alice)
@@ -182,7 +183,7 @@ final class SubscriptionStateTests: XCTestCase {
 
   // MARK: Reports that cannot be made
 
-  /// The server says that it no longer watches, and then the store cannot be read.
+  /// The server reports that it no longer watches, and then the store cannot be read.
   private func unreported() throws -> Watched {
     let alice = try Watched({ _ in })
     try subscribed(alice)
@@ -217,7 +218,7 @@ final class SubscriptionStateTests: XCTestCase {
     XCTAssertEqual(events, ["pending"])
   }
 
-  /// Also if the app was suspended meanwhile, and takes up nothing that waits.
+  /// Also if the app was suspended in the meantime, and resumes nothing that waits.
   func testAStatusThatWasNotReportedBeforeTheStoreWasClosedIsReportedWhenItIsOpen() throws {
     let alice = try unreported()
     alice.send("/_app suspend 0").assert("cmdOk")
@@ -227,7 +228,7 @@ final class SubscriptionStateTests: XCTestCase {
     try alice.wait("reported") { alice.subscriptionEvents() == ["pending"] }
   }
 
-  /// A store of the time when a subscription that was turned off was `off` before the relay knew.
+  /// A store from when a disabled subscription was `off` before the relay knew.
   func testAStoreOfAnEarlierVersionIsReleased() throws {
     let alice = try Watched({ _ in })
     try subscribed(alice)

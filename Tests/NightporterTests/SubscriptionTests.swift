@@ -26,7 +26,7 @@ final class SubscriptionTests: XCTestCase {
     try alice.execute("DELETE FROM subscription")
     alice.clock.move(.days(1) + .seconds(60))
     alice.send("/_check running")
-    // The longest that the check waits; the server's late answer is no longer expected.
+    // The longest the check waits; the server's late answer is no longer expected.
     alice.clock.move(.seconds(60))
     alice.send("/_check running")
     try alice.startServer()
@@ -34,7 +34,7 @@ final class SubscriptionTests: XCTestCase {
     try alice.wait("subscribed again") { try alice.watched == 1 }
   }
 
-  /// Turned off while the relay is out of reach: both are notified when it is back.
+  /// Disabled while the relay is out of reach: both are notified when it is back.
   func testDisabledSubscriptionsAreReleasedAtTheServerAndTheRelay() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
@@ -58,7 +58,7 @@ final class SubscriptionTests: XCTestCase {
     try alice.wait("subscribed again") { try alice.watched == 1 }
   }
 
-  /// The relay is out of reach when the profile is muted, and the process ends: the next one has both forget it.
+  /// The relay is out of reach when the profile is muted, and the process ends: the next one makes both forget it.
   func testAMutedOrHiddenProfileIsNotWatched() throws {
     let alice = try Watched()
     let isWatched = { (count: Int64) throws in
@@ -84,9 +84,9 @@ final class SubscriptionTests: XCTestCase {
     alice.send(#"/_create user {"profile":{"displayName":"work"}}"#).assert("activeUser")
     alice.send(#"/_hide user 1 "open sesame""#).assert("userPrivacy")
     try isWatched(0)
-    // The relay forgets it before that is noted.
+    // The relay forgets it before that is recorded.
     try alice.wait("noted") { try alice.inState("notifier_key IS NOT NULL") == 0 }
-    // Not while its owner looks at it either: it is in no notification.
+    // Not while its owner is looking at it, either: it is in no notification.
     alice.send(#"/_user 1 "open sesame""#).assert("activeUser")
     alice.send("/_connect 1").assert("invitation")
     XCTAssertEqual(try alice.inState("notifier_key IS NOT NULL"), 0)
@@ -102,7 +102,7 @@ final class SubscriptionTests: XCTestCase {
     try alice.wait("forgotten") { try alice.watched == 0 }
   }
 
-  /// INC-44: a state that this version does not know is left as it is, and its neighbour is worked on.
+  /// INC-44: a state unknown to this version is left as it is, and its neighbour is processed.
   func testINC44AnUnknownSubscriptionStateIsLeftAlone() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
@@ -140,7 +140,7 @@ final class SubscriptionTests: XCTestCase {
     XCTAssertEqual(try alice.notifier(), notifier, "with the same notifier")
   }
 
-  /// A host that verifies a token of which the server said that it is expired has to register it: the machine refuses.
+  /// A host must register a token that the server reported as expired: the machine refuses to verify it.
   func testAnUnusableTokenIsNotVerified() throws {
     let alice = try Watched()
     let token = TextEncoding.hex(SystemRandomness().bytes(32))
@@ -150,15 +150,15 @@ final class SubscriptionTests: XCTestCase {
     alice.send(verify).assert("cmdOk")
     alice.send("/_app suspend 0").assert("cmdOk")
     try alice.executeAtHome("UPDATE token SET status = 'expired'")
-    // Otherwise it would be registered anew by the time of the command.
+    // Otherwise it would be registered anew before the command.
     alice.stopServer()
     alice.send("/_app activate").assert("cmdOk")
     let answer = alice.send(verify)
     XCTAssertTrue(answer["error"].description.contains("tokenUnusable"), answer.description)
   }
 
-  /// The server does not know the old token, so the new one is registered from the beginning. That succeeds, and is what
-  /// the host is answered with.
+  /// The server does not know the old token, so the new one is registered from the beginning. That succeeds, and the
+  /// host gets that answer.
   func testATokenThatCannotReplaceAForgottenOneIsRegisteredAndAnswered() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }
@@ -171,8 +171,8 @@ final class SubscriptionTests: XCTestCase {
     try alice.wait("subscribed again") { try alice.watched == 1 }
   }
 
-  /// Each attempt to register or replace the token is stored (INC-09), and takes the place of the one before: a server
-  /// that is away for a month does not leave thousands of rows.
+  /// Each attempt to register or replace the token is stored (INC-09), and replaces the previous one: a server that is
+  /// away for a month does not leave thousands of rows.
   func testAttemptsAtTheServerDoNotPileUp() throws {
     let alice = try Watched()
     for _ in 0..<4 { try alice.activate(TextEncoding.hex(SystemRandomness().bytes(32))) }
@@ -180,8 +180,8 @@ final class SubscriptionTests: XCTestCase {
       try alice.count("SELECT count(*) FROM reservations WHERE kind = 'token'", in: "alice_chat.db"), 1)
   }
 
-  /// A push in an app that expires in the middle of its work: it has no claim afterwards, and a command that waits for
-  /// the notification server keeps waiting for it.
+  /// A push in an app expires in the middle of its work: it has no claim afterwards, and a command that waits for the
+  /// notification server keeps waiting for it.
   func testAnExpiredPushInAnAppLeavesAWaitingCommandAlone() throws {
     let alice = try Watched()
     try alice.wait("subscribed") { try alice.watched == 1 && alice.inState("subscription LIKE 'created%'") == 1 }

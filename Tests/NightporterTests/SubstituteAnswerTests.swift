@@ -7,9 +7,9 @@ import XCTest
 
 @testable import PorterEngine
 
-/// The engine hangs after it has settled what a push shows, and time is up: the caller is answered with that.
+/// The engine hangs after it has settled what a push shows, and time is up: the caller's answer has that content.
 final class SubstituteAnswerTests: XCTestCase {
-  /// The answer to a push of a message, of which nothing is known but `content`.
+  /// The answer to a message push of which only `content` is known.
   private func answer(_ content: PushContent) throws -> (answer: JSON, givesNotice: Bool) {
     let pending = PendingPush(identifier: nil, payload: "")
     pending.begin()
@@ -23,7 +23,7 @@ final class SubstituteAnswerTests: XCTestCase {
     return (JSON(try XCTUnwrap(pending.answer.wait(atMost: .zero))), givesNotice)
   }
 
-  /// What is taken away says nothing of what came.
+  /// A withdrawal says nothing about what arrived.
   func testAnAnswerThatOnlyWithdrawsHasANotice() throws {
     var content = PushContent()
     content.withdrawals = ["shown"]

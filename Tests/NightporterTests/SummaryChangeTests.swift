@@ -2,7 +2,7 @@ import Foundation
 import PorterStore
 import XCTest
 
-/// What a summary on screen says once the user has changed what may be shown.
+/// The text of a summary on screen after the user has changed what may be shown.
 final class SummaryChangeTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
@@ -143,7 +143,7 @@ final class SummaryChangeTests: XCTestCase {
     XCTAssertEqual(answer["notifications"].elements.map { $0["targetContentIdentifier"].text }, ["@1", "@2"])
   }
 
-  /// Else it would say that so many messages have the same sender.
+  /// Otherwise it would say that so many messages have the same sender.
   func testASummaryOfAChatIsOneOfItsProfileOnceChatsAreHidden() throws {
     let station = try station(chats: 1)
     send(hellos(9), from: station.bob)
@@ -161,7 +161,7 @@ final class SummaryChangeTests: XCTestCase {
 
   // MARK: Taps
 
-  /// The number of the profile may be another one's in a store that came back from a backup.
+  /// In a store restored from a backup, the profile's number may belong to another profile.
   func testATapOnASummaryFromBeforeARestoreKeepsTheProfile() throws {
     for isRestored in [false, true] {
       let station = try station(chats: 1)

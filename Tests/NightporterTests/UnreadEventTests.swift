@@ -2,7 +2,7 @@ import Foundation
 import PorterPlatform
 import XCTest
 
-/// Events that no host reads stay in memory, and no key with them.
+/// Events that no host reads stay in memory, but no key with them.
 final class UnreadEventTests: XCTestCase {
   func testEventsThatWaitKeepNoKeys() throws {
     let station = try Station()
@@ -17,8 +17,8 @@ final class UnreadEventTests: XCTestCase {
     for (unread, read) in zip(unread, read) { XCTAssertLessThanOrEqual(unread, read, "events keep copies of a key") }
   }
 
-  /// How often each key with which a mailbox is read or a notifier subscribed is in what this process may write to. Another process
-  /// counts, which leaves no copies here.
+  /// How often each key that reads a mailbox or subscribes a notifier occurs in this process's writable memory. Another
+  /// process counts, so no copies are left here.
   private func copies(ofKeysIn store: String) throws -> [Int] {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

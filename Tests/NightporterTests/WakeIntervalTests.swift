@@ -7,9 +7,10 @@ import XCTest
 @testable import PorterEngine
 @testable import PorterStore
 
-/// A token of the mode `PERIODIC` gets its wake-ups, whatever becomes of the process that proved it.
+/// A token in `PERIODIC` mode gets its wake-ups, whatever happens to the process that proved it.
 final class WakeIntervalTests: XCTestCase {
-  /// The network fails as the server is asked with the code, or has just taken it; then it is back for one round.
+  /// The network fails while the server is asked with the code, or just after it has accepted it; then it is back for
+  /// one round.
   func testTheServerLearnsTheIntervalThoughTheNetworkFailsMeanwhile() throws {
     for event in ["push.verification", "verify.ok"] {
       let station = try Station(activates: false)
@@ -36,7 +37,7 @@ final class WakeIntervalTests: XCTestCase {
     }
   }
 
-  /// The push ends before the server's answer is there, which no process reads.
+  /// The push ends before the server's answer arrives, which no process reads.
   func testTheServerLearnsTheIntervalFromAnExtensionWhoseTimeIsUp() throws {
     let station = try Station(activates: false)
     let answer = station.alice.send("/_ntf register apns_test \(station.token) PERIODIC")

@@ -9,9 +9,9 @@ import XCTest
 final class MovedClock: Clock {
   private struct Time {
     var ahead = Span.zero
-    /// Where it stands.
+    /// The time at which the clock is stopped.
     var stopped: Moment?
-    /// By how much the wall clock was set.
+    /// How far the wall clock was set.
     var wallStep = Span.zero
   }
   private let time = Mutex(Time())
@@ -23,15 +23,15 @@ final class MovedClock: Clock {
   }
   func pause(_ span: Span) { SystemClock().pause(span) }
   func move(_ span: Span) { time.withLock { $0.ahead = $0.ahead + span } }
-  /// Only the wall clock, to so much after the right time, or before it.
+  /// Sets only the wall clock, this far ahead of the right time or behind it.
   func setWall(_ step: Span) { time.withLock { $0.wallStep = step } }
-  /// From now on it is moved only; `start` moves it to where it had been.
+  /// From now on only `move` advances the clock; `start` makes it catch up.
   func stop() { time.withLock { $0.stopped = SystemClock().now() } }
   func start() { time.withLock { $0.stopped = nil } }
 }
 
-/// An application whose clock the test moves, with one invitation whose mailbox is to be watched, by the real server or by a
-/// scripted one.
+/// An application whose clock the test moves, with one invitation whose mailbox must be watched, by the real server or
+/// by a scripted one.
 final class Watched: @unchecked Sendable {
   let clock = MovedClock()
   let folder: TemporaryFolder
@@ -53,7 +53,7 @@ final class Watched: @unchecked Sendable {
     try activate(token)
   }
 
-  /// The scripted server takes everything that it is not told to refuse.
+  /// The scripted server accepts everything it has not been set to refuse.
   init(_ script: (ScriptedServer) -> Void, throughHost: Bool = false) throws {
     folder = try TemporaryFolder()
     let server = try ScriptedServer(relay: folder.file("relay.db"))
@@ -79,7 +79,7 @@ final class Watched: @unchecked Sendable {
     send("/_connect 1").assert("invitation")
   }
 
-  /// The process ends, and another one starts on its store.
+  /// Ends the process and starts another on its store.
   func restart() throws {
     stop()
     try start()
@@ -118,7 +118,7 @@ final class Watched: @unchecked Sendable {
     return JSON(controller.receivePush(push, deadline: .milliseconds(milliseconds)))
   }
 
-  /// The events of this type that have come by now and were not taken, oldest first.
+  /// The untaken events of this type so far, oldest first.
   func events(_ type: String) -> [JSON] {
     while case .event(let text)? = controller.events.take(atMost: .zero) { untaken.append(JSON(text)["result"]) }
     let found = untaken.filter { $0["type"].text == type }
@@ -126,7 +126,7 @@ final class Watched: @unchecked Sendable {
     return found
   }
 
-  /// All answers have come, and nothing is being asked.
+  /// Waits until all answers have come and no request is in progress.
   func waitUntilIdle(file: StaticString = #filePath, line: UInt = #line) throws {
     try wait("idle", file: file, line: line) {
       state["operations"]["notifications"].number == 0 && !state["holds"].description.contains("awaited")
@@ -138,12 +138,12 @@ final class Watched: @unchecked Sendable {
   func stopServer() { server = nil }
   func startServer() throws { server = try ServerThread(folder: folder) }
 
-  /// More than a year passes at the server in which the token is not used.
+  /// Makes more than a year pass at the server without a use of the token.
   func expireToken() throws {
     stopServer()
     try execute("UPDATE token SET used_age = used_age - 40000000000")
     try startServer()
-    // Before a turn of the server has come to it, a question about the token would be a use of it.
+    // Until the server has processed the expiry, a question about the token would count as a use of it.
     try wait("expired") { try count("SELECT count(*) FROM token WHERE state = 'expired'", in: "server.db") == 1 }
   }
 
@@ -173,7 +173,7 @@ final class Watched: @unchecked Sendable {
     while end.timeIntervalSinceNow > 0 {
       send("/_check running")
       if try holds() {
-        // The store and the server show what a turn does before it is over; timers may be set at its end.
+        // The store and the server show a turn's results before it is over; timers may be set at its end.
         send("/_check running")
         return
       }

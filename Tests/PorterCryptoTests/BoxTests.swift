@@ -19,7 +19,7 @@ final class BoxTests: XCTestCase {
     }
   }
 
-  /// The example of "Cryptography in NaCl" (sections 2, 4 and 9), whose keys RFC 7748 uses as well.
+  /// The example from "Cryptography in NaCl" (sections 2, 4 and 9), whose keys RFC 7748 uses as well.
   func testTheExampleOfTheNaClPaper() throws {
     let alice = try secretKey("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a")
     let bob = try secretKey("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
@@ -71,8 +71,8 @@ final class BoxTests: XCTestCase {
     assertThrows(.authenticationFailed) { _ = try other.open(sealed, nonce: nonce) }
   }
 
-  /// The points whose order divides 8, in each of their encodings: an agreement with them would be the same for every
-  /// secret.
+  /// The points whose order divides 8, in each of their encodings: key agreement with them would give the same result
+  /// for every secret.
   func testPublicKeysOfLowOrderAreRefused() throws {
     let secret = try BoxKeyPair.generate(randomness: SystemRandomness()).secretKey
     for text in lowOrderKeys {

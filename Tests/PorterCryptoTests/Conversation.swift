@@ -49,8 +49,8 @@ struct Talk {
   }
 }
 
-/// What happens in a conversation over a network that loses, reorders, repeats and garbles. `pick` chooses among all
-/// messages ever sent to a side; one that is never picked is lost, one picked twice is repeated.
+/// A conversation over a network that loses, reorders, repeats and garbles. `pick` chooses among all messages ever sent
+/// to a side; one that is never picked is lost, one picked twice is repeated.
 struct Schedule {
   enum Step {
     case weSend([UInt8])

@@ -58,7 +58,7 @@ final class CryptoPeer {
     }
   }
 
-  /// For operations with one value as their answer.
+  /// For operations whose answer is a single value.
   func value(_ operation: String, _ arguments: [UInt8]...) throws -> [UInt8] {
     guard let value = try send(operation, arguments).first else { throw Gone(description: "the peer gave no value") }
     return value

@@ -29,7 +29,7 @@ final class KeyAgreementTests: XCTestCase {
       try accepted.decrypt(message, associatedData: joined.associatedData, randomness: randomness), [1, 2])
   }
 
-  /// Every key takes part: with any one of them replaced, nothing can be read.
+  /// Every key takes part: if any one of them is replaced, nothing can be read.
   func testAManInTheMiddleOfTheSetUpCannotRead() throws {
     let invitation = try InvitationSecret.create(randomness: randomness)
     let stranger = try BoxKeyPair.generate(randomness: randomness).publicKey.bytes
@@ -42,7 +42,7 @@ final class KeyAgreementTests: XCTestCase {
       }
       let accepted = try KeyAgreement.accept(invitation, joinerKeys: joined.publicKeys)
       let message = try joined.ratchet.encrypt([1], associatedData: joined.associatedData)
-      // The attacker may also forge what the two sides compare by.
+      // The attacker may also forge the data by which the two sides compare.
       for associatedData in [accepted.associatedData, joined.associatedData] {
         var ratchet = accepted.ratchet
         assertThrows(.authenticationFailed) {
@@ -84,7 +84,7 @@ final class KeyAgreementTests: XCTestCase {
     }
   }
 
-  /// A night is replayed from its seed: the same randomness gives exactly the same bytes on the wire.
+  /// A night is replayed from its seed: the same randomness gives the same bytes on the wire.
   func testTheSameRandomnessGivesTheSameMessages() throws {
     func night() throws -> [[UInt8]] {
       var pair = try Pair(randomness: SeededRandomness(42))

@@ -11,7 +11,7 @@ final class KeyDerivationTests: XCTestCase {
     let derived: String
   }
 
-  /// RFC 5869, appendix A.1 to A.3: the cases with SHA-256.
+  /// RFC 5869, appendix A.1 to A.3: the SHA-256 cases.
   private let vectors = [
     Vector(
       material: "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b", salt: "000102030405060708090a0b0c",

@@ -5,11 +5,10 @@
 
   @testable import PorterCrypto
 
-  /// Searches this process's own memory for keys that were freed: wiped bytes are nowhere, wherever a copy might have
-  /// been made.
+  /// Searches this process's own memory for freed keys: wiped bytes are nowhere, wherever a copy might have been made.
   final class MemoryTests: XCTestCase {
     func testASecretIsInMemoryOnlyDuringItsLifetime() throws {
-      // The longer one has a size that nothing else allocates, so that no later allocation hides what was left.
+      // The longer one has a size that nothing else allocates, so that no later allocation hides what is left.
       for length in [32, 900] {
         let trace = Trace(length: length)
         var secret: SecretBytes? = try SecretBytes.random(length, randomness: trace)
@@ -52,8 +51,8 @@
       }
     }
 
-    /// Forward secrecy in memory: after a step, the keys before it are nowhere, so that reading the process's memory
-    /// later reveals no earlier message.
+    /// Forward secrecy in memory: after a step, the previous keys are gone, so that reading the process's memory later
+    /// reveals no earlier message.
     func testKeysOfARatchetBeforeAStepAreGoneAfterIt() throws {
       var pair = try Pair()
       _ = try pair.inviterReceives(try pair.joinerSends("1"))
@@ -97,11 +96,11 @@
     }
   }
 
-  /// A secret to search for, itself kept inverted so that it is not found in here. As a source of randomness, it
+  /// A secret to search for, kept inverted so that the search does not find it here. As a source of randomness, it
   /// returns the secret.
   ///
-  /// The search is for eight bytes of each quarter: memory freed without being wiped is soon overwritten in part, by
-  /// the allocator or by its next owner, and what is left is a leak all the same.
+  /// The search is for eight bytes of each quarter: memory freed without being wiped is soon partly overwritten by the
+  /// allocator or its next owner, but what remains is still a leak.
   private final class Trace: Randomness {
     private static let quarter = 8
     private let inverted: [UInt8]
@@ -112,8 +111,8 @@
 
     func bytes(_ count: Int) -> [UInt8] { inverted.prefix(count).map { ~$0 } }
 
-    /// How many quarters of the secret are in this process's writable memory, all places together; four for each whole
-    /// copy.
+    /// The number of quarters of the secret in this process's writable memory, in all places together; four for each
+    /// whole copy.
     func occurrences() throws -> Int {
       let window = try Window()
       var found = 0

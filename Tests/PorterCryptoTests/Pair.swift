@@ -4,11 +4,11 @@ import XCTest
 @testable import PorterCrypto
 
 extension Ratchet {
-  /// Whether `encrypt` can be called: the inviting side has to receive first.
+  /// Whether `encrypt` can be called: the inviting side must receive first.
   var canSend: Bool { conversation != .awaiting }
 }
 
-/// Two sides that were connected through an invitation.
+/// Two sides connected through an invitation.
 struct Pair {
   var inviter: Ratchet
   var joiner: Ratchet

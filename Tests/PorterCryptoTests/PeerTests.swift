@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// Boxes, signatures and HKDF against PyNaCl and pyca/cryptography, each direction.
+/// Boxes, signatures and HKDF against PyNaCl and pyca/cryptography, in each direction.
 final class PeerTests: XCTestCase {
   func testBoxesInBothDirections() throws {
     let peer = try CryptoPeer()

@@ -89,7 +89,7 @@ final class RatchetPeerTests: XCTestCase {
   }
 }
 
-/// What the generated conversations contained: a property over conversations in which nothing goes wrong would hold
+/// The content of the generated conversations: a property over conversations in which nothing goes wrong would hold
 /// trivially.
 private struct Seen {
   var read = 0
@@ -108,7 +108,7 @@ private struct Seen {
 }
 
 extension [Network.Message] {
-  /// A message is read the first time it arrives, whatever came before it, and refused each further time.
+  /// A message is read the first time it arrives, whatever came before it, and refused every further time.
   fileprivate mutating func deliver(
     _ pick: Int, _ seen: inout Seen, to receive: ([UInt8]) throws -> [UInt8]
   ) throws {

@@ -5,8 +5,8 @@ import XCTest
 @testable import PorterCrypto
 
 final class RatchetStorageTests: XCTestCase {
-  /// A conversation in which each side exists only in its store between two steps, and some transactions fail: what is
-  /// read stays the same, and what the changes leave in the store is the ratchet's whole state.
+  /// A conversation in which each side exists only in its store between steps, and some transactions fail: what is read
+  /// stays the same, and the changes leave the ratchet's whole state in the store.
   func testAConversationThroughFailingStores() {
     forAll(both(Schedule.generator, .number(0...UInt64.max)), runs: 60) { schedule, failures in
       let pair = try Pair(randomness: SeededRandomness(schedule.seed))
@@ -83,7 +83,7 @@ final class RatchetStorageTests: XCTestCase {
     var pair = try Pair()
     let core = pair.inviter.serialized().exposeForStorage()
     assertThrows(.malformed(.skippedKeys)) { _ = try Ratchet(serialized: core, skippedKeys: [last, last]) }
-    // No number is left for one more key: an error, not a trap.
+    // There is no number left for one more key: an error, not a trap.
     pair.inviter = try Ratchet(serialized: core, skippedKeys: [last])
     _ = try pair.joinerSends("lost")
     let message = try pair.joinerSends("text")
@@ -140,7 +140,7 @@ final class RatchetStorageTests: XCTestCase {
   }
 }
 
-/// What a database would hold: one value, and a row for each skipped key.
+/// The content of a database: one value, and a row for each skipped key.
 private struct Store {
   private var core: [UInt8]
   private var rows: [Int64: [UInt8]] = [:]

@@ -4,8 +4,8 @@ import XCTest
 
 @testable import PorterCrypto
 
-/// Whatever is changed in a message, it is refused, and the state afterwards is the same as before: to the byte,
-/// including skipped keys.
+/// A message changed in any way is refused, and the state afterwards is the same as before, to the byte, including
+/// skipped keys.
 final class RatchetTamperTests: XCTestCase {
   func testEveryFlippedBitOfTheFirstMessage() throws {
     var pair = try Pair()

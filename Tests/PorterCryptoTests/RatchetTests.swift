@@ -99,8 +99,8 @@ final class RatchetTests: XCTestCase {
     XCTAssertEqual(try pair.inviterReceives(lost[2_699]), "lost")
   }
 
-  /// Up to 1000 messages missing at the end of a chain can still arrive; more are abandoned, but the conversation
-  /// continues.
+  /// Up to 1000 messages missing at the end of a chain can still arrive; if there are more, they are abandoned, but the
+  /// conversation continues.
   func testAGapAtTheEndOfAChainDoesNotEndTheConversation() throws {
     for (count, kept) in [(1_000, 1_000), (1_001, 0)] {
       var pair = try Pair()

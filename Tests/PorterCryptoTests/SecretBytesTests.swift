@@ -6,9 +6,9 @@ import XCTest
 @testable import PorterCrypto
 
 final class SecretBytesTests: XCTestCase {
-  /// However a secret is printed, none of its bytes shows in any form that a byte is printed in.
+  /// However a secret is printed, none of its bytes appears in any form in which a byte is printed.
   func testSecretsAreNeverPrinted() throws {
-    // Four distinct runs of the byte 171 ("ab", "171") would be seen in hexadecimal, decimal and base64.
+    // Four distinct runs of the byte 171 ("ab", "171") would show in hexadecimal, decimal and base64.
     let marked = [UInt8](repeating: 0xab, count: 32)
     let randomness = RepeatedRandomness(byte: 0xab)
     let pair = try BoxKeyPair.generate(randomness: randomness)
@@ -43,8 +43,8 @@ final class SecretBytesTests: XCTestCase {
     }
   }
 
-  /// Internal state is redacted where a field is secret, so that a debugger's or a failing test's output holds none
-  /// either.
+  /// Internal state is redacted where a field is secret, so that the output of a debugger or a failing test holds no
+  /// secret either.
   func testPartsOfARatchetPrintWithoutTheirKeys() throws {
     var pair = try Pair(randomness: RepeatedRandomness(byte: 0xab))
     _ = try pair.joinerSends("lost")

@@ -22,7 +22,7 @@ final class SeededRandomness: Randomness {
   }
 }
 
-/// A port that returns less than it is asked for.
+/// A port that returns fewer bytes than requested.
 struct ExhaustedRandomness: Randomness {
   func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: max(0, count - 1)) }
 }

@@ -62,8 +62,8 @@ final class SigningTests: XCTestCase {
     XCTAssertFalse(pair.publicKey.isValid(signature: signature + [0], for: [1]))
   }
 
-  /// S and S + the group's order satisfy the same equation; only the smaller may pass (RFC 8032, section 5.1.7), or one
-  /// command has two valid signatures.
+  /// S and S + the group's order satisfy the same equation; only the smaller may pass (RFC 8032, section 5.1.7), or a
+  /// command would have two valid signatures.
   func testSecondFormOfASignatureIsRefused() throws {
     let order = try bytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
     let pair = try SigningKeyPair.generate(randomness: SystemRandomness())

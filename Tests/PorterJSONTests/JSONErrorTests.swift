@@ -74,12 +74,12 @@ final class JSONErrorTests: XCTestCase {
     XCTAssertEqual(JSONValue.string("\u{0}\u{1F}\u{7F}\"\\/\n").text, "\"\\u0000\\u001f\u{7F}\\\"\\\\/\\n\"")
   }
 
-  /// Any bytes are a value or a typed error within them; parsing never traps, and a parsed value survives a round trip.
+  /// Any bytes are a value or a typed error; parsing never traps, and a parsed value survives a round trip.
   func testAnyBytesAreAValueOrATypedError() {
     forAll(Generator<[UInt8]>.bytes(0...40), runs: 5_000) { try Self.readOrRefuse($0) }
   }
 
-  /// Whole documents with a few bytes changed, left out or doubled, which get far deeper into the parser than noise.
+  /// Whole documents with a few bytes changed, removed or doubled, which get far deeper into the parser than noise.
   func testSpoiledDocumentsAreAValueOrATypedError() {
     let spoiled = Generator<[UInt8]> { choices in
       var bytes = choices.draw(Generator<JSONValue>.json()).utf8
@@ -98,7 +98,7 @@ final class JSONErrorTests: XCTestCase {
     forAll(spoiled, runs: 10_000) { try Self.readOrRefuse($0) }
   }
 
-  /// A text that is read once for each of its bytes would be read a thousand times as often here.
+  /// A text read once for each of its bytes would be read a thousand times as often here.
   func testWorkGrowsWithTheLengthOnly() {
     let texts = [
       "{" + (0..<200).map { "\"name\($0)\":1" }.joined(separator: ",")
@@ -115,7 +115,8 @@ final class JSONErrorTests: XCTestCase {
     }
   }
 
-  /// Eight bytes at a time find what one at a time find: each byte, in each place of a word and beyond the last one.
+  /// Scanning eight bytes at a time gives the same result as one at a time: each byte, in each place of a word and past
+  /// the last one.
   func testPlainTextEndsAtTheFirstByteThatIsNotPlain() {
     for byte in UInt8.min...UInt8.max {
       let ends = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
@@ -131,7 +132,7 @@ final class JSONErrorTests: XCTestCase {
     XCTAssertEqual([UInt8]().endOfPlainText(from: 0), 0)
   }
 
-  /// Names are looked up by their hash: comparing each with all others would take more than a million comparisons.
+  /// Names are looked up by hash: comparing each with all others would take more than a million comparisons.
   func testAnObjectOfManyNamesComparesEachAFewTimes() {
     var members = UniqueMembers<CountedName, Int>()
     let comparisons = CountedName.Comparisons()

@@ -19,7 +19,7 @@ extension Generator where Value == JSONValue {
     }
   }
 
-  /// Any bit pattern that is a finite number.
+  /// Any bit pattern of a finite number.
   private static var finite: Generator<Double> {
     Generator<UInt64>.number().map { bits in
       let number = Double(bitPattern: bits)

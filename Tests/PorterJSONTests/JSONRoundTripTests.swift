@@ -11,7 +11,7 @@ final class JSONRoundTripTests: XCTestCase {
     }
   }
 
-  /// Another reader understands what we write.
+  /// Another reader understands our output.
   func testFoundationReadsOurOutput() {
     forAll(.json(), runs: 500) { value in
       let read = try JSONSerialization.jsonObject(with: Data(value.utf8), options: .fragmentsAllowed)
@@ -19,7 +19,7 @@ final class JSONRoundTripTests: XCTestCase {
     }
   }
 
-  /// Another writer is understood, spaces and all.
+  /// Another writer's output is understood, spaces and all.
   func testFoundationsOutputIsRead() {
     forAll(.json(), runs: 500) { value in
       let read = try JSONSerialization.jsonObject(with: Data(value.utf8), options: .fragmentsAllowed)
@@ -67,7 +67,7 @@ final class JSONRoundTripTests: XCTestCase {
     case .bool(let bool): return (other as? Bool) == bool
     case .integer(let integer): return (other as? NSNumber)?.int64Value == integer
     case .number(let number):
-      // Foundation here reads numbers by way of `Decimal`, which has fewer digits and a smaller range.
+      // Foundation here reads numbers through `Decimal`, which has fewer digits and a smaller range.
       guard let read = (other as? NSNumber)?.doubleValue else { return false }
       return !(1e-100...1e100).contains(abs(number)) || abs(read - number) <= abs(number) * 1e-12
     case .string(let text): return (other as? String).map { Array($0.utf8) == Array(text.utf8) } ?? false
@@ -76,8 +76,8 @@ final class JSONRoundTripTests: XCTestCase {
       return zip(elements, others).allSatisfy { matches($0, $1) }
     case .object(let object):
       guard let others = other as? [String: Any] else { return false }
-      // Swift compares texts by canonical equivalence: to a dictionary, two names that differ in composition only are
-      // one.
+      // Swift compares texts by canonical equivalence: to a dictionary, two names that differ only in composition are
+      // the same.
       return object.members.allSatisfy { member in others[member.name] != nil }
     }
   }

@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 import XCTest
 
-/// Spin checks spec/models/background.pml exhaustively: an app that leaves the screen stops its network first, in order, and its
-/// store with a suspension. Each rule behind that is needed.
+/// Spin checks spec/models/background.pml exhaustively: an app that leaves the screen stops its network first, in
+/// order, and its store with a suspension. Each rule behind that is needed.
 final class BackgroundModelTests: XCTestCase {
   func testSpinFindsThatTheNetworkStopsBeforeTheStore() throws {
     let report = try Self.verify([])
     XCTAssertTrue(report.contains("errors: 0"), report)
-    // What the operations can do is done, and so is everything that the model itself says.
+    // Everything the operations can do is done, and so is every statement of the model itself.
     let left = report.split(separator: "\n").filter { line in
       ["generated/operations.pml", "models/background.pml"].contains { line.contains($0) } && !line.contains("-end-")
     }
@@ -49,13 +49,13 @@ final class BackgroundModelTests: XCTestCase {
   }
 }
 
-/// A rule of the background, with an edit of one line of a compiled machine that removes it.
+/// A background rule, with an edit of one line of a compiled machine that removes it.
 private struct BackgroundMutant {
   let title: String
   let machine: String
   let state: String
   let event: String
-  /// In the line that answers this event in this state.
+  /// Occurs in the line that answers this event in this state.
   let text: String
   let replacement: String
 

@@ -1,25 +1,25 @@
 import PorterMachines
 
-/// A process's phase, its chat and its operations, composed as `PorterEngine/Lifecycle` composes them: one queue, first in,
-/// first out; effects in the order of the files. What can go either way is chosen by `choices`, one after the other.
+/// A process's phase, its chat and its operations, composed as `PorterEngine/Lifecycle` composes them: one FIFO queue,
+/// effects in the order of the files. Everything that can go either way is chosen by `choices`, one after the other.
 struct Composition<Phase: PhaseMachine>: Hashable {
   var phase = Phase.initial
   var chat = ChatLifecycle.initial
   var operations = Operations.initial
   var storeIsOpen = false
-  /// Its files are open, without a lock.
+  /// Its files are open, without holding a lock.
   var storeDozes = false
   var relayIsOpen = false
   var holdsPhaseFile = false
-  /// What the phase file says of this process; nil before its first word.
+  /// What the phase file says about this process; nil before its first entry.
   var published: Phase.State?
-  /// The time in the background runs.
+  /// The background time is running.
   var isTimed = false
-  /// The operations' deadline runs.
+  /// The operations' deadline is running.
   var isArmed = false
   /// Kinds of work that are under way.
   var underWay: Set<Kind> = []
-  /// Suspensions with a delay that no event has followed yet.
+  /// Deferred suspensions that no event has followed yet.
   var owesSuspended = false
 
   enum Kind: CaseIterable {
@@ -52,7 +52,7 @@ struct Composition<Phase: PhaseMachine>: Hashable {
     case operations(Operations.Event)
   }
 
-  /// A pair of a state and an event that was met.
+  /// An encountered pair of a state and an event.
   struct Pair: Hashable {
     let machine: String
     let state: String
@@ -62,7 +62,7 @@ struct Composition<Phase: PhaseMachine>: Hashable {
   enum Call: Hashable {
     case phase(Phase.Event)
     case chat(ChatLifecycle.Event)
-    /// `/_app activate` and `/_start`: into the phase, which asks the chat for this.
+    /// `/_app activate` and `/_start`: enters the phase, which asks the chat for this.
     case enter(Phase.Event, asking: ChatLifecycle.Event)
     /// A push, or a wake-up in the background.
     case wake(Phase.Event)
@@ -76,12 +76,12 @@ struct Composition<Phase: PhaseMachine>: Hashable {
   }
 }
 
-/// What `app_phase` and `extension_phase` have in common, as `ProcessPhase` of the engine has it.
+/// What `app_phase` and `extension_phase` have in common, as in the engine's `ProcessPhase`.
 protocol PhaseMachine: Machine {
   static var isActive: Event { get }
   static var isInactive: Event { get }
   static var isSuspended: Event { get }
-  /// What may lead to a suspension with a delay.
+  /// Events that may lead to a deferred suspension.
   static var suspensions: Set<Event> { get }
   static var suspendNow: Event { get }
   static func work(_ effect: Effect) -> PhaseWork
@@ -131,7 +131,7 @@ extension ExtensionPhase: PhaseMachine {
   }
 }
 
-/// Chooses what can go either way, and reports when there is a way that was not taken yet.
+/// Chooses among what can go either way, and reports whether there is a path not yet taken.
 struct Choices {
   private var path: [Bool]
   private var next = 0
@@ -154,13 +154,13 @@ struct Choices {
   }
 }
 
-/// Carries a call out to its end.
+/// Carries out a call to its end.
 struct CompositionRun<Phase: PhaseMachine> {
   typealias World = Composition<Phase>
 
   var world: World
   var choices: Choices
-  /// Which call brings the chat to run.
+  /// The call that starts the chat.
   private var asking = ChatLifecycle.Event.start
   private var mayDoze = false
   private var queue: [World.Event] = []
@@ -204,18 +204,19 @@ struct CompositionRun<Phase: PhaseMachine> {
     }
     owe(call)
     takeAll()
-    // The end of a turn, until nothing is left to notice.
+    // The end of a turn, until there is nothing left to notice.
     while let kind = drained {
       queue.append(.operations(kind.idle))
       takeAll()
     }
   }
 
-  /// A suspension with a delay ends in one event, unless something else was asked for meanwhile.
+  /// A deferred suspension ends in one event, unless something else was asked for in between.
   private mutating func owe(_ call: World.Call) {
     switch call {
     case .phase(let event) where Phase.suspensions.contains(event):
-      // A chat that has not started stops immediately, and no caller waits for the event; in the background none is due yet.
+      // A chat that has not started stops immediately, and no caller waits for the event; in the background none is due
+      // yet.
       let step = Phase.step(world.phase, event)
       if step.answer.isTaken { world.owesSuspended = step.effects.contains { Phase.work($0) == .suspendChat } }
     case .phase, .enter, .wake, .close, .doze: world.owesSuspended = false
@@ -279,7 +280,7 @@ struct CompositionRun<Phase: PhaseMachine> {
     }
   }
 
-  /// Another process may have the lock, or there can be none.
+  /// Another process may have the lock, or none may be available.
   private mutating func publishWorking() {
     if !world.holdsPhaseFile, choices.fails() { return }
     world.holdsPhaseFile = true
@@ -344,7 +345,7 @@ struct CompositionRun<Phase: PhaseMachine> {
 
   private mutating func beginWork() -> Bool {
     guard openFiles() else { return false }
-    // What is in the ledger cannot be read.
+    // The ledger cannot be read.
     if choices.fails() { return false }
     world.relayIsOpen = true
     queue.append(.operations(.resume))

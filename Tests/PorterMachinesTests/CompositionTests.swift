@@ -1,8 +1,8 @@
 import PorterMachines
 import XCTest
 
-/// What the machines of the lifecycle promise together, shown for every order of what a host may call, of the ends of work
-/// and of deadlines, and for everything that may fail on the way.
+/// The joint promises of the lifecycle's machines, shown for every order of host calls, ends of work and deadlines, and
+/// for everything that may fail on the way.
 final class CompositionTests: XCTestCase {
   private typealias App = Composition<AppPhase>
   private typealias Notifier = Composition<ExtensionPhase>
@@ -30,7 +30,7 @@ final class CompositionTests: XCTestCase {
     allSteps(machine).filter { $0.step.answer.isTaken }.map { "\(M.name) \($0.state.name) \($0.event.name)" }
   }
 
-  // MARK: What a host may call
+  // MARK: Host calls
 
   private func appCalls(_ world: App) -> [App.Call] {
     var calls: [App.Call] = [
@@ -48,7 +48,7 @@ final class CompositionTests: XCTestCase {
   }
 
   private func notifierCalls(_ world: Notifier) -> [Notifier.Call] {
-    // Another key, or no dozing any more.
+    // Another key, or no longer dozing.
     let dropped: [Notifier.Call] = world.chat == .dozing ? [.chat(.close)] : []
     return [.phase(.suspend), .phase(.suspendNow), .phase(.appRunning), .wake(.start), .close, .doze, .chat(.open)]
       + dropped + work(of: world)
@@ -89,7 +89,7 @@ final class CompositionTests: XCTestCase {
     return pairs
   }
 
-  /// What must not be found between two calls.
+  /// Conditions that must not hold between two calls.
   private func wrong<Phase>(
     _ world: Composition<Phase>, after call: Composition<Phase>.Call, in before: Composition<Phase>
   ) -> [String] {
@@ -132,7 +132,7 @@ final class CompositionTests: XCTestCase {
     return wrong
   }
 
-  /// In the background there is a store and no network, extensions act, and it ends.
+  /// In the background there is a store and no network, extensions act, and the phase ends.
   private func wrongInBackground<Phase>(_ world: Composition<Phase>) -> [String] {
     let isInBackground = world.phase.name == AppPhase.State.background.name
     let rests: Bool =

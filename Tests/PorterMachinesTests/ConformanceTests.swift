@@ -1,13 +1,13 @@
 import PorterMachineCompiler
 import XCTest
 
-/// The comparison of recorded steps with the machines finds what it is there for.
+/// The comparison of recorded steps with the machines finds the deviations it exists for.
 final class ConformanceTests: XCTestCase {
   private func machines(_ name: String) throws -> [MachineDefinition] {
     try MachineCompiler.compileAll(root: packageRoot.path).filter { $0.name == name }
   }
 
-  /// Every step that the machine has.
+  /// Every step of the machine.
   private func everything(_ machine: MachineDefinition) -> [String] {
     machine.states.indices.flatMap { row in
       machine.events.indices.map { column in
@@ -48,7 +48,7 @@ final class ConformanceTests: XCTestCase {
     let record = everything(try machines("presence")[0])
     let steps = ["presence question unknown asking moved", "presence here gone alive moved"]
     XCTAssertEqual(try problems("presence", record + steps.map { "1@0 7 \($0)" }).count, 1)
-    // Of another running machine, or of another process.
+    // Of another instance of the machine, or of another process.
     XCTAssertEqual(try problems("presence", record + ["1@0 7 \(steps[0])", "1@0 8 \(steps[1])"]), [])
     XCTAssertEqual(try problems("presence", record + ["1@0 7 \(steps[0])", "2@9 7 \(steps[1])"]), [])
   }

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import XCTest
 
-/// Spin checks spec/models/dozing.pml exhaustively: a store that dozed is current when it has woken, and holds no lock before. Each
-/// rule behind that is needed.
+/// Spin checks spec/models/dozing.pml exhaustively: a store that dozed is current once it has woken, and holds no lock
+/// before. Each rule behind that is needed.
 final class DozingModelTests: XCTestCase {
   private static let rules = [
     "DROPPING_PAGES", "RELEASING_THE_INDEX", "COMPARING_THE_LOG", "COMPARING_THE_DATABASE", "READING_THE_MODE",
@@ -13,7 +13,7 @@ final class DozingModelTests: XCTestCase {
   func testSpinFindsThatAStoreThatDozedIsCurrent() throws {
     let report = try Self.verify(without: nil)
     XCTAssertTrue(report.contains("errors: 0"), report)
-    // The run is no empty one: a store does wake.
+    // The run is not vacuous: a store does wake.
     XCTAssertTrue(try Self.verify(without: "WAKING").contains("errors: 1"))
   }
 

@@ -1,13 +1,13 @@
 import PorterMachines
 import XCTest
 
-/// For tests that explore everything that can happen.
+/// For tests that explore every possible course of events.
 extension XCTestCase {
   func allSteps<M: Machine>(_ machine: M.Type) -> [(state: M.State, event: M.Event, step: MachineStep<M>)] {
     M.State.allCases.flatMap { state in M.Event.allCases.map { (state, $0, M.step(state, $0)) } }
   }
 
-  /// Visits everything that can be reached.
+  /// Visits everything reachable.
   func explore<World: Hashable>(_ start: World, _ next: (World) -> [World]) {
     var seen: Set<World> = [start]
     var open = [start]

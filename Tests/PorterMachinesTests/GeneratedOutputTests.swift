@@ -3,7 +3,7 @@ import PorterMachineCompiler
 import PorterMachines
 import XCTest
 
-/// Committed output matches the machines, and other tools understand it.
+/// Committed output matches the machines, and other tools can read it.
 final class GeneratedOutputTests: XCTestCase {
   func testCommittedOutputIsNotStale() throws {
     XCTAssertEqual(try MachineCompiler.stale(root: packageRoot.path), [], "run `make spec`")

@@ -15,7 +15,7 @@ final class HandOverModelTests: XCTestCase {
     }
   }
 
-  /// In the end everything is stored, acknowledged and known to the user, though a process stays frozen.
+  /// In the end everything is stored, acknowledged and known to the user, although a process stays frozen.
   func testSpinFindsTheHandOverLive_INC07_INC12_INC13_INC22() throws {
     for bounds in Self.livenessBounds {
       let report = try Self.verify(.liveness, bounds)
@@ -25,7 +25,7 @@ final class HandOverModelTests: XCTestCase {
     }
   }
 
-  /// The removal of each rule is found by the run that the table names. A removal that is harmless in the code, too,
+  /// The removal of each rule is found by the run that the table names. A removal that is harmless in the code as well
   /// passes both.
   func testSpinFindsEachRuleOfTheHandOverNeeded() throws {
     let problems = Mutex<[String]>([])
@@ -36,7 +36,7 @@ final class HandOverModelTests: XCTestCase {
     XCTAssertEqual(problems.withLock { $0 }, [])
   }
 
-  /// What is not as the table says, or nil.
+  /// The deviation from the table, or nil.
   private static func problem(of mutant: HandOverMutant) -> String? {
     do {
       switch mutant.run {
@@ -58,8 +58,9 @@ final class HandOverModelTests: XCTestCase {
 
   // MARK: Running Spin
 
-  /// Two messages; and one message, with an app that is opened again after it was suspended or killed. A run with rounds has each path of one
-  /// without: rounds only add choices. `make verify` has those, too, and larger bounds, which take minutes.
+  /// Two messages; and one message, with an app that is reopened after it was suspended or killed. A run with rounds
+  /// has each path of one without: rounds only add choices. `make verify` runs those as well, with larger bounds, which
+  /// takes minutes.
   private static let isThorough = ProcessInfo.processInfo.environment["PORTER_MODEL_BOUNDS"] == "large"
   private static let safetyBounds =
     [
@@ -95,9 +96,9 @@ final class HandOverModelTests: XCTestCase {
         ],
         directory: directory)
       guard made.status == 0 else { throw Missing(what: made.output + made.errors) }
-      // Clang compiles these thousands of small branches three times faster than gcc. The search in an edited model ends at
-      // its first error, sooner than an optimised verifier would compile. Compressed states fit the memory that the safety of the
-      // whole model needs; elsewhere the compression costs more than it saves.
+      // Clang compiles these thousands of small branches three times faster than gcc. The search in an edited model
+      // ends at its first error, before an optimised verifier would have compiled. Compressed states fit the memory
+      // that the safety of the whole model needs; elsewhere compression costs more than it saves.
       let options =
         [edits.isEmpty ? "-O1" : "-O0", isLive ? "-DNFAIR=3" : "-DSAFETY"]
         + (edits.isEmpty && !isLive ? ["-DCOLLAPSE"] : [])
@@ -127,7 +128,7 @@ final class HandOverModelTests: XCTestCase {
     return try XCTUnwrap(Int(match.output.1))
   }
 
-  /// Statements that no path reaches, except `assert(false)`. Pan reports a statement together with the escapes from it.
+  /// Statements that no path reaches, except `assert(false)`. Pan reports a statement together with its escapes.
   private func unreached(_ report: String) -> [String] {
     let lines = report.split(separator: "\n").map(String.init)
     var places: [String: [String]] = [:]

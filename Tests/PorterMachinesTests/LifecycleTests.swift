@@ -1,7 +1,7 @@
 import PorterMachines
 import XCTest
 
-/// The promises of the machines around the store, shown by exploring everything that can happen.
+/// The promises of the machines around the store, shown by exploring every possible course of events.
 final class LifecycleTests: XCTestCase {
   func testWhereverTheChatIsSuspendedOrClosedTheStoreIsClosed_INC01() {
     struct World: Hashable {
@@ -20,8 +20,8 @@ final class LifecycleTests: XCTestCase {
         }
       }
     }
-    /// The states that a step leads to when what it asks for succeeds, and when it fails; failures are steps of their
-    /// own.
+    /// The states that a step leads to when the requested action succeeds, and when it fails; failures are steps of
+    /// their own.
     func worlds(_ world: World, on event: ChatLifecycle.Event) -> [World] {
       let step = ChatLifecycle.step(world.state, event)
       guard let (opens, failures) = asks(step.effects).first else {
@@ -72,7 +72,7 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  /// They end within the step that began them, so an event that arrives is the engine's mistake.
+  /// They end within the step that began them, so an event that arrives is an engine bug.
   func testNothingArrivesWhileTheChatStarts() {
     for event in [ChatLifecycle.Event.suspend, .suspendNow, .doze, .stop, .close] {
       XCTAssertEqual(ChatLifecycle.step(.starting, event).answer, .refused(.starting))
@@ -116,7 +116,7 @@ final class LifecycleTests: XCTestCase {
     XCTAssertEqual(Array(ExtensionPhase.step(.suspended, .chatSuspended).effects), [.publishResting])
   }
 
-  /// Wherever the time in the background begins, so does its timer; and it runs nowhere else (INC-01).
+  /// The background timer starts wherever the background time begins, and runs nowhere else (INC-01).
   func testATimeInTheBackgroundIsBounded() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
       let label = "\(state) \(event)"
@@ -127,7 +127,7 @@ final class LifecycleTests: XCTestCase {
     XCTAssertEqual(AppPhase.step(.bgRefresh, .refreshOver).next, .suspending)
   }
 
-  /// So does the time of an app that has left the screen, and it ends in a suspension (INC-01).
+  /// The time of an app that has left the screen is bounded in the same way, and ends in a suspension (INC-01).
   func testATimeOffTheScreenIsBounded() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
       let label = "\(state) \(event)"
@@ -141,7 +141,7 @@ final class LifecycleTests: XCTestCase {
     XCTAssertEqual(AppPhase.step(.background, .background).answer, .ignored(.alreadyInBackground), "from the first")
   }
 
-  /// A push that is a round is answered on every path, once what it holds is released or the app is at the front.
+  /// A push that is a round is answered on every path, once its resources are released or the app is at the front.
   func testEachRoundInTheBackgroundIsAnsweredAndBounded_INC39() {
     for state in BackgroundRefresh.State.allCases {
       let step = BackgroundRefresh.step(state, .ended)
@@ -164,7 +164,7 @@ final class LifecycleTests: XCTestCase {
     XCTAssertEqual(Array(BackgroundRefresh.step(.running, .receivingOver).effects), [.endReceiving])
   }
 
-  /// Whatever the phase: a process that is asked to release everything asks its chat to.
+  /// Whatever the phase: a process asked to release everything asks its chat to do so.
   func testEveryPhaseCanBeSuspended_INC01() {
     for state in AppPhase.State.allCases where state != .activating {
       XCTAssertTrue(AppPhase.step(state, .suspendNow).effects.contains(.suspendChatNow), "\(state)")
@@ -176,7 +176,7 @@ final class LifecycleTests: XCTestCase {
     }
   }
 
-  /// What is next is taken in once the message before it is done with.
+  /// The next message is taken once the previous one is finished.
   func testAMailboxFetchGoesOnWithWhatAnAcknowledgementsAnswerHas() {
     var fetch = MachineRunner<MailboxFetch>()
     let story: [(MailboxFetch.Event, [MailboxFetch.Effect])] = [

@@ -4,7 +4,7 @@ import XCTest
 
 /// One message for a command, whatever the relay and the store do.
 final class MessageFetchMachineTests: XCTestCase {
-  /// What happened on the way to where the machine is.
+  /// The events on the way to the machine's present state.
   private struct Path {
     var machine = MachineRunner<MessageFetch>()
     var effects: [MessageFetch.Effect] = []
@@ -21,7 +21,7 @@ final class MessageFetchMachineTests: XCTestCase {
     }
     forAll(choices, runs: 2_000) { events in
       var path = Path()
-      // The relay is silent in the end, and the store refuses.
+      // In the end the relay is silent, and the store refuses.
       for event in events + [.want, .claimGranted, .timeout, .abandoned, .timeout] { path.handle(event) }
       try expectEqual(path.count(.answer), 1, "\(events)")
       try expectEqual(path.effects.last, .answer, "\(events)")
@@ -30,7 +30,8 @@ final class MessageFetchMachineTests: XCTestCase {
     }
   }
 
-  /// Rule 4: the relay is asked to drop only what is committed. The result says that it is taken if it is committed, and only then.
+  /// Rule 4: the relay is asked to drop only committed messages. The result reports a message as taken if, and only if,
+  /// it is committed.
   func testWhatIsCommittedIsTheResult() {
     for (state, event, step) in allSteps(MessageFetch.self) where step.answer == .moved {
       let pair = "\(state) \(event)"
@@ -41,7 +42,7 @@ final class MessageFetchMachineTests: XCTestCase {
     }
   }
 
-  /// The marker is emitted where the relay has dropped the message, or may have, once.
+  /// The marker is emitted once, where the relay has dropped the message or may have.
   func testTheMarkerFollowsTheAcknowledgement() {
     for (state, event, step) in allSteps(MessageFetch.self) {
       let isOver = state == .acknowledging && [.message, .empty, .dropped, .failed, .timeout].contains(event)
@@ -49,7 +50,7 @@ final class MessageFetchMachineTests: XCTestCase {
     }
   }
 
-  /// A request that has no answer is given up before the next one may ask.
+  /// An unanswered request is given up before the next one may ask.
   func testOnlyARequestWithoutAnAnswerIsGivenUp() {
     for (state, event, step) in allSteps(MessageFetch.self) {
       let waits = [.getting, .acknowledging, .looking].contains(state)

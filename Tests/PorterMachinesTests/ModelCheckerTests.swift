@@ -42,7 +42,7 @@ final class ModelCheckerTests: XCTestCase {
     }
   }
 
-  /// The report of the verifier that Spin makes of the model.
+  /// The report of the verifier that Spin generates from the model.
   private func verify(_ model: URL) throws -> String {
     try withTemporaryDirectory { directory in
       let made = try runProgram(try program("spin"), ["-a", model.path], directory: directory)

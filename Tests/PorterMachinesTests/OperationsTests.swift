@@ -1,7 +1,7 @@
 import PorterMachines
 import XCTest
 
-/// The promises of the machine `operations`, shown by exploring everything that can happen.
+/// The promises of the machine `operations`, shown by exploring every possible course of events.
 final class OperationsTests: XCTestCase {
   private static let begins: [Operations.Event] = [
     .beginNotifications, .beginReceiving, .beginDelivery, .beginSending, .beginDatabase,
@@ -20,7 +20,7 @@ final class OperationsTests: XCTestCase {
     .stoppingNotifications, .stoppingReceiving, .stoppingDelivery, .stoppingSending, .networkStopped,
   ]
 
-  /// In the background the same order ends before the last kind, and a suspension continues from there.
+  /// In the background the same order ends before the last kind; a suspension continues from there.
   func testTheNetworkComesToRestInTheSameOrder() {
     var runner = MachineRunner<Operations>(state: .running)
     XCTAssertEqual(Array(runner.handle(.stopNetwork).effects), [.awaitNotifications])
@@ -59,7 +59,7 @@ final class OperationsTests: XCTestCase {
     XCTAssertEqual(runner.state, .quiescent)
   }
 
-  /// Work of an earlier kind may need a later one, never the other way round.
+  /// Work of an earlier kind may need a later one, never the reverse.
   func testWhileAKindIsDrainedJustTheLaterOnesMayBegin() {
     for (place, state) in Self.draining.enumerated() {
       for (other, begin) in Self.begins.enumerated() {
@@ -117,7 +117,7 @@ final class OperationsTests: XCTestCase {
     }
   }
 
-  /// Rest is reported, but for `suspendNow`, whose caller has it on return.
+  /// Rest is reported, except to `suspendNow`, whose caller has it on return.
   func testEveryWayIntoRestReleasesTheRelayAndIsReportedUnlessItWasImmediate_INC01() {
     for (state, event, step) in allSteps(Operations.self) where step.answer == .moved && step.next == .quiescent {
       XCTAssertTrue(step.effects.contains(.giveUpWork), "\(state) \(event)")

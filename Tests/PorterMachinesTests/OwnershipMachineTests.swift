@@ -4,12 +4,12 @@ import XCTest
 
 /// Two processes and one connection: each runs the machine as the engine does, and may be frozen between any two steps.
 final class OwnershipMachineTests: XCTestCase {
-  /// The next move of one process; a list of these is an interleaving.
+  /// The next move of one process; a list of moves is an interleaving.
   private enum Move: CaseIterable {
     case want, proceed, commit, suspect, finish
   }
 
-  /// The connection's row, as the store has it.
+  /// The connection's row in the store.
   private struct Row {
     var epoch = 0
     var commits: [(epoch: Int, process: Int)] = []
@@ -20,12 +20,12 @@ final class OwnershipMachineTests: XCTestCase {
     var machine = MachineRunner<Ownership>()
     var epochSeen = 0
     var claim: Int?
-    /// Effects that are still to be carried out; a frozen process has some.
+    /// Effects still to be carried out; a frozen process has some.
     var due: [Ownership.Effect] = []
 
     mutating func raise(_ event: Ownership.Event) { due += machine.handle(event).effects }
 
-    /// Carries out one effect, with what the store holds at that moment.
+    /// Carries out one effect, with the store's content at that moment.
     mutating func proceed(_ row: inout Row) {
       guard !due.isEmpty else { return }
       switch due.removeFirst() {
@@ -83,7 +83,7 @@ final class OwnershipMachineTests: XCTestCase {
     }
   }
 
-  /// INC-05: from `lost` nothing can be committed before what changed was reloaded, and a new claim is made.
+  /// INC-05: from `lost`, nothing can be committed until the changes have been reloaded and a new claim made.
   func testADisplacedOwnerReloadsBeforeItOwnsAgain_INC05() {
     for state in [Ownership.State.held, .stale] {
       let step = Ownership.step(state, .displaced)

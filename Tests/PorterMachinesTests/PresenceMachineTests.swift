@@ -2,9 +2,9 @@ import PorterMachines
 import PropertyTesting
 import XCTest
 
-/// A process that asks, and one that is running, frozen, suspended or killed meanwhile.
+/// A process that asks, and another that is running, or is frozen, suspended or killed in the meantime.
 final class PresenceMachineTests: XCTestCase {
-  /// What the other process is, as the kernel and the channel show it.
+  /// The other process's condition, as the kernel and the channel show it.
   private enum Other: CaseIterable {
     case absent, awake, frozen, mute
   }
@@ -34,7 +34,7 @@ final class PresenceMachineTests: XCTestCase {
     }
   }
 
-  /// Whatever happens in any order, every question is answered within one patience.
+  /// Whatever happens, in any order, every question is answered within one patience.
   func testEveryQuestionIsAnswered_INC39() {
     let moves = both(Generator<Move>.element(of: Move.allCases), Generator<Other>.element(of: Other.allCases))
     forAll(moves.array(0...60), runs: 2_000) { moves in

@@ -4,7 +4,7 @@ import XCTest
 
 /// The answer to a push, whatever the caller, the clock and the engine do.
 final class PushAnswerMachineTests: XCTestCase {
-  /// INC-31: every path ends with one answer, and there is always a way to it: without the engine, too.
+  /// INC-31: every path ends with one answer, and there is always a way to it, even without the engine.
   func testINC31EveryPathGivesOneAnswer() throws {
     let choices = Generator<Int>.number(0...Int.max).map { number in
       (0..<12).map { PushAnswer.Event.allCases[(number >> ($0 * 5)) % 5] }
@@ -18,8 +18,8 @@ final class PushAnswerMachineTests: XCTestCase {
     }
   }
 
-  /// What is staged is what is recorded as shown: no answer without it is given once it is, and nothing is staged for a caller
-  /// that has its answer.
+  /// What is staged is recorded as shown: once something is staged, no answer omits it, and nothing is staged for a
+  /// caller that has its answer.
   func testINC38WhatIsStagedIsAnswered() {
     for (state, event, step) in allSteps(PushAnswer.self) where step.answer == .moved {
       if step.effects.contains(.keep) { XCTAssertEqual(step.next, .staged, "\(state) \(event)") }
@@ -29,7 +29,7 @@ final class PushAnswerMachineTests: XCTestCase {
     XCTAssertEqual(PushAnswer.step(.queued, .stage).answer, .refused(.notBegun))
   }
 
-  /// Only the push that the engine works on may interrupt it.
+  /// Only the push that the engine is working on may interrupt it.
   func testAWaitingPushInterruptsNothing() {
     for (state, event, step) in allSteps(PushAnswer.self) where step.effects.contains(.hurry) {
       XCTAssertTrue([.running, .staged].contains(state), "\(state) \(event)")

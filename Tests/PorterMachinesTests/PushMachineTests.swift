@@ -10,7 +10,7 @@ final class PushMachineTests: XCTestCase {
     forAll(events.array(0...120), runs: 2_000) { path in
       var push = MachineRunner<Push>()
       var answers = 0
-      // The deadline comes at the end of every path, and once more, as it may; then the store is released.
+      // The deadline expires at the end of every path, and once more, which is possible; then the store is released.
       for event in path + [.expire, .expire, .releasedExpired] {
         let step = push.handle(event)
         answers += step.effects.count { $0 == .answer }
@@ -91,7 +91,7 @@ final class PushMachineTests: XCTestCase {
     XCTAssertTrue(Set(reached).isSuperset(of: finals))
   }
 
-  /// Whatever a push that takes messages in waits for.
+  /// Whatever a message-receiving push is waiting for.
   func testACallHurriesAPushInEveryWait_INC43() {
     for state in [Push.State.claiming, .fetching, .committing, .acknowledging] {
       let came = Push.step(state, .callCame)
@@ -109,7 +109,7 @@ final class PushMachineTests: XCTestCase {
       (.payloadMessage, [.readAppPhase]), (.appInactive, [.openStore]), (.storeOpened, [.decodePayload]),
       (.decodedMessage, [.claimNext]), (.claimGranted, [.fetchMessage]), (.fetchMessage, [.commitMessage]),
       (.commitDone, [.acknowledge]), (.fetchMessage, [.commitMessage]), (.commitDone, [.acknowledge]),
-      // From a relay that does not say what is next.
+      // From a relay that does not say what comes next.
       (.acknowledged, [.fetchMessage]), (.fetchMessage, [.commitMessage]), (.commitDone, [.acknowledge]),
       (.fetchEmpty, [.releaseClaim, .claimNext]),
       (.claimNoneLeft, [.composeContent]), (.composedShow, [.sendOutbox]), (.sent, [.releaseStore]),

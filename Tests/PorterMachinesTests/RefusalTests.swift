@@ -177,7 +177,7 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  /// What is recorded happens in the transaction that takes the step, before everything else.
+  /// A recorded effect happens in the transaction that takes the step, before everything else.
   func testARecordedEffectAfterAnotherOne() {
     refuse(12, "'creak' is recorded, so it must come before what is not") {
       $0[8] = $0[8].replacing("name=\"creak\"", with: "name=\"creak\" kind=\"record\"")

@@ -6,7 +6,7 @@ import XCTest
 /// Steps, effects and runners.
 final class StepTests: XCTestCase {
   func testAStepIsTrivialAndSmall() {
-    // Nothing to allocate, nothing to count: a step must cost what a C switch costs.
+    // Nothing to allocate, nothing to reference-count: a step must cost what a C switch costs.
     XCTAssertTrue(_isPOD(MachineStep<Push>.self))
     XCTAssertLessThanOrEqual(MemoryLayout<MachineStep<Push>>.size, 16)
     XCTAssertTrue(_isPOD(MachineRunner<Push>.self))
@@ -45,7 +45,7 @@ final class StepTests: XCTestCase {
     XCTAssertEqual(MachineRunner<TokenStatus>(state: .confirmed).state, .confirmed)
   }
 
-  /// The reference for the compiled machine's speed (`make bench`) is the same machine, written by hand in C.
+  /// The reference for the compiled machine's speed (`make bench`) is the same machine, hand-written in C.
   func testTheHandWrittenSwitchGivesTheSameAnswers() {
     for (state, event, step) in allSteps(TokenStatus.self) {
       let reference = token_step(state.rawValue, event.rawValue)

@@ -17,8 +17,8 @@ struct ProcessResult {
   let errors: String
 }
 
-/// Runs a program to its end. Input and output go through files, so that nothing can block; after `limit` seconds it is
-/// killed.
+/// Runs a program to its end. Input and output go through files, so that nothing can block; it is killed after `limit`
+/// seconds.
 func runProgram(
   _ program: URL, _ arguments: [String], input: String = "", directory: URL? = nil, limit: TimeInterval = 120
 ) throws -> ProcessResult {
@@ -46,7 +46,7 @@ func runProgram(
   }
 }
 
-/// The first program of that name on the path.
+/// The first program of that name in the search path.
 func program(_ name: String) throws -> URL {
   let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
   for folder in folders {

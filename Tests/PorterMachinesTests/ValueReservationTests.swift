@@ -1,7 +1,8 @@
 import PorterMachines
 import XCTest
 
-/// The machine `value_reservation`, as a table: a value is used once, and what an earlier owner still does is refused.
+/// The machine `value_reservation` as a table: a value is used once, and anything an earlier owner still does is
+/// refused.
 final class ValueReservationTests: XCTestCase {
   private typealias State = ValueReservation.State
   private typealias Event = ValueReservation.Event

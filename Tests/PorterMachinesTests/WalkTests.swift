@@ -4,10 +4,10 @@ import PropertyTesting
 import PythonPeer
 import XCTest
 
-/// An independent interpreter of SCXML plays the same files, and must arrive where the compiled machines arrive.
+/// An independent SCXML interpreter runs the same files, and must reach the same states as the compiled machines.
 final class WalkTests: XCTestCase {
-  /// Of each machine. A table is compared pair by pair; a walk adds only that nothing is carried from one event to the next.
-  /// `make verify` walks 100,000 steps.
+  /// Steps for each machine. A table is compared pair by pair; a walk shows in addition that nothing is carried from
+  /// one event to the next. `make verify` walks 100,000 steps.
   private let steps = ProcessInfo.processInfo.environment["PORTER_WALK_STEPS"].flatMap { Int($0) } ?? 500
 
   func testEveryPairAgreesWithPythonStatemachine() throws {
@@ -32,13 +32,13 @@ final class WalkTests: XCTestCase {
     try compare(MachineCatalog.all.map { walk($0, &generator) }, "PORTER_SEED=\(seed)")
   }
 
-  /// The events that a machine gets, and the answers expected of the peer.
+  /// The events that a machine receives, and the answers expected of the peer.
   private struct Script {
     var events: [String] = []
     var lines: [String]
   }
 
-  /// One script of each machine.
+  /// One script for each machine.
   private func compare(_ scripts: [Script], _ note: String = "") throws {
     let input = scripts.flatMap { ["\($0.events.count)"] + $0.events }
     let files = MachineCatalog.all.map { packageRoot.appendingPathComponent("spec/machines/\($0.name).scxml").path }
@@ -72,7 +72,7 @@ final class WalkTests: XCTestCase {
         state = machine.initial
         script.lines.append("restart")
       }
-      // Every other event is one that causes a transition, so that a walk gets about.
+      // Every other event is one that causes a transition, so that a walk gets around.
       let candidates = Bool.random(using: &generator) ? moving[Int(state)] : Array(machine.events.indices)
       guard let event = candidates.randomElement(using: &generator),
         let step = machine.step(state: state, event: UInt8(event))

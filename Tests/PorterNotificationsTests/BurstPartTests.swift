@@ -2,7 +2,7 @@ import PorterNotifications
 import PorterSchema
 import XCTest
 
-/// What a summary says of its chats by what the user wants of them now.
+/// What a summary says about its chats, given the user's current settings for them.
 final class BurstPartTests: XCTestCase {
   private typealias Burst = NotificationEvent.Burst
 
@@ -10,7 +10,8 @@ final class BurstPartTests: XCTestCase {
     .contact(id: Int64(name.unicodeScalars.first?.value ?? 0), name: name)
   }
 
-  /// As `a all 5 1`: chat, filter, messages, and how many of them mention the user. `?` is a chat whose record is damaged.
+  /// From texts like `a all 5 1`: chat, filter, messages, and how many of them mention the user. `?` is a chat whose
+  /// record is damaged.
   private func parts(_ text: String) -> [Burst.Part] {
     text.split(separator: ", ").map { part in
       let words = part.split(separator: " ").map(String.init)
@@ -45,10 +46,10 @@ final class BurstPartTests: XCTestCase {
       (#line, "a all 5 0, b none 6 6", "5 of a", "5 from a"),
       (#line, "a none 5 1, b mentions 6 0", "nothing", "nothing"),
       (#line, "a mentions 5 1, b all 6 0", "7 from a b", "7 from a b"),
-      // New messages come first, one by one, and then those that are there.
+      // New messages come first, one by one, then those already there.
       (#line, "b all 1 0, a all 1 1, b all 1 0, a all 5 0, c none 3 0", "8 from b a", "8 from b a"),
       (#line, "a mentions 1 1, a mentions 5 2", "3 of a", "3 from a"),
-      // It is another chat's, though that cannot be named.
+      // It belongs to another chat, though that cannot be named.
       (#line, "? all 5 0, a all 4 0", "9 from a", "9 from a"),
     ]
     for (line, parts, shown, hidden) in cases {

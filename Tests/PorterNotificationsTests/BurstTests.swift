@@ -5,9 +5,9 @@ import XCTest
 
 private typealias Item = BurstPlan.Item
 
-/// When many messages come, what stands for them, and which of it is heard.
+/// When many messages arrive: the notifications that stand for them, and which of those make a sound.
 final class BurstTests: XCTestCase {
-  /// Messages as `1a 1a 2b`: profile and chat; `1-` is something else of the profile.
+  /// Messages as `1a 1a 2b`: profile and chat; `1-` is another notification of the profile.
   private func items(_ text: String) -> [BurstPlan.Item] {
     text.split(separator: " ").enumerated().map { index, word in
       let chat = word.last.flatMap { $0 == "-" ? nil : $0.unicodeScalars.first.map { Int64($0.value) } }
@@ -15,7 +15,7 @@ final class BurstTests: XCTestCase {
     }
   }
 
-  /// As `1a*8` for a summary of a chat, `1*20` for one of a profile, and a chat alone for a single message.
+  /// As `1a*8` for a chat's summary, `1*20` for a profile's, and just the chat for a single message.
   private func described(_ plan: BurstPlan) -> String {
     func name(_ chat: Int64?) -> String { chat.flatMap { Unicode.Scalar(UInt32($0)) }.map { String($0) } ?? "-" }
     return plan.notifications.map { notification in
@@ -36,7 +36,7 @@ final class BurstTests: XCTestCase {
       (#line, "1a 1b 1-", "1a 1b 1-", "1a 1b 1-"),
       (#line, times(7, "1a"), times(7, "1a"), times(7, "1a")),
       (#line, times(8, "1a"), "1a*8", "1*8"),
-      // Others keep their notifications; where chats are hidden, all of the profile are bundled.
+      // Other chats keep their notifications; where chats are hidden, all of the profile's are bundled.
       (#line, "1b " + times(8, "1a") + " 1-", "1b 1a*8 1-", "1*9 1-"),
       (#line, times(4, "1a") + " 1b " + times(4, "1a") + " 2c", "1b 1a*8 2c", "1*9 2c"),
       (#line, times(8, "1a 1b"), "1a*8 1b*8", "1*16"),
@@ -46,14 +46,14 @@ final class BurstTests: XCTestCase {
         times(7, "1a") + " " + times(7, "1b") + " " + times(5, "1c")
       ),
       (#line, times(7, "1a") + " " + times(7, "1b") + " " + times(6, "1c"), "1*20", "1*20"),
-      // A chat with a summary of its own is not in that of its profile, and each profile has its own.
+      // A chat with a summary of its own is not in its profile's summary, and each profile has its own.
       (#line, times(12, "1a") + " 1b 1c 1d 1e 2f 2g 2h 2i", "1a*12 1*4 2*4", "1*16 2*4"),
-      // What is left of one chat is the chat's.
+      // What is left of a chat belongs to that chat.
       (#line, times(7, "1a") + " " + times(14, "1b"), "1a*7 1b*14", "1*21"),
       (#line, times(20, "1a") + " 1b 2c 1b 2c 2d", "1a*20 1b*2 2*3", "1*22 2*3"),
       // A summary of one message would say less than the message.
       (#line, times(50, "1a") + " 2b", "1a*50 2b", "1*50 2b"),
-      // What is no message does not count, and is never bundled.
+      // Notifications other than messages do not count, and are never bundled.
       (#line, times(19, "1-") + " 1a", times(19, "1-") + " 1a", times(19, "1-") + " 1a"),
     ]
     for (line, items, shown, hidden) in cases {
@@ -73,7 +73,7 @@ final class BurstTests: XCTestCase {
         try expect(parts.count > 1 && parts.allSatisfy { $0.user == user && $0.chat != nil }, "\(words)")
         try expect(chat == nil || (!hides && parts.allSatisfy { $0.chat == chat }), "\(words)")
       }
-      // However many come, a person sees a bounded number.
+      // However many arrive, a person sees a bounded number.
       let messages = plan.notifications.count { $0.items.contains { $0.chat != nil } }
       try expect(messages < 20, "\(messages) for \(words)")
     }

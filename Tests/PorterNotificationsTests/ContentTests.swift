@@ -25,7 +25,7 @@ enum Sample {
     Event(identifier: identifier, owner: owner, kind: kind)
   }
 
-  /// One of each kind, with its name in the golden file.
+  /// One event of each kind, with its name in the golden file.
   static let everyKind: [(String, Event)] = [
     ("contact request", event(.contactRequest(id: 3, name: "Alice"), .contactRequest(user: 1, id: 3))),
     ("contact connected", event(.contactConnected(id: 5, name: "Alice"), .contactConnected(user: 1, contact: 5))),
@@ -73,7 +73,7 @@ enum Sample {
 }
 
 final class ContentTests: XCTestCase {
-  /// One file for each language. The marks around isolated names are written as ‹ and ›.
+  /// One file per language. The marks around isolated names are written as ‹ and ›.
   func testEveryNotificationInEveryPreviewModeAndLanguage() throws {
     for language in StringTable.Shipped.allCases {
       var text = ""
@@ -93,7 +93,7 @@ final class ContentTests: XCTestCase {
     }
   }
 
-  /// What a host registers with its platform: a line for each category without its actions, and one for each of those.
+  /// What a host registers with its platform: a line for each category without its actions, and one for each action.
   func testEveryCategoryWithItsActions() throws {
     for language in [StringTable.Shipped.english, .arabic, .japanese] {
       var text = "\(language.rawValue)\n"

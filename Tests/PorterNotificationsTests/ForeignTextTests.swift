@@ -3,7 +3,7 @@ import PorterSchema
 import PropertyTesting
 import XCTest
 
-/// Names and texts of other people cannot disturb what is shown around them.
+/// Other people's names and texts cannot disturb what is shown around them.
 final class ForeignTextTests: XCTestCase {
   private func title(_ name: String, _ language: StringTable.Shipped = .english) -> String {
     let event = Sample.message(in: .contact(id: 1, name: name))
@@ -55,7 +55,7 @@ final class ForeignTextTests: XCTestCase {
     }
   }
 
-  /// A body has lines, each of which ends in the same way for every platform.
+  /// A body consists of lines, each ending in the same way on every platform.
   func testATextHasNoControlCharactersButThoseOfItsLines() {
     XCTAssertEqual(body("a\u{b}b\u{c}c\u{85}d"), "a\nb\nc\nd")
     XCTAssertEqual(body("a\tb\r\nc\nd"), "a\tb\r\nc\nd")
@@ -63,7 +63,7 @@ final class ForeignTextTests: XCTestCase {
     XCTAssertEqual(body("a\u{2067}b\u{b}c\u{2069}"), "a\u{2067}b\u{2069}\nc")
   }
 
-  /// What looks invisible but shapes its neighbour stays.
+  /// Characters that look invisible but shape their neighbours stay.
   func testScriptsAndEmojiKeepTheirShapes() {
     for name in ["می‌خواهم", "क्ष", "👨‍👩‍👧‍👦", "❤️", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "한국", "é"] {
       XCTAssertTrue(title(name).contains(name), name)
@@ -85,7 +85,7 @@ final class ForeignTextTests: XCTestCase {
     XCTAssertTrue(shown.dropLast(2).allSatisfy { String($0) == family })
   }
 
-  /// Isolates in a text end with it, and close nothing around it.
+  /// Isolates in a text are closed at its end, and close nothing around it.
   func testIsolatesOfATextAreBalanced() {
     XCTAssertEqual(body("a\u{2069}b"), "ab")
     XCTAssertEqual(body("a\u{2067}b"), "a\u{2067}b\u{2069}")

@@ -1,8 +1,7 @@
 import Foundation
 import XCTest
 
-/// Compares a text with a file that a person has reviewed. `PORTER_WRITE_GOLDEN=1` writes the file instead, for review
-/// as a diff.
+/// Compares a text with a human-reviewed file. `PORTER_WRITE_GOLDEN=1` writes the file instead, for review as a diff.
 func assertGolden(_ text: String, _ name: String, file: StaticString = #filePath, line: UInt = #line) throws {
   let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("golden/\(name)")
   if ProcessInfo.processInfo.environment["PORTER_WRITE_GOLDEN"] == "1" {

@@ -31,7 +31,7 @@ final class PolicyTests: XCTestCase {
     XCTAssertEqual(verdict(call), .show(.message))
   }
 
-  /// INC-45: with the app locked, nothing is shown outside it that it would require a code for.
+  /// INC-45: with the app locked, nothing that requires a code inside the app is shown outside it.
   func testINC45AppLockHidesPreviews() {
     for mode in PreviewMode.allCases {
       XCTAssertEqual(
@@ -50,7 +50,7 @@ final class PolicyTests: XCTestCase {
     }
   }
 
-  /// Whether a call is to be shown in time is what `verdict` says of it.
+  /// Whether a call must be shown in time matches its `verdict`.
   func testACallIsShownInTimeIfItIsShown() {
     for filter in NotificationFilter.allCases {
       for (isHidden, shows) in [(false, true), (true, true), (false, false), (true, false)] {
@@ -64,7 +64,7 @@ final class PolicyTests: XCTestCase {
     }
   }
 
-  /// As `verdict` says of it.
+  /// Matches its `verdict`.
   func testWhetherAMessageIsShownIsKnownWithoutItsEvent() {
     for filter in NotificationFilter.allCases {
       for (isHidden, shows, mentions) in [

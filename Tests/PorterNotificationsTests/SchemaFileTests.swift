@@ -4,7 +4,7 @@ import PropertyTesting
 import PythonPeer
 import XCTest
 
-/// Our output is what spec/protocol/notification.schema.json promises, and it promises nothing more.
+/// Our output is what spec/protocol/notification.schema.json promises, and the schema promises nothing more.
 final class SchemaFileTests: XCTestCase {
   func testNotificationsFitTheirSchema() throws {
     var contents: [NotificationContent] = []

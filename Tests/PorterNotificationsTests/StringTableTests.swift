@@ -4,7 +4,7 @@ import PorterSchema
 import PropertyTesting
 import XCTest
 
-/// Wordings of the shipped languages and of hosts.
+/// Wordings shipped with the library and wordings from hosts.
 final class StringTableTests: XCTestCase {
   private func table(_ json: String, file: StaticString = #filePath, line: UInt = #line) throws -> StringTable {
     try XCTUnwrap(StringTable.parsed(json), file: file, line: line)
@@ -97,7 +97,7 @@ final class StringTableTests: XCTestCase {
     XCTAssertEqual(text(.fromChats, [.count(21)], russian), "From 21 chats")
   }
 
-  /// A form that is left out is worded as `other`.
+  /// A missing form is worded as `other`.
   func testAFormThatIsMissingIsOther() throws {
     let polish = try table(#"{"language":"pl","strings":{"From %d chats":{"other":"Czaty: %d"}}}"#)
     for count in [0, 1, 2, 5] { XCTAssertEqual(text(.fromChats, [.count(count)], polish), "Czaty: \(count)") }
@@ -110,7 +110,7 @@ final class StringTableTests: XCTestCase {
     XCTAssertEqual(text(.fromMember, [.text("Club"), .text("%@ %1$@")], table), "%@ %1$@ in Club, 100 %:")
   }
 
-  /// Every phrase has a wording in every language that ships, in all forms, with each argument in it.
+  /// Every phrase has a wording in every shipped language, in all forms, with each argument in it.
   func testEveryShippedWordingFits() throws {
     for language in StringTable.Shipped.allCases {
       for phrase in Phrase.allCases {
@@ -129,7 +129,7 @@ final class StringTableTests: XCTestCase {
     }
   }
 
-  /// Shipped wordings obey the rules for those of hosts.
+  /// Shipped wordings obey the rules for hosts' wordings.
   func testShippedPlaceholdersAreThoseOfThePhrase() throws {
     for phrase in Phrase.allCases where !phrase.isPlural {
       for language in StringTable.Shipped.allCases {
@@ -170,7 +170,7 @@ final class StringTableTests: XCTestCase {
       (#"{"strings":{"From %d chats":{"one":1,"other":"%d"}}}"#, "From %d chats"),
       (#"{"strings":{"From %d chats":{"other":"vielen"}}}"#, "From %d chats"),
       (#"{"strings":{"From %d chats":{"other":"%@"}}}"#, "From %d chats"),
-      // In Russian the form `one` is that of 21 as well.
+      // In Russian the form `one` applies to 21 as well.
       (#"{"language":"ru","strings":{"From %d chats":{"one":"из чата","other":"из %d"}}}"#, "From %d chats"),
     ]
     for (json, key) in cases {

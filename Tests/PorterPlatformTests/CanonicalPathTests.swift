@@ -71,7 +71,7 @@ final class CanonicalPathTests: XCTestCase {
     for name in ["self", "one", "two", "room/file"] { assertRefused("\(folder)/\(name)", ELOOP) }
   }
 
-  /// Like the system: follows 40 links and no more, whether or not there is a file at their end.
+  /// Follows 40 links and no more, like the system, whether or not a file is at their end.
   func testChainsAreFollowedAsFarAsTheSystemDoes() throws {
     for end in ["there", "missing"] {
       if end == "there" { make(end) }

@@ -37,7 +37,7 @@ final class ClockTests: XCTestCase {
     let first = clock.now()
     XCTAssertLessThanOrEqual(first, clock.now())
     XCTAssertGreaterThan(first.nanoseconds, 0)
-    // After 2024: a wall clock that reads the wrong clock reads seconds since boot.
+    // After 2024: a wall clock that used the wrong clock would return seconds since boot.
     XCTAssertGreaterThan(clock.wall().seconds, 1_700_000_000)
   }
 

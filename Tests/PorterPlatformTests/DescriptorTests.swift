@@ -10,7 +10,7 @@ final class DescriptorTests: XCTestCase {
     var value: Bool { lock.withLock { isSet } }
   }
 
-  /// How many sockets and pipes a program started now has, besides its own output.
+  /// The number of sockets and pipes that a program started now has, besides its own output.
   private func inherited(into file: String) throws -> Int {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -56,7 +56,7 @@ final class DescriptorTests: XCTestCase {
       return poll(&entry, 1, 0) == 1 && entry.revents == Int16(POLLIN)
     }
     XCTAssertFalse(isReadable())
-    // Any number of times: raising a full one does not block.
+    // Any number of times: raising a full pipe does not block.
     for count in [1, 2, 100_000] {
       for _ in 0..<count { wake.raise() }
       XCTAssertTrue(isReadable())

@@ -2,7 +2,7 @@ import PorterPlatform
 import XCTest
 
 final class RandomnessTests: XCTestCase {
-  /// The system gives 256 bytes a call.
+  /// The system returns 256 bytes per call.
   func testEachByteIsRandom() {
     let randomness = SystemRandomness()
     for count in [0, 1, 7, 8, 24, 255, 256, 257, 512, 1_000] {

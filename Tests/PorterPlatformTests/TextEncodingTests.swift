@@ -16,7 +16,7 @@ final class TextEncodingTests: XCTestCase {
     }
   }
 
-  /// One text for each value: decoding and encoding gives the same text, so no two names mean one thing.
+  /// Each value has one text: decoding and encoding returns the same text, so no two names mean the same thing.
   func testBase64URLHasOneFormForEachValue() {
     forAll(Generator<String>.text(of: "ABab09-_", 0...9), runs: 2_000) { text in
       guard let bytes = TextEncoding.base64URLDecoded(text) else { return }

@@ -59,7 +59,7 @@ final class TimestampTests: XCTestCase {
     }
   }
 
-  /// A timestamp may come from any sender: none traps.
+  /// A timestamp may come from any sender: no value traps.
   func testForeignNumbersAreWritten() {
     forAll(Generator<Int64>.number(), runs: 500) { milliseconds in
       let text = WallTime(milliseconds: milliseconds).iso8601

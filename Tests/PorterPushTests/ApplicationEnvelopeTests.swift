@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterPush
 
-/// Pushes of a host's own, between its service and its scope.
+/// A host's own pushes, between its service and its scope.
 final class ApplicationEnvelopeTests: XCTestCase {
   fileprivate struct Parties {
     let scope: BoxKeyPair
@@ -73,7 +73,7 @@ final class ApplicationEnvelopeTests: XCTestCase {
     }
   }
 
-  /// Signed by another service, or meant for another scope of the same service: neither is taken.
+  /// Signed by another service, or meant for another scope of the same service: neither is accepted.
   func testAnotherServiceAndAnotherScopeAreNotAuthentic() throws {
     let (parties, others) = (try Parties(), try Parties())
     let sent = try envelope()
@@ -111,7 +111,7 @@ final class ApplicationEnvelopeTests: XCTestCase {
     }
   }
 
-  /// A service in another language, with PyNaCl alone, and back.
+  /// A service in another language, using only PyNaCl, and back.
   func testAServiceInPythonSealsAndOpensTheSame() throws {
     let parties = try Parties()
     let sent = try envelope()
@@ -132,7 +132,7 @@ final class ApplicationEnvelopeTests: XCTestCase {
 }
 
 extension ApplicationEnvelopeTests.Parties {
-  /// Seals these bytes in place of a signature and an envelope.
+  /// Seals these bytes instead of a signature and an envelope.
   func sealRaw(_ plaintext: [UInt8]) throws -> [UInt8] {
     let ephemeral = try BoxKeyPair.generate(randomness: randomness)
     let nonce = try nonce()

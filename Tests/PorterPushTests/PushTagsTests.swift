@@ -16,7 +16,7 @@ final class PushTagsTests: XCTestCase {
     return tags
   }
 
-  /// By an implementation that shares nothing with this one.
+  /// Computed by an implementation that shares nothing with this one.
   func testTheTagsAreThoseOfAnIndependentImplementation() throws {
     let (device, server) = (
       try BoxKeyPair.generate(randomness: randomness), try BoxKeyPair.generate(randomness: randomness)
@@ -40,7 +40,8 @@ final class PushTagsTests: XCTestCase {
     }
   }
 
-  /// A device computes them from what it knows; without the handles they say nothing, not even how many entries there are.
+  /// A device computes them from what it knows; without the handles they reveal nothing, not even how many entries
+  /// there are.
   func testEachEntryHasItsTagAndTheOtherPlacesArePads() throws {
     let keys = try TokenKeys()
     let key = MailboxTagKey(of: keys.device)
@@ -57,7 +58,7 @@ final class PushTagsTests: XCTestCase {
     }
   }
 
-  /// No two pushes, places or tokens have a tag in common.
+  /// No two pushes, places or tokens share a tag.
   func testTagsDoNotRepeat() throws {
     let notifier = identifier()
     var seen = Set<MailboxTag>()
@@ -72,7 +73,7 @@ final class PushTagsTests: XCTestCase {
     XCTAssertEqual(seen.count, 4 * 4 * 7)
   }
 
-  /// A push of an earlier server, with the size that it pads to, and one whose tags are no tags: each opens as ever.
+  /// A push from an earlier server, with the size it pads to, and a push with malformed tags: each opens as before.
   func testAPushWithoutTagsIsRead() throws {
     let keys = try TokenKeys()
     let nonce = try nonce()
@@ -97,7 +98,7 @@ final class PushTagsTests: XCTestCase {
     }
   }
 
-  /// Both platforms' limits, with the largest entries that there can be.
+  /// Both platforms' limits, with the largest possible entries.
   func testTheWholePushFitsAPNsAndWebPush_INC69() throws {
     let keys = try TokenKeys()
     let largest = NotificationBundle.Entry(

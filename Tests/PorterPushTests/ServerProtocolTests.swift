@@ -128,7 +128,7 @@ final class ServerProtocolTests: XCTestCase {
     let (ends, others) = (try ends(), try ends())
     let request = try request(.delete(token: identifier()))
     let body = try ends.client.seal(request, signedBy: ends.signingKey, randomness: randomness)
-    // The first server has opened it, and seals the contents to the second.
+    // The first server has opened it, and seals its content to the second.
     let opened = try SignedRequest(opening: body, with: ends.server)
     XCTAssertEqual(pushError { try SignedRequest(opening: body, with: others.server) }, .notAuthentic)
     let forged = try others.client.seal(opened.request.get(), signedBy: others.signingKey, randomness: randomness)

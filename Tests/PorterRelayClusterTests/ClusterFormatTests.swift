@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// What the cluster keeps, and the names that are made of it.
+/// The cluster's stored format, and the names derived from it.
 final class ClusterFormatTests: XCTestCase {
   private let randomness = SystemRandomness()
 

@@ -22,14 +22,14 @@ final class TestClock: Clock {
   func advance(_ span: Span) { sinceStart.withLock { $0 = Span(nanoseconds: $0.nanoseconds + span.nanoseconds) } }
 }
 
-/// Notifications that came to no service.
+/// Notifications that reached no service.
 final class EndedNotifications: Sendable {
   private let taken = Mutex<[EndedNotification]>([])
   var all: [EndedNotification] { taken.withLock { $0 } }
   func add(_ ended: EndedNotification) { taken.withLock { $0.append(ended) } }
 }
 
-/// Relays of one cluster, which is in memory, and their clients.
+/// Relays of one in-memory cluster, and their clients.
 class ClusterTestCase: XCTestCase {
   let clock = TestClock()
   let randomness = SystemRandomness()
@@ -44,7 +44,7 @@ class ClusterTestCase: XCTestCase {
     let senderKey: SigningKeyPair
   }
 
-  /// Of another relay each time, with the same mailboxes.
+  /// A client of another relay each time, with the same mailboxes.
   func makeClient() -> RelayClient { RelayClient(port: makePort(), randomness: randomness) }
 
   func makePort(listener: String? = nil) -> ClusterPort {
@@ -82,7 +82,7 @@ class ClusterTestCase: XCTestCase {
     return texts
   }
 
-  /// A mailbox with a notifier, and the service that has it.
+  /// A mailbox with a notifier, and the notifier's service.
   func watchedMailbox() throws -> (Fixture, RelayNotifierClient) {
     let mailbox = try newMailbox()
     let (notifierKey, service) = (

@@ -5,11 +5,12 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// A relay of a cluster whose calls can fail.
+/// A clustered relay whose calls can fail.
 final class ClusteredRelayTests: ClusterTestCase {
   // MARK: Failures
 
-  /// Whichever call to the cluster fails, before or after it did what was asked: the sender repeats, and the message is there once.
+  /// Whichever call to the cluster fails, before or after taking effect: the sender repeats, and the message is there
+  /// once.
   func testWhicheverCallFailsARepeatedSendingIsOneMessage() throws {
     for fault in MemoryStore.Fault.allCases {
       var call = 0
@@ -38,8 +39,8 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
-  /// As when a node that no longer leads refuses what the leader stores. The relay does not take its own message for an earlier one, whose body it would
-  /// keep in place of this one's.
+  /// As when a node that no longer leads refuses what the leader stores. The relay does not take its own message for an
+  /// earlier one, whose body it would keep instead of this one's.
   func testAMessageThatIsStoredThoughItIsRefusedIsThere() throws {
     let (mailbox, notifiers) = try watchedMailbox()
     store.refuseNext()
@@ -49,7 +50,7 @@ final class ClusteredRelayTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0)
   }
 
-  /// The sender cannot tell which of the two it was, and sends again.
+  /// The sender cannot tell which of the two happened, and sends again.
   func testAMessageThatIsStoredThoughANodeHasNoRoomKeepsItsBody() throws {
     for room in [MemoryStore.Room.none, .noneElsewhere] {
       let mailbox = try newMailbox()
@@ -64,7 +65,8 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
-  /// What came before the service is there for it, also when the relay put off the service in the middle of giving it that.
+  /// Notifications from before the service are there for it, even if the relay deferred the service while giving it
+  /// those.
   func testWhicheverCallFailsAServiceGetsWhatCameBeforeIt() throws {
     for fault in MemoryStore.Fault.allCases {
       var call = 0
@@ -125,7 +127,7 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
-  /// The answer was lost, and the recipient has secured the mailbox since: the repeat is no stranger's.
+  /// The answer was lost, and the recipient has since secured the mailbox: the repeat is not taken for a stranger's.
   func testARepeatedSendingIsRecognisedThoughTheMailboxWasSecuredMeanwhile() throws {
     let key = try SigningKeyPair.generate(randomness: randomness)
     let senderKey = try SigningKeyPair.generate(randomness: randomness)
@@ -143,7 +145,7 @@ final class ClusteredRelayTests: ClusterTestCase {
     }
   }
 
-  /// What is sent without a signature is compared with the record, and needs no question before.
+  /// An unsigned message is compared with the record, without a question first.
   func testAStrangersSendingIsRefusedThoughARelayRemembersTheMailboxAsOpen() throws {
     let key = try SigningKeyPair.generate(randomness: randomness)
     let senderKey = try SigningKeyPair.generate(randomness: randomness)
@@ -172,7 +174,7 @@ final class ClusteredRelayTests: ClusterTestCase {
     XCTAssertEqual(bodies, [1, 2, 3, 5])
   }
 
-  /// The repeat comes to a relay that remembers the mailbox as open, and without the message.
+  /// The repeat reaches a relay that remembers the mailbox as open, and without the message.
   func testARepeatIsRecognisedByARelayThatRemembersTheMailboxAsOpen() throws {
     let key = try SigningKeyPair.generate(randomness: randomness)
     let senderKey = try SigningKeyPair.generate(randomness: randomness)

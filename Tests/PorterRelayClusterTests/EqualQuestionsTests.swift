@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// Neither an answer nor its time says whether there is a mailbox.
+/// Neither an answer nor its timing reveals whether a mailbox exists.
 final class EqualQuestionsTests: ClusterTestCase {
   func testAWrongKeyAsksTheClusterAsMuchAsANameThatIsNotThere() throws {
     let mailbox = try newMailbox()

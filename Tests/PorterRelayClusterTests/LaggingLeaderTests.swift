@@ -4,8 +4,8 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// A node that has just begun to lead, or leads no more and does not know it yet, answers with what was. Nothing is refused, dropped or
-/// given again because of that.
+/// A node that has just begun to lead, or no longer leads and does not know it yet, answers with an earlier state.
+/// Nothing is refused, dropped or given again because of that.
 final class LaggingLeaderTests: ClusterTestCase {
   private struct Notifier {
     let identifier: RelayIdentifier
@@ -30,7 +30,7 @@ final class LaggingLeaderTests: ClusterTestCase {
     try (client ?? self.client).getMessage(mailbox.recipient, key: mailbox.key)
   }
 
-  // MARK: What cannot be taken back
+  // MARK: Irrevocable decisions
 
   func testANotificationIsNotEndedByARecordFromBeforeItsMessage() throws {
     let (mailbox, service) = (try newMailbox(), try SigningKeyPair.generate(randomness: randomness))
@@ -90,7 +90,7 @@ final class LaggingLeaderTests: ClusterTestCase {
     XCTAssertEqual(try subscribe(service, notifier), .auth)
   }
 
-  /// The same notifier is wanted again after it was disabled, and the record has it from before.
+  /// The same notifier is requested again after it was disabled, and the record still has the old one.
   func testANotifierThatTheRecordStillHasIsMadeAnew() throws {
     let (mailbox, service) = (try newMailbox(), try SigningKeyPair.generate(randomness: randomness))
     let notifier = try enableNotifier(mailbox)
@@ -116,7 +116,7 @@ final class LaggingLeaderTests: ClusterTestCase {
     XCTAssertEqual(try listener.arrivals(after: listening.position, as: key).mailboxes, [mailbox.recipient])
   }
 
-  /// It has no signal of what came before it was there.
+  /// It gets no signal for what arrived before it.
   func testAListenerSeesWhatCameBeforeItThoughAnotherLeaderBegins() throws {
     let (mailbox, key) = (try newMailbox(), try SigningKeyPair.generate(randomness: randomness))
     let before = store.records
@@ -128,7 +128,7 @@ final class LaggingLeaderTests: ClusterTestCase {
 
   // MARK: Refusals
 
-  /// Its own record is outdated, and the one that it reads is older.
+  /// Its own record is outdated, and the one that it reads is older still.
   func testASenderIsNotRefusedByARecordFromBeforeTheMailbox() throws {
     let (before, mailbox, other) = (store.records, try newMailbox(), makeClient())
     try send("first", to: mailbox, by: other)
@@ -183,7 +183,7 @@ final class LaggingLeaderTests: ClusterTestCase {
     XCTAssertEqual(again.recipient, made.recipient)
   }
 
-  // MARK: What a relay remembers
+  // MARK: Remembered state
 
   func testARelayForgetsWhatTheClusterHasLostAndGoesOn() throws {
     let mailbox = try newMailbox()
@@ -200,7 +200,7 @@ final class LaggingLeaderTests: ClusterTestCase {
 
   // MARK: Costs
 
-  /// A probe more than without settling: it writes to the stream, and is shared by those that read at the same time.
+  /// One probe more than without settling: it writes to the stream, and is shared by simultaneous readers.
   func testWhatMessagesCostTheCluster() throws {
     let (mailbox, other) = (try newMailbox(), makeClient())
     XCTAssertEqual(try store.requests { try send("first", to: mailbox) }, ["addBody", "replace"])

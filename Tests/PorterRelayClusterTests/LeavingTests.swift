@@ -46,7 +46,7 @@ final class LeavingTests: ClusterTestCase {
     }
   }
 
-  /// The cluster is out of reach at first.
+  /// The cluster is unreachable at first.
   func testItIsTriedAgain() throws {
     let watched = try watch()
     try pushInVain(watched)
@@ -78,7 +78,7 @@ final class LeavingTests: ClusterTestCase {
     try awaitThat("it is due") { try watched.due().count == 1 }
   }
 
-  /// What was begun has ended by then, if it is to end at all.
+  /// Whatever was begun has ended by then, if it ends at all.
   private func settle() throws { usleep(200_000) }
 
   private func awaitThat(_ what: String, _ condition: () throws -> Bool) throws {

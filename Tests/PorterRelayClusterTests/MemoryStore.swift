@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import PorterRelayCluster
 
-/// A cluster in memory. One of its calls can fail, before it did what was asked or after, and its leader can lag.
+/// A cluster in memory. One of its calls can fail, before or after taking effect, and its leader can lag.
 final class MemoryStore: ClusterStore {
   enum Fault: CaseIterable {
     case before
@@ -20,7 +20,7 @@ final class MemoryStore: ClusterStore {
     var next: UInt64 = 1
     var calls = 0
     var requests: [String] = []
-    /// What a leader that lags answers with, until it was settled so many times.
+    /// A lagging leader's answers, until it has been settled this many times.
     var lagging: (records: [String: StoredRecord], settles: Int)?
     var failing: (call: Int, fault: Fault)?
     var isOutOfReach = false
@@ -33,7 +33,7 @@ final class MemoryStore: ClusterStore {
   enum Room {
     case enough
     case none
-    /// On a node that leads no more, and that says so before the leader acknowledges what it stores.
+    /// On a node that no longer leads, and reports so before the leader acknowledges what it stores.
     case noneElsewhere
   }
 
@@ -44,7 +44,7 @@ final class MemoryStore: ClusterStore {
   var bodyCount: Int { state.withLock { $0.bodies.count } }
   var calls: Int { state.withLock { $0.calls } }
 
-  /// The call with this number, from now on, fails.
+  /// The call with this number, counted from now, fails.
   func fail(call: Int, _ fault: Fault) {
     state.withLock { state in (state.calls, state.failing) = (0, (call, fault)) }
   }
@@ -52,13 +52,13 @@ final class MemoryStore: ClusterStore {
   /// Nodes undo what they have acknowledged.
   func undoBodies() { state.withLock { $0.bodies = [:] } }
 
-  /// Deletions of bodies, which have no answer, come to nothing.
+  /// Deletions of bodies, which have no answer, have no effect.
   func keepBodies() { state.withLock { $0.keepsBodies = true } }
 
-  /// The next replacement is carried out, and said to be refused.
+  /// The next replacement is carried out, but reported as refused.
   func refuseNext() { state.withLock { $0.refusesNext = true } }
 
-  /// For the next replacement.
+  /// Applies to the next replacement.
   func setRoom(_ room: Room) { state.withLock { $0.room = room } }
 
   /// What a cluster does some seconds later.
@@ -73,8 +73,8 @@ final class MemoryStore: ClusterStore {
 
   func setOutOfReach(_ isOutOfReach: Bool) { state.withLock { $0.isOutOfReach = isOutOfReach } }
 
-  /// From now on records are read as these are, or as they are now, until they are settled; more than once if another leader begins to lead
-  /// after the first.
+  /// From now on records are read as these are, or as they are now, until they are settled; more than once if another
+  /// leader takes over after the first.
   func lag(as records: [String: StoredRecord]? = nil, untilSettled settles: Int = 1) {
     state.withLock { $0.lagging = (records ?? $0.records, settles) }
   }
@@ -82,10 +82,10 @@ final class MemoryStore: ClusterStore {
   /// The records as they are now.
   var records: [String: StoredRecord] { state.withLock { $0.records } }
 
-  /// As nodes that do not keep what they have acknowledged.
+  /// Like nodes that do not keep what they have acknowledged.
   func undo(to records: [String: StoredRecord]) { state.withLock { $0.records = records } }
 
-  /// What is asked of the cluster meanwhile.
+  /// The requests made to the cluster during the call.
   func requests(_ body: () throws -> Void) rethrows -> [String] {
     state.withLock { $0.requests = [] }
     try body()
@@ -200,7 +200,7 @@ final class MemoryStore: ClusterStore {
   func answersHold(_ key: String, _ answers: Bool) {}
 }
 
-/// The relay as a client's transport has it.
+/// The relay, as a client's transport sees it.
 final class ClusterPort: RelayPort {
   let relay: ClusteredRelay
   private let listener: String?

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// A service's question that acknowledges, gets, and looks into a mailbox.
+/// A service's request that acknowledges, gets, and looks into a mailbox.
 final class NotifierQuestionTests: ClusterTestCase {
   func testOneExchangeAcknowledgesAndGivesAndSaysWhatWaits() throws {
     let (mailbox, notifiers) = try watchedMailbox()
@@ -33,7 +33,7 @@ final class NotifierQuestionTests: ClusterTestCase {
     (due, state) = try ask(due, key: mailbox.key)
     XCTAssertEqual(due, [])
     XCTAssertEqual(state, .auth)
-    // Longer than the cluster leaves a notification to one server.
+    // Longer than the cluster assigns a notification to one server.
     clock.advance(.seconds(60))
     XCTAssertEqual(try notifiers.dueNotifications().notifications, [])
   }

@@ -5,12 +5,13 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// Nodes that were cut off from each other undo bodies that they had acknowledged. The relay that accepted the messages puts them back.
+/// Nodes that were cut off from each other undo bodies that they had acknowledged. The relay that accepted the messages
+/// restores them.
 final class RestoredBodiesTests: ClusterTestCase {
   private lazy var port = makePort()
   private lazy var relay = RelayClient(port: port, randomness: randomness)
 
-  /// How many bodies were missing, or nil if the cluster did not answer.
+  /// The number of missing bodies, or nil if the cluster did not answer.
   private func restore() -> Int? {
     let relay = port.relay
     let result = Mutex<Int?>(nil)
@@ -39,7 +40,7 @@ final class RestoredBodiesTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0)
   }
 
-  /// Another relay has accepted it, and has not looked whether the cluster still has it.
+  /// Another relay has accepted it, and has not checked whether the cluster still has it.
   func testAMessageThatIsAskedForIsThereInOrder() throws {
     let mailbox = try newMailbox()
     for text in ["first", "second"] { try send(text, to: mailbox, by: relay) }
@@ -58,7 +59,7 @@ final class RestoredBodiesTests: ClusterTestCase {
     for text in ["first", "second"] { try send(text, to: mailbox, by: relay) }
     let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.key))
     store.undoBodies()
-    // As another relay does while the body is stored.
+    // As another relay does while the body is being stored.
     let before = store.records
     try client.acknowledge(message.identifier, in: mailbox.recipient, key: mailbox.key)
     store.lag(as: before, untilSettled: 2)
@@ -67,7 +68,7 @@ final class RestoredBodiesTests: ClusterTestCase {
     XCTAssertEqual(store.bodyCount, 0, "nothing is left that no record names")
   }
 
-  /// As when a node that no longer leads refuses what the leader stores.
+  /// A node that no longer leads refuses the record that the leader stores.
   func testABodyThatIsNamedThoughThatIsRefusedIsKept() throws {
     let mailbox = try newMailbox()
     try send("first", to: mailbox, by: relay)

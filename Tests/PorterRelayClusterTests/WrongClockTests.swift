@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// A relay whose clock, or whose cluster's, is wrong loses no message and no notification (INC-14).
+/// A relay whose clock, or whose cluster's clock, is wrong loses no message and no notification (INC-14).
 final class WrongClockTests: ClusterTestCase {
   private let long = Span.days(30)
 

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import PorterRelay
 
-/// A relay that answers as one that does not know what came after some command.
+/// A relay that answers as if it did not know commands added after a certain one.
 final class EarlierRelay: RelayPort {
   private let relay: EmbeddedRelay
   private let last: RelayCommand.Tag

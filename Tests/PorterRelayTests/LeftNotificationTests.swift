@@ -5,8 +5,8 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A service has pushed for a message, and the push was left to the app, which listened. It is due once more when the app stops
-/// listening without having fetched.
+/// A service has pushed for a message, and the push was left to the app, which listened. It is due once more if the app
+/// stops listening without having fetched.
 final class LeftNotificationTests: RelayTestCase {
   private let pause = NotificationHold.pause
 
@@ -38,7 +38,7 @@ final class LeftNotificationTests: RelayTestCase {
       let due = try watched.service.dueNotifications()
       XCTAssertEqual(due.notifications.count, 1)
       XCTAssertNil(due.nextIn)
-      // No one listens now: that was the last time.
+      // No client is listening now: that was the last time.
       try watched.service.acknowledge(due.notifications)
       XCTAssertNil(try watched.service.dueNotifications().nextIn)
       let other = another()
@@ -65,8 +65,8 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try taken(), 0)
   }
 
-  /// The service pushes first and acknowledges afterwards, and the listener leaves in between: that acknowledgement is of the push that was
-  /// left to it.
+  /// The service pushes first and acknowledges afterwards, and the listener leaves in between: the acknowledgement is
+  /// for the push that was left to it.
   func testAnAcknowledgementThatComesAfterTheListenerHasLeftEndsNothing() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)
@@ -106,7 +106,8 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
-  /// A killed process reports nothing, and the relay may not be used for hours. So the answer has a time for the service's next question.
+  /// A killed process reports nothing, and the relay may not be used for hours. So the answer sets a time for the
+  /// service's next question.
   func testAKilledListenerIsLookedForByTheService() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)
@@ -122,7 +123,7 @@ final class LeftNotificationTests: RelayTestCase {
     withExtendedLifetime(app) {}
   }
 
-  /// An earlier version knows no such notifications, and what it left is kept.
+  /// An earlier version does not know such notifications; those that it left are kept.
   func testAFileOfAnEarlierVersionIsTakenOver() throws {
     let watched = try newWatched()
     try send(watched)

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A notification is withheld from its service for a moment while the recipient's process listens.
+/// A notification is briefly withheld from its service while the recipient's process listens.
 final class NotificationHoldTests: RelayTestCase {
   private let pause = NotificationHold.pause
 
@@ -89,7 +89,7 @@ final class NotificationHoldTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
-  /// What it did not fetch, another process of the device took; it finds nothing, and was awake to look.
+  /// Another process of the device took what it did not fetch; it finds nothing, and was awake to look.
   func testAListenerThatFindsNothingHasShownThatItLives() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)
@@ -104,7 +104,8 @@ final class NotificationHoldTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 0)
   }
 
-  /// The same of one that asks about all its mailboxes in one request. What the answer names is still to be fetched.
+  /// The same for one that asks about all its mailboxes in one request. Mailboxes named in the answer are still to be
+  /// fetched.
   func testAListenerThatAsksAndHearsOfNothingHasShownThatItLives() throws {
     let watched = try newWatched()
     let app = RelayClient(port: another(), randomness: randomness)
@@ -131,7 +132,7 @@ final class NotificationHoldTests: RelayTestCase {
     XCTAssertEqual(try dueCount(watched), 1)
   }
 
-  /// Its socket is gone, so the sender finds out, and the push does not wait.
+  /// Its socket is gone, so the sender notices, and the push does not wait.
   func testAKilledListenerDelaysNothing() throws {
     let watched = try newWatched()
     let app = try App(another(), watched.mailbox)
@@ -229,8 +230,8 @@ final class NotificationHoldTests: RelayTestCase {
     }.array(1...25)
   }
 
-  /// Whatever the listener does: a message that was not acknowledged is due at the latest one pause after it was sent,
-  /// and the service always learns when to ask next; one that was acknowledged before it was due never is.
+  /// Whatever the listener does: an unacknowledged message is due at the latest one pause after it was sent, and the
+  /// service always learns when to ask next; a message acknowledged before it was due never becomes due.
   func testWhateverTheListenerDoesNothingIsWithheldForLongerThanOnePause() throws {
     forAll(Self.steps, runs: 40) { steps in
       let watched = try self.newWatched()

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// Asking about many mailboxes at the same time: who waits, and where something came since.
+/// Asking about many mailboxes at the same time: which have messages waiting, and where something has arrived since.
 final class RelayArrivalTests: RelayTestCase {
   private typealias End = (recipient: RelayIdentifier, key: SigningKeyPair)
 
@@ -66,7 +66,7 @@ final class RelayArrivalTests: RelayTestCase {
     }
     refused(try newKey(), relay)
     refused(key, another())
-    // The number of the newest message is given again, to another one.
+    // The number of the newest message is reused for another one.
     try client.deleteMailbox(newest.recipient, key: newest.recipientKey)
     try send("of the same number", to: mailbox)
     refused(key, relay)
@@ -74,7 +74,7 @@ final class RelayArrivalTests: RelayTestCase {
     refused(key, relay)
   }
 
-  /// What one arrival costs does not grow with the mailboxes, nor with what has waited in them.
+  /// The cost of one arrival does not grow with the mailboxes, nor with the messages waiting in them.
   func testAnArrivalCostsTheSameInAThousandMailboxes() throws {
     let few = try cost(ofAnArrivalIn: 2)
     let many = try cost(ofAnArrivalIn: 1_000)
@@ -100,7 +100,7 @@ final class RelayArrivalTests: RelayTestCase {
     return file.database.instructions - before
   }
 
-  /// Both commands go to relays of earlier versions, which refuse what they do not know.
+  /// Both commands go to relays of earlier versions, which refuse unknown ones.
   func testACommandOfALaterVersionIsRefusedAsSyntax() throws {
     let request = [RelayLimits.version] + (try newAttempt()).bytes + [0, 0, 200]
     let answer = try RelayAnswer(

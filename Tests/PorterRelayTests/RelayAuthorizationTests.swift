@@ -34,7 +34,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     XCTAssertNil(try head(of: mailbox))
   }
 
-  /// The answer was lost, and the recipient has secured the mailbox since: the repeat is no stranger's.
+  /// The answer was lost, and the recipient has since secured the mailbox: the repeat is not taken for a stranger's.
   func testARepeatedSendingIsRecognisedThoughTheMailboxWasSecuredMeanwhile() throws {
     let (recipientKey, senderKey) = (try newKey(), try newKey())
     let mailbox = try client.createMailbox(recipientKey: recipientKey)
@@ -56,7 +56,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     let (recipientKey, senderKey, other) = (try newKey(), try newKey(), try newKey())
     let mailbox = try client.createMailbox(recipientKey: recipientKey)
     try client.send([1], to: mailbox.sender, key: nil, attempt: try newAttempt(), notify: false)
-    // A sender that believes the mailbox secured learns that it is not.
+    // A sender that takes the mailbox for secured learns that it is not.
     let attempt = try newAttempt()
     assertRefused(.auth) {
       try client.send([2], to: mailbox.sender, key: senderKey, attempt: attempt, notify: false)
@@ -76,7 +76,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     XCTAssertEqual(bodies, [[1], [4]])
   }
 
-  /// A signature is for one request: no part of it can be exchanged for another.
+  /// A signature is for one request: no part of it can be swapped for another's.
   func testSignatureCoversEverythingElse() throws {
     let (mailbox, other) = (try newMailbox(), try newMailbox())
     try send("there", to: mailbox)

@@ -6,13 +6,13 @@ import XCTest
 
 @testable import PorterRelay
 
-/// Asking about many mailboxes by keys that are shared with the relay, in place of a signature for each.
+/// Asking about many mailboxes with keys shared with the relay, instead of a signature for each.
 final class RelayCheckKeyTests: RelayTestCase {
   private func end(_ mailbox: Fixture) -> (recipient: RelayIdentifier, key: SigningKeyPair) {
     (recipient: mailbox.recipient, key: mailbox.recipientKey)
   }
 
-  /// Notes what is asked; may refuse commands, as a relay does that does not know them.
+  /// Records the requests; may refuse commands like a relay that does not know them.
   private final class Port: RelayPort {
     private let relay: EmbeddedRelay
     private let refused: Set<RelayCommand.Tag>
@@ -56,7 +56,7 @@ final class RelayCheckKeyTests: RelayTestCase {
     _ = try receiveAll(full)
     XCTAssertEqual(try asking.check([end(full), end(empty)]), [.subscribed, .subscribed])
     XCTAssertEqual(later.tags, [.checkByKeys, .checkByKeys])
-    // A mailbox that is new to the relay is shared by itself.
+    // For a mailbox new to the relay, only that mailbox's key is shared.
     let new = try newMailbox()
     try send("waits", to: new)
     XCTAssertEqual(try asking.check([end(empty), end(new)]), [.subscribed, .waiting])
@@ -136,7 +136,7 @@ final class RelayCheckKeyTests: RelayTestCase {
     XCTAssertEqual(try ask(correlation, [tag]), [.auth], "the key was replaced")
   }
 
-  /// A client may use one key for several mailboxes; a tag still is for one of them.
+  /// A client may use one key for several mailboxes; a tag is still for one of them.
   func testATagIsForOneMailboxAlsoWhereTwoHaveOneKey() throws {
     let (mailbox, other) = (try newMailbox(), try newMailbox())
     let key = RelayCheckKey(of: mailbox.recipientKey)

@@ -6,7 +6,7 @@
 
   @testable import PorterRelay
 
-  /// Between two pushes an extension keeps the relay's file open, and no lock of it (INC-01).
+  /// Between two pushes an extension keeps the relay's file open, without holding a lock on it (INC-01).
   final class RelayDozingTests: RelayTestCase {
     private func dozingRelay() -> EmbeddedRelay {
       EmbeddedRelay(
@@ -63,7 +63,7 @@
       XCTAssertEqual(try openFiles(), [])
     }
 
-    /// Another connection writes meanwhile, and stays open, leaves its log, or writes it back.
+    /// Another connection writes in between, and stays open, leaves its log, or writes it back.
     func testWhatOthersDidMeanwhileIsFound() throws {
       let mailbox = try filled("first")
       let dozing = dozingRelay()
@@ -98,7 +98,7 @@
       fresh.close()
     }
 
-    /// A later version of this library has taken the file over.
+    /// A later version of this library has upgraded the file.
     func testAFileOfALaterVersionIsRefused() throws {
       let mailbox = try filled("first")
       let dozing = dozingRelay()
@@ -108,7 +108,7 @@
       let later = try Database(path: path)
       try later.setUserVersion(1_000)
       try later.checkpoint()
-      // Not in an engine's turn: an earlier version would be brought up to date.
+      // Not in an engine's turn: an earlier version would be migrated.
       assertStorageFails([.busy]) { _ = try text(dozing, mailbox) }
       assertStorageFails([.schema]) {
         _ = try RelayClient(port: dozing, randomness: randomness)

@@ -6,8 +6,8 @@ import XCTest
 @testable import PorterRelay
 
 final class RelayFuzzTests: RelayTestCase {
-  /// Whatever bytes arrive, the relay answers: with the requested result, or with an error of the protocol. It never
-  /// throws the errors of its own file, and never traps.
+  /// Whatever bytes arrive, the relay answers with the requested result or with a protocol error. It never throws its
+  /// own file's errors, and never traps.
   func testAnyBytesAreAnswered() throws {
     let mailbox = try newMailbox()
     let service = try newKey()
@@ -23,7 +23,7 @@ final class RelayFuzzTests: RelayTestCase {
         refused += 1
       }
     }
-    // Otherwise the requests reach no further than the first length.
+    // Otherwise the requests get no further than the first length.
     for error in [RelayError.auth, .syntax, .version, .size, .noMessage, .quota] {
       XCTAssertGreaterThan(tally[error, default: 0], 0, "no request was refused with \(error): \(tally)")
     }
@@ -34,7 +34,7 @@ final class RelayFuzzTests: RelayTestCase {
     XCTAssertEqual(try receiveAll(untouched), ["still running"])
   }
 
-  /// Noise; the request with some bytes changed; and the request about an existing mailbox, properly signed and then
+  /// Noise; the request with some bytes changed; and the request for an existing mailbox, properly signed and then
   /// changed in one place.
   private func variants(
     of request: RelayRequest, _ noise: [UInt8], _ mailbox: Fixture, _ service: SigningKeyPair

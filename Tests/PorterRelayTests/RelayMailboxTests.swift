@@ -63,7 +63,7 @@ final class RelayMailboxTests: RelayTestCase {
       try client.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     }
     XCTAssertEqual(try receiveAll(mailbox).count, 1)
-    // Also if the repeat comes after the message was fetched: the sender saw no answer, the recipient was fast.
+    // Also if the repeat arrives after the message was fetched: the sender saw no answer, the recipient was fast.
     try client.send([1], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     XCTAssertEqual(try receiveAll(mailbox), [])
     // An attempt identifies a message in its own mailbox only.
@@ -86,7 +86,7 @@ final class RelayMailboxTests: RelayTestCase {
     assertRefused(.size) {
       try client.send(tooLong, to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     }
-    // The relay does not rely on the client for that.
+    // The relay does not rely on the client for this.
     assertRefused(.size) {
       try client.exchangeOrThrow(
         .send(attempt: attempt, notify: false, body: tooLong), entity: mailbox.sender, key: mailbox.senderKey)
@@ -113,7 +113,7 @@ final class RelayMailboxTests: RelayTestCase {
     try client.send([0], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     for number in 1..<RelayLimits.undelivered { try send("\(number)", to: mailbox) }
     assertRefused(.quota) { try send("one too many", to: mailbox) }
-    // A message stored before is confirmed, however full the mailbox is.
+    // A message already stored is confirmed, however full the mailbox is.
     try client.send([0], to: mailbox.sender, key: mailbox.senderKey, attempt: attempt, notify: false)
     try send("another mailbox", to: try newMailbox())
 
@@ -195,7 +195,7 @@ final class RelayMailboxTests: RelayTestCase {
     XCTAssertEqual(try receiveAll(mailbox), ["before", "between", "after"])
   }
 
-  /// The time of a machine that was started again a minute ago.
+  /// The clock of a machine that was restarted a minute ago.
   private final class NewBootClock: Clock {
     private let since: TestClock
     private let start: Moment
@@ -211,7 +211,7 @@ final class RelayMailboxTests: RelayTestCase {
     clock.advance(.days(15))
     try send("younger", to: mailbox)
     relay.close()
-    // The machine was off for a year, so nothing could have been fetched.
+    // The machine was off for a year, so nothing could be fetched.
     clock.advance(.days(365))
     let bootClock = NewBootClock(clock)
     func rebooted(_ boot: String) -> RelayClient {
@@ -230,7 +230,7 @@ final class RelayMailboxTests: RelayTestCase {
     XCTAssertEqual(try head(client), "younger")
   }
 
-  /// A message is as old as the time that the relay has had it, in every process and after another boot, whatever their
+  /// A message's age is the time that the relay has had it, in every process and after another boot, whatever their
   /// wall clocks say.
   func testTheAgeOfAMessageIsTheRelaysOwn() throws {
     let mailbox = try newMailbox()

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// An acknowledgement that is answered with the next message.
+/// An acknowledgement answered with the next message.
 final class RelayNextMessageTests: RelayTestCase {
   private func acknowledge(
     _ message: RelayMessage, in mailbox: Fixture, of client: RelayClient? = nil
@@ -33,7 +33,7 @@ final class RelayNextMessageTests: RelayTestCase {
     XCTAssertTrue(second.notify)
     XCTAssertEqual(second.age, 30_000)
     XCTAssertEqual(second, try head(of: mailbox), "it is still there")
-    // As after an answer that was lost.
+    // As after a lost answer.
     let (repeated, same) = try acknowledge(first, in: mailbox)
     XCTAssertEqual(repeated, .noMessage)
     XCTAssertEqual(same, .message(second))
@@ -43,7 +43,8 @@ final class RelayNextMessageTests: RelayTestCase {
     XCTAssertNil(try head(of: mailbox))
   }
 
-  /// The acknowledgement has taken effect, and its process is gone before it hears so: another one is given what is next.
+  /// The acknowledgement has taken effect, and its process ends before it gets the answer: another one is given the
+  /// next message.
   func testAnAnswerThatIsLostLosesNoMessage() throws {
     let mailbox = try newMailbox()
     for text in ["first", "second", "third"] { try send(text, to: mailbox) }
@@ -66,7 +67,7 @@ final class RelayNextMessageTests: RelayTestCase {
     try send("second", to: mailbox)
     let first = try XCTUnwrap(try head(of: mailbox))
     clock.advance(.seconds(22 * 86_400))
-    // Only what was sent later is left, though the others have not been removed from the file yet.
+    // Only messages sent later are left, although the others have not been removed from the file yet.
     let late = try newMailbox()
     try send("elsewhere", to: late)
     XCTAssertEqual(try acknowledge(first, in: mailbox).1, .nothing)
@@ -74,8 +75,8 @@ final class RelayNextMessageTests: RelayTestCase {
     XCTAssertEqual(try message(try acknowledge(first, in: mailbox).1).body, Array("third".utf8))
   }
 
-  /// What one push has compiled for the relay's file, beside `PRAGMA synchronous`: a mailbox, a message, that it is dropped, and
-  /// whether its notification is left. Further messages need nothing more.
+  /// The statements one push compiles for the relay's file, besides `PRAGMA synchronous`: for a mailbox, a message,
+  /// dropping it, and whether its notification is left. Further messages need no others.
   func testOneMessageTakesThreeStatements() throws {
     #if DEBUG
       let mailbox = try newMailbox()
@@ -138,7 +139,7 @@ final class RelayNextMessageTests: RelayTestCase {
       let port = EarlierRelay(another(), last: last)
       defer { port.close() }
       let client = RelayClient(port: port, randomness: randomness)
-      // Neither is asked for what it has refused, nor for what came later.
+      // Neither is asked for a command it has refused, nor for later ones.
       for (text, requests) in [("first", 3), ("second", 2), ("third", 2)] {
         _ = port.takeCount()
         let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.recipientKey))

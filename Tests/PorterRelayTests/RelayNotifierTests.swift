@@ -54,7 +54,7 @@ final class RelayNotifierTests: RelayTestCase {
     XCTAssertEqual(second.notifications.count, 1)
     XCTAssertEqual(something, .waiting)
     XCTAssertEqual(try service.pendingNotifications(), second.notifications)
-    // As after an answer that was lost.
+    // As after a lost answer.
     XCTAssertEqual(try service.acknowledgeAndGet(first.notifications, mailbox: mailbox).due, second)
     XCTAssertEqual(try service.acknowledgeAndGet(second.notifications, mailbox: mailbox).due.notifications, [])
     XCTAssertEqual(port.takeCount(), 6)
@@ -70,7 +70,7 @@ final class RelayNotifierTests: RelayTestCase {
     }
   }
 
-  /// An entry that was made for one service is worth nothing in another's request.
+  /// An entry made for one service is worthless in another's request.
   func testAnEntryCannotBeMovedToAnotherService() throws {
     let (own, first, second) = (try newMailbox(), try newKey(), try newKey())
     try send("a request", to: own)

@@ -23,7 +23,7 @@ final class RelayPeer {
   var identifier: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
 
-  /// The next line of its output; nil when it has ended.
+  /// The next line of its output; nil once it has ended.
   func line() -> String? {
     while true {
       if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {

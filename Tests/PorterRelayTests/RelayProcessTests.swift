@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// Several processes at one relay, and how the others fare when one is killed.
+/// Several processes using one relay, and how the others fare when one is killed.
 final class RelayProcessTests: RelayTestCase {
   private var peers: [RelayPeer] = []
 
@@ -31,7 +31,7 @@ final class RelayProcessTests: RelayTestCase {
 
   private func seed(_ key: SigningKeyPair) -> String { TextEncoding.hex(key.exposeSeed()) }
 
-  /// The recipients' records: for each text the messages it came in, and how often one was acknowledged.
+  /// The recipients' records: for each text, the messages it arrived in, and how often one was acknowledged.
   private struct Journal {
     var identifiers: [String: Set<String>] = [:]
     var acknowledged: [String: Int] = [:]
@@ -119,7 +119,7 @@ final class RelayProcessTests: RelayTestCase {
     XCTAssertEqual(try file.rows("PRAGMA foreign_key_check") { $0.text(0) }, [])
   }
 
-  /// Every process finds no file and creates it; each makes its mailboxes in the resulting one.
+  /// Every process finds no file and creates it; each creates its mailboxes in the resulting file.
   func testProcessesThatCreateTheFileTogetherShareIt() throws {
     for round in 0..<5 {
       let file = directory + "/fresh\(round).db"

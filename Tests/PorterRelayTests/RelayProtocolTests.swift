@@ -20,7 +20,7 @@ final class RelayProtocolTests: XCTestCase {
     }
   }
 
-  /// No request is the prefix of another, except that a body ends where the request ends.
+  /// No request is a prefix of another, except that a body ends where the request ends.
   func testShortenedOrLengthenedRequestIsRefused() {
     forAll(both(RelayGenerators.request, .number(0...10_000)), runs: 500) { request, cut in
       let bytes = request.encoded()
@@ -73,7 +73,7 @@ final class RelayProtocolTests: XCTestCase {
     XCTAssertThrowsError(try RelayRequest(decoding: [2])) { XCTAssertEqual($0 as? RelayError, .version) }
   }
 
-  /// The example of `spec/protocol/relay.md`, byte by byte: what is written there is what is sent.
+  /// The example in `spec/protocol/relay.md`, byte by byte: what is written there is what is sent.
   func testExampleOfTheSpecification() throws {
     let seed = [UInt8](repeating: 7, count: 32)
     let key = try XCTUnwrap(SigningKeyPair(seed: seed))

@@ -7,7 +7,8 @@ import XCTest
 
 @testable import PorterRelay
 
-/// The relay's file as a program serves it to many clients: several requests in one commit, and a listener for each client.
+/// The relay's file as a program serves it to many clients: several requests in one commit, and a listener for each
+/// client.
 final class RelayServiceTests: RelayTestCase {
   private final class Forbidden: Sendable {
     private let entities = Mutex<Set<[UInt8]>>([])
@@ -56,7 +57,7 @@ final class RelayServiceTests: RelayTestCase {
     return .init(request: request.encoded())
   }
 
-  /// An acknowledgement or a question that comes together with messages does not wait until these are on the disk.
+  /// An acknowledgement or a question that arrives together with messages does not wait until these are on the disk.
   func testWhatWaitsForNoDiskIsAnsweredFirst() throws {
     let mailbox = try newMailbox()
     try send("first", to: mailbox)
@@ -172,7 +173,7 @@ final class RelayServiceTests: RelayTestCase {
 
   // MARK: Unknown and forbidden
 
-  /// The statements that a request runs, without what differs by chance.
+  /// The statements that a request runs, without random differences.
   private func statements(_ service: RelayService, _ request: RelayRequest) -> [String] {
     var texts: [String] = []
     service.file?.database.observer = { texts.append($0) }
@@ -223,7 +224,7 @@ final class RelayServiceTests: RelayTestCase {
     let (position, _) = try listener.listen(to: mailboxes, as: key)
     _ = service.forget(["first"])
     assertRefused(.auth) { try listener.arrivals(after: position, as: key) }
-    // It listens to one of them again: the earlier position would hide that the other one is not listened to.
+    // It listens to one of them again: the earlier position would hide that the other is no longer listened to.
     let (later, _) = try listener.listen(to: [mailboxes[0]], as: key)
     assertRefused(.auth) { try listener.arrivals(after: position, as: key) }
     XCTAssertEqual(try listener.arrivals(after: later, as: key).mailboxes, [])

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A clock that a test moves. It starts at the present, which other processes at the same relay use.
+/// A clock that a test moves. It starts at the present, which other processes using the same relay use.
 final class TestClock: Clock {
   private let sinceStart = Mutex(Span.zero)
   private let stepOfWall = Mutex(Span.zero)
@@ -68,7 +68,7 @@ class RelayTestCase: XCTestCase {
     let senderKey: SigningKeyPair
   }
 
-  /// A mailbox that is secured.
+  /// A secured mailbox.
   func newMailbox() throws -> Fixture {
     let (recipientKey, senderKey) = (try newKey(), try newKey())
     let made = try client.createMailbox(recipientKey: recipientKey, senderKey: senderKey.publicKey)
@@ -115,7 +115,7 @@ class RelayTestCase: XCTestCase {
   }
 }
 
-/// The number of lock entries that a process has on the files in a directory, as the kernel lists them.
+/// The number of lock entries that a process has on the files in a directory, as listed by the kernel.
 func locksHeld(by process: Int32, in directory: String) throws -> Int {
   let inodes = try FileManager.default.contentsOfDirectory(atPath: directory).map {
     try FileManager.default.attributesOfItem(atPath: directory + "/" + $0)[.systemFileNumber] as? Int ?? -1

@@ -5,12 +5,12 @@ import XCTest
 
 @testable import PorterRelay
 
-/// INC-07: what a relay's file needs beside a request is left to an exchange that may wait. An engine asks in its own turn, in which
-/// it has commands to answer and a deadline to meet.
+/// INC-07: a relay file's upkeep beyond a request is left to an exchange that may wait. An engine asks in its own turn,
+/// in which it has commands to answer and a deadline to meet.
 final class RelayUpkeepTests: RelayTestCase {
   private static let filler = 3_000_000
 
-  /// As an extension has it.
+  /// As an extension opens it.
   private func brief(_ datagrams: any Datagrams = SystemDatagrams()) -> EmbeddedRelay {
     EmbeddedRelay(
       path: path, ports: Ports(clock: clock, randomness: randomness, datagrams: datagrams), log: .silent,
@@ -37,7 +37,7 @@ final class RelayUpkeepTests: RelayTestCase {
     return mailbox
   }
 
-  /// Another process that has the file open, and no intention to write its log back.
+  /// Another process that has the file open, and does not intend to write its log back.
   private func neighbour() throws -> Database { try Database(path: path, options: .init(logPages: 1_000_000)) }
 
   private func fillLog(through other: Database) throws {
@@ -77,7 +77,7 @@ final class RelayUpkeepTests: RelayTestCase {
     XCTAssertEqual(try text(RelayClient(port: relay, randomness: randomness), mailbox), "waits")
     XCTAssertLessThan(try size("-wal"), EmbeddedRelay.longestLog)
     XCTAssertEqual(try text(prompt(relay), mailbox), "waits")
-    // It became long meanwhile, and nothing waits for it to be written back: the next opening finds it.
+    // It has grown long in the meantime, and nothing waits for it to be written back: the next opening finds it.
     try fillLogAgain(through: other)
     let again = try size("-wal")
     relay.releaseFiles()
@@ -85,7 +85,7 @@ final class RelayUpkeepTests: RelayTestCase {
     try other.close()
   }
 
-  /// An app's, while another process has the file open.
+  /// An app's relay, while another process has the file open.
   func testARelayThatIsClosedWritesALongLogBack() throws {
     let mailbox = try filled("waits")
     let other = try neighbour()
@@ -102,7 +102,7 @@ final class RelayUpkeepTests: RelayTestCase {
     try fillLog(through: other)
   }
 
-  /// A commit that finds the log long does not write it back, and the next exchange is left to a thread.
+  /// A commit that finds the log long does not write it back; the next exchange is left to a thread.
   func testINC07ACommitLeavesALongLogToTheNextExchangeThatMayWait() throws {
     let mailbox = try filled("first", "second")
     let relay = brief()
@@ -123,7 +123,7 @@ final class RelayUpkeepTests: RelayTestCase {
     try other.close()
   }
 
-  /// A reader keeps the log from being begun anew. One exchange tries, and those after it are as prompt as ever.
+  /// A reader keeps the log from being restarted. One exchange tries, and later ones are as fast as ever.
   func testALogThatCannotBeWrittenBackHoldsUpOneExchange() throws {
     let mailbox = try filled("waits")
     let (other, reader) = (try neighbour(), try neighbour())
@@ -141,7 +141,7 @@ final class RelayUpkeepTests: RelayTestCase {
     try other.close()
   }
 
-  /// The file is another process's when a subscriber turns out to be gone. It is forgotten by an exchange that comes later.
+  /// Another process has the file when a subscriber turns out to be gone. A later exchange removes it.
   func testASubscriberThatIsGoneIsForgottenWhenTheFileIsFree() throws {
     let mailbox = try newMailbox()
     let subscriber = another()
@@ -169,12 +169,12 @@ final class RelayUpkeepTests: RelayTestCase {
   }
 }
 
-/// The system's sockets, and something that happens when one is found to be gone.
+/// The system's sockets, and an action to run when one is found to be gone.
 private final class GoneSockets: Datagrams, @unchecked Sendable {
   private let system = SystemDatagrams()
   private var action: () -> Void = {}
 
-  /// Before it is used by more than one thread.
+  /// Call it before more than one thread uses this object.
   func found(_ action: @escaping () -> Void) { self.action = action }
 
   func open() throws(SystemError) -> DatagramEnd { try system.open() }

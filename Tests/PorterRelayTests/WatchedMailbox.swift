@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// A mailbox with a notification service, and the app that it is for.
+/// A mailbox with a notification service, and the app that it belongs to.
 extension RelayTestCase {
   struct Watched {
     let mailbox: Fixture
@@ -25,7 +25,7 @@ extension RelayTestCase {
     return Watched(mailbox: mailbox, service: service, servicePort: port)
   }
 
-  /// The app: it listens through a relay of its own.
+  /// The app: it listens through its own relay.
   final class App {
     let port: EmbeddedRelay
     let client: RelayClient

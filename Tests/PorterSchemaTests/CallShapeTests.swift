@@ -4,8 +4,8 @@ import PorterSchema
 import PythonPeer
 import XCTest
 
-/// The public package declares no types for calls. Their events and the one answer are held to SimpleX's shapes here, member for member;
-/// the user and the contact in them to the package's types.
+/// The public package declares no types for calls. Their events and the one answer are checked here against SimpleX's
+/// shapes, member by member, and the user and the contact in them against the package's types.
 final class CallShapeTests: XCTestCase {
   private static let profile = ProfileRecord(id: 1, profile: Profile(displayName: "alice"))
   private let user = UserRecord(

@@ -4,7 +4,7 @@ import PropertyTesting
 import XCTest
 
 final class CommandErrorTests: XCTestCase {
-  /// Each refusal gives the byte and what was expected there.
+  /// Each refusal gives the position in bytes and what was expected there.
   func testRefusalsGivePositionAndExpectation() {
     let reaction = "a reaction: type emoji and one of \(MessageReaction.emojis.joined(separator: " "))"
     let refusals: [(String, Int, String)] = [
@@ -108,7 +108,7 @@ final class CommandErrorTests: XCTestCase {
     }
   }
 
-  /// Whatever is wrong with a command, the answer quotes nothing of it that may be secret.
+  /// Whatever is wrong with a command, the answer never quotes parts that may be secret.
   func testRefusalsNeverQuoteSecrets() {
     let secret = "s3cretPassphrase"
     let commands = [
@@ -128,7 +128,8 @@ final class CommandErrorTests: XCTestCase {
     }
   }
 
-  /// Pieces of commands in any order, cut and corrupted: a command or a `ChatError`, in time, and never a trap.
+  /// Pieces of commands in any order, cut and corrupted: the result is a command or a `ChatError`, in time, and never a
+  /// trap.
   func testAnyTextIsACommandOrATypedRefusal() {
     let pieces = [
       "/_user", "/_ntf conns", "/_ntf conn messages", "/_get chats", "/_get chat", "/_send", "/_connect", "@", "'", " ",

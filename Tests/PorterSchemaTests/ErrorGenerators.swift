@@ -89,7 +89,7 @@ enum EveryCase {
     ] + nightporterErrors.map { .nightporter(file: words, $0) }
   }
 
-  /// All but the database's, which the public package does not declare.
+  /// All but database errors, which the public package does not declare.
   static func chatErrors(
     _ number: Int64, _ words: String, _ contact: ContactRecord, _ connection: ConnectionRecord
   ) -> [ChatError] {
@@ -98,7 +98,7 @@ enum EveryCase {
       + nightporterErrors.filter { !isOfDatabase($0) }.map(ChatError.nightporter)
   }
 
-  /// The public package has no type for these.
+  /// The public package has no type for these errors.
   static func isOfDatabase(_ error: NightporterError) -> Bool {
     ChatError.nightporter(error).json["type"] == "errorDatabase"
   }

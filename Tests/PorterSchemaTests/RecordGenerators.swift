@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterSchema
 import PropertyTesting
 
-/// Records as a store could hold them, and a few that it should not.
+/// Records that a store could hold, and a few that it should not.
 enum Make {
   static var id: Generator<Int64> { Generator<Int64>.number(0...Int64.max) }
   static var text: Generator<String> { Generator<String>.text(0...12) }
@@ -101,7 +101,7 @@ enum Make {
     }
   }
 
-  /// Text with many marks.
+  /// Text with many formatting marks.
   static var marked: Generator<String> { Generator<String>.text(of: "ab *_~`#!1-@'h:/.", 0...40) }
 
   static var sendError: Generator<SendError> {

@@ -159,7 +159,7 @@ final class ResponseTests: XCTestCase {
     XCTAssertEqual(MessageContent(json: voice), .init(.unknown(tag: "voice", text: "hm", json: voice)))
     let poll: JSONValue = ["type": "poll", "text": "which?", "options": ["a"]]
     XCTAssertEqual(MessageContent(json: poll)?.text, "which?")
-    // Members that a known kind does not have stay with it.
+    // Members that a known kind does not have are kept.
     for known: JSONValue in [
       ["type": "text", "text": "a", "newer": ["deep": [1]], "image": "data:"],
       ["type": "voice", "text": "", "duration": 3, "newer": nil],
@@ -172,8 +172,8 @@ final class ResponseTests: XCTestCase {
     XCTAssertNil(MessageContent(json: "text"))
   }
 
-  /// `always` is granted to the other side; a feature that one side forbids is available only to the contact of one
-  /// that grants it always.
+  /// `always` is granted to the other side; a feature that one side forbids is available only to the contact of a side
+  /// that always grants it.
   func testPreferencesOfBothSides() {
     let table: [(FeatureAllowed, FeatureAllowed, user: Bool, contact: Bool)] = [
       (.always, .always, true, true), (.always, .yes, true, true), (.always, .no, false, true),

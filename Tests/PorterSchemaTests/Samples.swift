@@ -34,7 +34,7 @@ enum Samples {
   /// The responses that the public package declares, each once or more.
   static func publicResponses(_ parts: Parts) -> [Response] {
     let (user, contact, pending) = (parts.user, parts.contact, parts.pending)
-    // Not left to chance: every kind has to appear.
+    // Not left to chance: every kind must appear.
     var (before, after) = (contact.profile.profile, user.profile.profile)
     (before.peerType, after.peerType) = (.human, .bot)
     let change = ProfileChange(
@@ -112,7 +112,7 @@ enum Samples {
       + failures.map { .serverTestResult(user, server: parts.words, failure: $0) }
   }
 
-  /// A notification's other members are held against its schema where they are made.
+  /// A notification's other members are checked against its schema where they are created.
   private static var categories: [JSONValue] {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }

@@ -4,7 +4,7 @@ import PropertyTesting
 import PythonPeer
 import XCTest
 
-/// What we write is what spec/protocol promises, and spec/protocol promises nothing that we never write.
+/// Our output is what spec/protocol promises, and spec/protocol promises nothing that we never write.
 final class SchemaFileTests: XCTestCase {
   func testEverythingFitsTheSchemasAndTheSchemasHoldNothingElse() throws {
     var lines: [String] = []
@@ -29,7 +29,7 @@ final class SchemaFileTests: XCTestCase {
     XCTAssertEqual(output, "checked \(lines.count)\n")
   }
 
-  /// The check itself finds what does not fit, what is not named, and what no value takes.
+  /// The check itself finds values that do not fit, undeclared members, and alternatives that no value uses.
   func testTheCheckFindsFaults() throws {
     let faults: [(JSONValue, String)] = [
       (["type": "activeUser"], "must be valid exactly by one definition"),

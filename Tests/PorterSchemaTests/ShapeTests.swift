@@ -5,7 +5,7 @@ import PropertyTesting
 import PythonPeer
 import XCTest
 
-/// Our output fits the types that the public package `simplex-chat` declares.
+/// Our output fits the types declared by the public package `simplex-chat`.
 final class ShapeTests: XCTestCase {
   func testEveryResponseFitsThePublicTypes() throws {
     try assertFit("R.ChatResponse", Parts.any.map { Samples.publicResponses($0).map(\.json) })

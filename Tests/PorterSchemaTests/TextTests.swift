@@ -64,7 +64,7 @@ final class MarkdownTests: XCTestCase {
       for (run, next) in zip(runs, runs.dropFirst()) {
         try expect(run.format != nil || next.format != nil, "two plain runs in a row")
       }
-      // Dropping the runs' characters from the text leaves marks only.
+      // Removing the runs' characters from the text leaves only marks.
       var rest = Array(text.utf8)[...]
       for byte in runs.flatMap({ Array($0.text.utf8) }) {
         while let first = rest.first, first != byte {
@@ -118,7 +118,7 @@ final class DisplayNameTests: XCTestCase {
     XCTAssertEqual(DisplayName.sanitized(String(repeating: "a", count: 80)).count, 50)
   }
 
-  /// Letters, symbols and marks that are invisible: not a name alone, and after a name they do not make another.
+  /// Letters, symbols and marks that are invisible: they do not make a name on their own, nor turn a name into another.
   func testInvisibleCharactersAreLeftOut() {
     let blanks: [Unicode.Scalar] = [
       "\u{3164}", "\u{FFA0}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{034F}", "\u{180B}", "\u{FE00}",

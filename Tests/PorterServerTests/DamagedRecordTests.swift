@@ -9,7 +9,7 @@ private let first = "(SELECT min(number) FROM token)"
 
 private struct Damage {
   let world: World
-  /// Its records are damaged.
+  /// The device whose records are damaged.
   let device: Device
   let mailbox: Device.Mailbox
   let healthy: Device
@@ -26,7 +26,7 @@ private struct Damage {
     _ = world.provider.take()
   }
 
-  /// `statement` is about the first token or what it has.
+  /// `statement` concerns the first token or its records.
   func damage(_ statement: String) throws {
     guard world.store == nil else { return try damageDocument(statement) }
     try world.state.database.execute(statement)
@@ -57,7 +57,7 @@ private struct Damage {
   var problems: Set<String> { Set(world.servers.flatMap(\.problems).map(\.description)) }
 }
 
-/// A damaged record concerns one device: the others get their pushes, also after a restart (INC-44).
+/// A damaged record concerns one device: the others get their pushes, even after a restart (INC-44).
 class DamagedRecordTests: XCTestCase {
   private func assertContained(
     _ statement: String, file: StaticString = #filePath, line: UInt = #line

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// The same in a state file.
+/// The same tests with a state file.
 final class DeferredPushStateTests: XCTestCase {
   func testManyThatAreDueTogetherAreReleasedInSlices() throws {
     let world = try World()
@@ -28,7 +28,7 @@ final class DeferredPushStateTests: XCTestCase {
     XCTAssertEqual(waiting, [172, 44, 0])
   }
 
-  /// Pushes of a state of an earlier version are due.
+  /// Pushes in a state of an earlier version are due.
   func testPushesOfAnEarlierVersionAreDue() throws {
     let world = try World()
     let path = world.directory.appendingPathComponent("earlier.db").path

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// Pushes that a provider wants later.
+/// Pushes that a provider defers.
 class DeferredPushTests: XCTestCase {
   /// A world with two devices, each with a mailbox.
   private func begin() throws -> (World, [(device: Device, mailbox: Device.Mailbox)]) {

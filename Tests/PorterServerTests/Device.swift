@@ -46,7 +46,7 @@ final class Device {
 
   // MARK: Asking
 
-  /// Sends a request, without waiting for the result.
+  /// Sends a request without waiting for the result.
   @discardableResult
   func send(
     _ command: ServerRequest.Command, signedBy key: SigningKeyPair? = nil, correlation: CorrelationID? = nil
@@ -102,7 +102,7 @@ final class Device {
     return answer
   }
 
-  /// Takes over the answer to TNEW.
+  /// Stores the answer to TNEW.
   func note(_ answer: ServerAnswer, file: StaticString = #filePath, line: UInt = #line) {
     guard case .token(let id, let key) = answer.result else {
       return XCTFail("not registered: \(answer)", file: file, line: line)
@@ -124,7 +124,7 @@ final class Device {
     return try VerificationCode(opening: sealed, nonce: nonce, with: pushKey())
   }
 
-  /// From nothing to ACTIVE.
+  /// From an unregistered token to ACTIVE.
   func activate(file: StaticString = #filePath, line: UInt = #line) throws {
     try register(file: file, line: line)
     let answer = try ask(.verify(token: token, code(file: file, line: line)), file: file, line: line)
@@ -173,7 +173,7 @@ final class Device {
     }
   }
 
-  /// A sender leaves a message; returns its id at the relay.
+  /// Sends a message; returns its id at the relay.
   @discardableResult
   func receive(_ text: String, in mailbox: Mailbox, notify: Bool = true) throws -> RelayIdentifier {
     try relay.send(
@@ -182,7 +182,7 @@ final class Device {
   }
 }
 
-/// Ends a test that cannot continue, as a failure.
+/// Fails a test that cannot continue.
 struct NothingCame: Error, CustomStringConvertible {
   let description: String
 

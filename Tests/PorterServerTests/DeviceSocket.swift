@@ -15,9 +15,9 @@ final class DeviceSocket: Sendable {
   enum Behaviour: Sendable {
     /// Answers with this text.
     case answer(String)
-    /// Accepts the connection, and does not answer.
+    /// Accepts the connection without answering.
     case silent
-    /// Accepts the connection, and closes it.
+    /// Accepts the connection and closes it.
     case hangUp
   }
 
@@ -32,7 +32,7 @@ final class DeviceSocket: Sendable {
 
   init(path: String, _ behaviour: Behaviour = .answer(#"{"status":200}"#)) throws {
     state = Monitor(State(behaviour: behaviour))
-    // A provider may have given up before it is answered.
+    // A provider may have given up before it gets the answer.
     _ = signal(SIGPIPE, SIG_IGN)
     unlink(path)
     #if canImport(Glibc)
@@ -54,7 +54,7 @@ final class DeviceSocket: Sendable {
     XCTAssertTrue(WorkerThread.start { Self.serve(accepting, shared) })
   }
 
-  /// No process listens afterwards; the path stays, as after a crash. The second call does nothing.
+  /// No process listens afterwards; the path stays, as after a crash. A second call does nothing.
   func shut() {
     let wasClosed = state.signal { state in
       defer { state.isClosed = true }

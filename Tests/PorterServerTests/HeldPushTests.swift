@@ -4,9 +4,9 @@ import PorterRelay
 import PorterServer
 import XCTest
 
-/// A push waits for a moment while the recipient's app listens, and is not sent if the app has fetched the message.
+/// A push waits briefly while the recipient's app listens, and is not sent if the app has fetched the message.
 class HeldPushTests: XCTestCase {
-  /// The longest that the relay withholds anything, with room for rounding.
+  /// The longest that the relay withholds anything, with a margin for rounding.
   private let pause = Span.milliseconds(2_001)
 
   /// A device with an active token whose app listens.
@@ -39,7 +39,7 @@ class HeldPushTests: XCTestCase {
     // The server itself knows when to look again.
     try world.runAtDeadlines(for: pause)
     XCTAssertEqual(try world.bundles(for: device).count, 1)
-    // It had its pause: what comes now is pushed without one.
+    // Its pause is over: later messages are pushed without one.
     try device.receive("again", in: mailbox)
     try world.run()
     XCTAssertEqual(try world.bundles(for: device).count, 1)

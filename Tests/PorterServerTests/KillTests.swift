@@ -8,7 +8,8 @@ import XCTest
 
 @testable import PorterServer
 
-/// One message that many tokens watch, and a server that is killed while it pushes: a push may come twice, and none is lost.
+/// One message that many tokens watch, and a server that is killed while pushing: a push may be sent twice, and none is
+/// lost.
 final class KillTests: XCTestCase {
   private static let tokens = 300
 
@@ -16,7 +17,7 @@ final class KillTests: XCTestCase {
     print("PORTER_SEED=\(PropertySeed.current)")
     var random = SplitMix64(state: PropertySeed.current)
     for round in 0..<4 {
-      // Before it has pushed anything, and after some.
+      // Before it has pushed anything, and after some pushes.
       let kills = (0..<4).map { _ in Int(random.next() % UInt64(Self.tokens / 4)) } + [0]
       let place = "round \(round), killed after \(kills), PORTER_SEED=\(PropertySeed.current)"
       try push(killingAfter: kills, spread: { useconds_t(random.next() % 8_000) }, place)
@@ -42,10 +43,10 @@ final class KillTests: XCTestCase {
     for kill in kills {
       let server = try start(in: world)
       for _ in 0..<kill where pushed.count < Self.tokens { pushed.insert(try token(of: socket.next(), place)) }
-      // So that it is killed elsewhere than right after a push.
+      // So that it is not always killed right after a push.
       usleep(spread())
       server.kill()
-      // What it has recorded as pushed was pushed.
+      // Every push recorded as sent was sent.
       for token in try recorded(world, place) where !pushed.contains(token) {
         while !pushed.contains(token) { pushed.insert(try self.token(of: socket.next(), place)) }
       }
@@ -70,7 +71,7 @@ final class KillTests: XCTestCase {
     try XCTUnwrap(XCTUnwrap(push, "a push is lost: \(place)")["token"]?.stringValue, place)
   }
 
-  /// Tokens of pushes that are recorded as accepted. A message is stored for all of its tokens, or for none.
+  /// Tokens whose pushes are recorded as accepted. A message is stored for all of its tokens, or for none.
   private func recorded(_ world: World, _ place: String) throws -> [String] {
     let state = try ServerState(path: world.statePath, access: .serve)
     defer { XCTAssertNoThrow(try state.close()) }
@@ -82,7 +83,7 @@ final class KillTests: XCTestCase {
     ) { TextEncoding.hex($0.blob(0)) }
   }
 
-  /// With the subscription: all of the tokens watch one mailbox.
+  /// Copies the subscription as well: all of the tokens watch one mailbox.
   private func copyToken(of device: Device, in database: Database) throws {
     try database.run(
       """

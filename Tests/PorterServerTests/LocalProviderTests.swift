@@ -19,7 +19,7 @@ final class LocalProviderTests: XCTestCase {
     return try OutgoingPush(payload, to: XCTUnwrap(PushToken(provider: "apns_test", bytes: [0xab, 0x01])))
   }
 
-  /// The time is for a machine that is busy; only a device that stays silent takes all of it.
+  /// The timeout allows for a busy machine; only a device that stays silent uses all of it.
   private func provider(_ timeout: Span = .seconds(60)) throws -> LocalProvider {
     try LocalProvider(path: path, timeout: timeout)
   }

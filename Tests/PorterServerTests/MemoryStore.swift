@@ -3,8 +3,8 @@ import Synchronization
 
 @testable import PorterServer
 
-/// What a cluster keeps for servers that share their state, in this process. Calls can be made to fail, before or after they were
-/// carried out.
+/// An in-process substitute for the cluster that servers sharing their state use. Calls can be made to fail, before or
+/// after they were carried out.
 final class MemoryStore: SharedStore {
   enum Failure: CaseIterable { case requestLost, answerLost }
 
@@ -20,7 +20,7 @@ final class MemoryStore: SharedStore {
     var records: [SharedKey: SharedRecord] = [:]
     var times: [SharedKey: Int64] = [:]
     var revision: UInt64 = 0
-    /// Of the nodes, as it was when the moments began.
+    /// The nodes' clock, as it was when the moments began.
     var clock: Int64 = 0
     var items: [Int: Item] = [:]
     var identifiers: Set<String> = []
@@ -28,16 +28,16 @@ final class MemoryStore: SharedStore {
     var calls = 0
     var failing = Int.max
     var failure = Failure.requestLost
-    /// What a node answers with that leads no more.
+    /// The answers of a node that no longer leads.
     var lagging: [SharedKey: SharedRecord] = [:]
-    /// Called before a replacement in this bucket, in which another server may be faster.
+    /// Called before a replacement in this bucket, so that another server can get in first.
     var interlude: (bucket: SharedKey.Bucket, body: @Sendable () -> Void)?
     var reads: [SharedKey] = []
     var lastTrouble: ContinuousClock.Instant?
   }
 
   static let lease = Span.seconds(6)
-  /// What each store has before the first server starts.
+  /// The content of each store before the first server starts.
   nonisolated(unsafe) static var atFirst: [SharedKey: [UInt8]] = [:]
   private let clock: any Clock
   private let state = Mutex(State())
@@ -52,7 +52,7 @@ final class MemoryStore: SharedStore {
     }
   }
 
-  /// The record of this notifier.
+  /// The record for this notifier.
   func watchers(of notifier: [UInt8]) throws -> SharedKey {
     let index = try records([WatcherIndex.key])[0]
     return try WatcherIndex(decoding: index?.bytes ?? []).key(of: notifier)
@@ -69,7 +69,7 @@ final class MemoryStore: SharedStore {
   func lag(as record: SharedRecord, of key: SharedKey) { state.withLock { $0.lagging[key] = record } }
   func endLag() { state.withLock { $0.lagging = [:] } }
 
-  /// Whether the call that was to fail has come.
+  /// Whether the call that was to fail has been made.
   var hasFailed: Bool { state.withLock { $0.calls >= $0.failing } }
 
   /// Runs once, before the next replacement of a token or of another record.
@@ -77,7 +77,7 @@ final class MemoryStore: SharedStore {
     state.withLock { $0.interlude = (bucket, body) }
   }
 
-  /// How many records of the bucket are read meanwhile.
+  /// The number of records of the bucket that are read during the call.
   func reads(of bucket: SharedKey.Bucket, _ body: () throws -> Void) rethrows -> Int {
     state.withLock { $0.reads = [] }
     try body()
@@ -88,7 +88,7 @@ final class MemoryStore: SharedStore {
     state.withLock { state in state.records.keys.count { $0.bucket == bucket } }
   }
 
-  /// As when the servers that had taken something ended long ago.
+  /// As if the servers that had taken items had ended long ago.
   func endLeases() {
     let now = clock.now()
     state.withLock { state in
@@ -96,7 +96,7 @@ final class MemoryStore: SharedStore {
     }
   }
 
-  /// As a cluster that forgets them, a minute after they were added.
+  /// Like a cluster that forgets them, a minute after they were added.
   func lose(_ queue: String) {
     state.withLock { state in
       state.items = state.items.filter { $0.value.queue != queue }
@@ -104,7 +104,7 @@ final class MemoryStore: SharedStore {
     }
   }
 
-  /// Items of the queue that are not ended.
+  /// Items of the queue that have not been ended.
   func waiting(_ queue: String) -> Int { state.withLock { state in state.items.values.count { $0.queue == queue } } }
 
   private func call<Value: Sendable>(
@@ -158,7 +158,7 @@ final class MemoryStore: SharedStore {
     }
   }
 
-  /// The nodes' clocks, which no test sets unless it says so.
+  /// The nodes' clocks, which a test sets only explicitly.
   func time() throws(SharedStoreFailure) -> Int64 {
     let now = clock.now()
     return try call { state in state.clock + (now - Moment(nanoseconds: 0)).milliseconds }

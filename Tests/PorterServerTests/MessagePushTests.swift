@@ -42,7 +42,7 @@ class MessagePushTests: XCTestCase {
     XCTAssertTrue(world.provider.take().isEmpty)
   }
 
-  /// The server was down meanwhile, or busy: both wait, and are taken in one turn.
+  /// The server was down or busy: both wait, and are taken in one turn.
   func testAMessageAfterAVerificationThatWaitsIsPushed() throws {
     let world = try World()
     let device = try Device(world)
@@ -132,7 +132,7 @@ class MessagePushTests: XCTestCase {
       .subscriptions([.init(notifier: mailbox.notifier.bytes, status: .refused)]))
     try device.receive("hello", in: mailbox)
     try world.run()
-    // Readable for the device, or the test fails.
+    // The device must be able to read it, or the test fails.
     XCTAssertEqual(try world.bundles(for: device).count, 1)
   }
 
@@ -153,7 +153,7 @@ class MessagePushTests: XCTestCase {
     XCTAssertTrue(world.provider.take().isEmpty)
   }
 
-  /// A user who turns pushes off while the code for a new device token is on its way: the client does not ask again.
+  /// A user turns pushes off while the code for a new device token is on its way: the client does not ask again.
   func testSubscriptionsAreDeletedWhileTheTokenIsNotProven() throws {
     let world = try World()
     let device = try Device(world)

@@ -6,8 +6,8 @@ import XCTest
 
 @testable import PorterServer
 
-// What holds beside a relay holds with one on the network, whose question after a turn acknowledges what was stored in it. Inherited tests
-// are found in a class that has one of its own.
+// Everything that holds next to a relay holds with one on the network, whose question after a turn acknowledges what
+// was stored in it. Inherited tests are found in a class that has one of its own.
 
 final class NetworkRepeatTests: RepeatTests {
   override func setUp() { World.relay = .network }
@@ -56,7 +56,7 @@ final class NetworkMessagePushTests: MessagePushTests {
       return try relay.integer("SELECT count(*) FROM notification")
     }
 
-    /// What one push carries to the device now.
+    /// The number of entries that one push carries to the device now.
     func entries() throws -> Int {
       let pending = try XCTUnwrap(try server.nextPush(for: "apns_test"))
       try server.finish(pending, world.provider.deliverWithRetry(pending.push))
@@ -82,7 +82,8 @@ final class NetworkMessagePushTests: MessagePushTests {
     XCTAssertEqual(try night.entries(), 5)
   }
 
-  /// Whichever of these exchanges fails, and however: what was stored is acknowledged by the next that does not.
+  /// Whichever of these exchanges fails, and however: stored notifications are acknowledged by the next one that
+  /// succeeds.
   func testWhatWasStoredIsAcknowledgedThoughAQuestionFails() throws {
     for failure in FragilePort.Failure.allCases {
       for number in 1...3 {
@@ -105,7 +106,8 @@ final class NetworkMessagePushTests: MessagePushTests {
     }
   }
 
-  /// Both came while the server was busy: the request was accepted first. Served second, it would have deleted the push as well.
+  /// Both arrived while the server was busy: the request was accepted first. Served second, it would have deleted the
+  /// push as well.
   func testARequestThatCameFirstIsServedFirst() throws {
     let night = try Night()
     var order: [String] = []
@@ -127,7 +129,7 @@ final class NetworkMessagePushTests: MessagePushTests {
       let night = try Night()
       try night.device.send(.check(token: night.device.token))
       try night.device.receive("hello", in: night.mailboxes[0])
-      // The question, and then the request.
+      // First the question, then the request.
       night.world.port.fail(exchange: 2, failure)
       try night.server.serve()
       XCTAssertNil(try night.server.nextPush(for: "apns_test"))
@@ -143,7 +145,7 @@ final class NetworkMessagePushTests: MessagePushTests {
     }
   }
 
-  /// A relay that fails would hold up the stop; a full disk does not.
+  /// A failing relay would hold up the stop; a full disk does not.
   func testAServerThatStopsAsksNoRelayThatFails() throws {
     for (failure, left) in [(ServerError.relay(.offline), 1), (.storage(SQLiteError(kind: .full)), 0)] {
       let night = try Night()

@@ -6,7 +6,7 @@ import PorterPush
 import PorterRelay
 import XCTest
 
-/// The program itself, a relay's file between it and its client, and a device's real socket.
+/// The real program, with a relay's file between it and its client, and a device's real socket.
 final class ProcessTests: XCTestCase {
   private var directory = URL(fileURLWithPath: "/")
 
@@ -58,7 +58,7 @@ final class ProcessTests: XCTestCase {
     XCTAssertEqual(try entries(of: socket.next(), key), mailboxes.map(\.credentials.notifier))
     XCTAssertEqual(try client.ask(.check(token: token)).tokenStatus, .active)
 
-    // The device goes away; messages that arrive meanwhile are pushed when it is back.
+    // The device goes away; messages that arrive in the meantime are pushed when it is back.
     socket.shut()
     try client.send("three", to: mailboxes[0].sender)
     XCTAssertEqual(try client.ask(.check(token: token)).tokenStatus, .active)
@@ -110,7 +110,7 @@ final class ProcessTests: XCTestCase {
   }
 
   func testTheReadyDescriptorIsWrittenOnce() throws {
-    // A shell passes the descriptor on, which Foundation's Process cannot.
+    // A shell passes the descriptor on; Foundation's Process cannot.
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = [
@@ -165,7 +165,7 @@ final class ProcessTests: XCTestCase {
   }
 }
 
-/// A client in this process, over the relay's file.
+/// A client in this process, using the relay's file.
 private final class ProcessClient {
   struct Mailbox {
     let sender: RelayIdentifier

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// Documents that a server need not read again, and what another server does to them meanwhile.
+/// Documents that a server need not reread, and what another server does to them in the meantime.
 final class RememberedDocumentTests: XCTestCase {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
@@ -18,7 +18,7 @@ final class RememberedDocumentTests: XCTestCase {
     private let mailbox: Device.Mailbox
     var key: SharedKey { TokenDocument.key(device.token) }
 
-    /// An active device that a message comes to. No server has been at it.
+    /// An active device with an incoming message. No server has handled it yet.
     init() throws {
       world = try World()
       (device, store) = (try Device(world), try XCTUnwrap(world.store))
@@ -35,7 +35,7 @@ final class RememberedDocumentTests: XCTestCase {
       try TokenDocument(decoding: try XCTUnwrap(try store.records([key])[0]).bytes)
     }
 
-    /// What another server stores.
+    /// A change stored by another server.
     func change(_ body: (inout TokenDocument) -> Void) throws {
       let record = try XCTUnwrap(try store.records([key])[0])
       var document = try TokenDocument(decoding: record.bytes)
@@ -57,7 +57,7 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertEqual(night.store.waiting("push-" + Self.provider), 0)
   }
 
-  /// In the middle of a failure nodes may give the number of a document to another one.
+  /// In the middle of a failure, nodes may give a document's number to another document.
   func testAnOutcomeThatTookASecondIsStoredInWhatIsRead() throws {
     let night = try Night()
     try night.world.server.serve()
@@ -68,7 +68,7 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertEqual(try night.document().pushes, [])
   }
 
-  /// What another server has stored meanwhile stays.
+  /// Changes stored by another server in the meantime are kept.
   func testAnOutcomeIsStoredBesideWhatAnotherServerHasChanged() throws {
     let night = try Night()
     try night.world.server.serve()
@@ -90,7 +90,7 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertNil(try night.store.records([night.key])[0])
   }
 
-  /// It was stored by a server whose item another one has ended, since one item is enough for all that is due.
+  /// It was stored by a server whose item another one has ended, since one item covers everything that is due.
   func testAPushThatCameMeanwhileKeepsTheWork() throws {
     let night = try Night()
     try night.world.server.serve()
@@ -107,7 +107,7 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertEqual(night.store.waiting(queue), 0)
   }
 
-  /// What the server remembers may be undone.
+  /// The state that the server remembers may be undone.
   func testTroubleAndAnotherLeaderMakeTheServerReadAgain() throws {
     for isFailure in [true, false] {
       let night = try Night()
@@ -124,7 +124,8 @@ final class RememberedDocumentTests: XCTestCase {
     }
   }
 
-  /// Two messages within a second, whose items different servers take: the second push has the second message, and is no repeat of the first.
+  /// Two messages within a second, whose items different servers take: the second push has the second message, and does
+  /// not repeat the first.
   func testAPushIsSentFromWhatIsReadWhoeverHasStoredIt() throws {
     let night = try Night()
     try night.world.server.serve()
@@ -154,7 +155,7 @@ final class RememberedDocumentTests: XCTestCase {
     XCTAssertNil(documents.record([UInt8(last)]), "it is too large")
   }
 
-  /// A node that lags answers with it.
+  /// A lagging node answers with it.
   func testAnEarlierDocumentDoesNotTakeThePlaceOfALaterOne() {
     var documents = RememberedDocuments()
     documents.note([1], SharedRecord(bytes: [2], revision: 2), asked: Moment(nanoseconds: 1))

@@ -5,7 +5,7 @@ import PorterRelay
 import PorterServer
 import XCTest
 
-/// Requests that are repeated, out of order, or malformed.
+/// Repeated, out-of-order and malformed requests.
 class RepeatTests: XCTestCase {
   func testAReplayedRequestIsAnsweredAgainButNotCarriedOutAgain() throws {
     let world = try World()
@@ -122,9 +122,9 @@ class RepeatTests: XCTestCase {
     XCTAssertEqual(try other.register().tokenStatus, .registered)
   }
 
-  // MARK: A relay that fails
+  // MARK: A failing relay
 
-  /// Makes each exchange of the server with the relay fail in turn, and continues with the same server or a new one.
+  /// Makes each exchange between server and relay fail in turn, and continues with the same server or a new one.
   func testTheStoryHoldsWhicheverExchangeFails() throws {
     for failure in FragilePort.Failure.allCases {
       for restarts in [false, true] {
@@ -136,7 +136,7 @@ class RepeatTests: XCTestCase {
     }
   }
 
-  /// False when the story ends before that exchange.
+  /// False if the story ends before that exchange.
   private func storyHolds(failing number: Int, _ failure: FragilePort.Failure, restarting: Bool) throws -> Bool {
     let world = try World()
     let device = try Device(world)

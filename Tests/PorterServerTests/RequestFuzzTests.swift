@@ -8,8 +8,8 @@ import XCTest
 @testable import PorterPush
 @testable import PorterServer
 
-/// Anyone with a server's link can write to it. Whatever they seal is answered in the protocol, or ignored, and others are served.
-/// PORTER_FUZZ_RUNS has more of it, PORTER_SEED repeats it.
+/// Anyone with a server's link can write to it. Whatever they seal is answered in the protocol or ignored, and others
+/// are served. PORTER_FUZZ_RUNS sets the number of runs, PORTER_SEED repeats one.
 final class RequestFuzzTests: XCTestCase {
   func testWhateverAClientSealsAndSignsIsAnsweredOrIgnored() throws {
     let world = try World()
@@ -60,7 +60,7 @@ final class RequestFuzzTests: XCTestCase {
     }
   }
 
-  /// All but TDEL, after which the others would be refused.
+  /// All commands except TDEL, after which the others would be refused.
   private func commands(_ device: Device) throws -> [ServerRequest.Command] {
     let credentials = try (0..<2).map { _ in
       try XCTUnwrap(
@@ -77,14 +77,14 @@ final class RequestFuzzTests: XCTestCase {
 }
 
 extension Device {
-  /// The JSON of a request, as the protocol has it.
+  /// The JSON of a request, as specified by the protocol.
   fileprivate func request(_ command: ServerRequest.Command) throws -> [UInt8] {
     ServerRequest(
       correlation: try .generate(randomness: randomness), replyMailbox: replies.sender.bytes, command: command
     ).json.utf8
   }
 
-  /// `spec/protocol/notification-server.md`, from its words.
+  /// Written from the text of `spec/protocol/notification-server.md`.
   fileprivate func sealed(_ text: [UInt8]) throws -> [UInt8] {
     let signed = Array("nightporter notification server request".utf8) + [1] + link.key.bytes + text
     let shared = try boxKey.secretKey.agree(with: link.key)

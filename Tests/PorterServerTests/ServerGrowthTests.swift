@@ -7,9 +7,9 @@ import XCTest
 @testable import PorterRelay
 @testable import PorterServer
 
-/// No turn of the server grows with its tokens, and what is much is done in slices.
+/// No turn of the server grows with its tokens, and large work is done in slices.
 final class ServerGrowthTests: XCTestCase {
-  /// A message, from the relay's notification to the push's end; instructions of SQLite's virtual machine.
+  /// A message, from the relay's notification to the push's end, in instructions of SQLite's virtual machine.
   func testAPushCostsTheSameWithManyTokens() throws {
     let world = try World()
     let device = try Device(world)
@@ -21,7 +21,7 @@ final class ServerGrowthTests: XCTestCase {
     try addTokens(3_000, like: device)
     let many = try costOfAPush(to: device, mailbox)
     XCTAssertLessThan(many, few + 100, "it was \(few)")
-    // They have a push each, to a provider that cannot be reached.
+    // Each has a push, for a provider that cannot be reached.
     try world.state.database.run(
       "INSERT INTO push (token, kind, provider) SELECT number, 'wake', 'apns_dev' FROM token WHERE provider = 'apns_dev'"
     )
@@ -61,7 +61,8 @@ final class ServerGrowthTests: XCTestCase {
     XCTAssertGreaterThan(try world.server.nextDeadline(), world.clock.now())
   }
 
-  /// A wake-up changes what is kept of wake-ups, which is narrow and in their order, and neither a token nor an index of tokens.
+  /// A wake-up writes only to the wake-up table, which is narrow and in wake-up order; neither to a token nor to an
+  /// index of tokens.
   func testAWakeUpWritesNoToken() throws {
     let world = try World()
     let device = try Device(world)
@@ -74,7 +75,7 @@ final class ServerGrowthTests: XCTestCase {
     let before = try world.state.database.integer("SELECT min(due_at) FROM wake")
     repeat { try world.server.serve() } while world.server.hasMoreToDo
     XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 300)
-    // Each is scheduled anew, a period later.
+    // Each is rescheduled one period later.
     let scheduled = "FROM wake JOIN token ON token.number = wake.token AND token.wake_series = wake.series"
     XCTAssertEqual(try world.state.database.integer("SELECT count(*) \(scheduled)"), 300)
     XCTAssertEqual(
@@ -137,11 +138,12 @@ final class ServerGrowthTests: XCTestCase {
       refused.append(
         try world.state.database.integer("SELECT count(*) FROM subscription WHERE status <> 'ACTIVE'") ?? -1)
     } while world.server.hasMoreToDo
-    // The first is known to the relay; none of 16 is checked with others for longer than it takes to prove 16 signatures.
+    // The relay knows the first one; none of 16 is checked together with others for longer than it takes to prove 16
+    // signatures.
     XCTAssertEqual(refused, (1...18).map { Int64($0 * 16 - 1) } + [299])
   }
 
-  /// However many come, a turn takes a slice of them, by count: a clock that stands still ends none earlier.
+  /// However many arrive, a turn takes a slice of them, by count: a stopped clock does not end it earlier.
   func testATurnTakesASliceOfNotificationsAndRequests() throws {
     let world = try World()
     let device = try Device(world)
@@ -177,7 +179,7 @@ final class ServerGrowthTests: XCTestCase {
     XCTAssertEqual(left, [172, 44, 0])
   }
 
-  /// A correlation stays as long as its token, without its answer.
+  /// A correlation is kept as long as its token, without its answer.
   func testForgottenRequestsGoWithTheirToken() throws {
     let world = try World()
     let device = try Device(world)
@@ -234,7 +236,7 @@ final class ServerGrowthTests: XCTestCase {
     XCTAssertEqual(try world.state.database.integer("SELECT count(*) FROM push"), 0)
   }
 
-  /// SQLite takes its locks once, however many pushes are made ready.
+  /// SQLite takes its locks once, however many pushes are prepared.
   func testPushesAreReadInOneTransaction() throws {
     let world = try World()
     let device = try Device(world)
@@ -251,7 +253,7 @@ final class ServerGrowthTests: XCTestCase {
     XCTAssertEqual(statements.withLock { $0.count }, 13)
   }
 
-  /// While pushes end, the relay is asked only when it has woken the server, or when that is due.
+  /// While pushes end, the relay is asked only when it has woken the server, or when asking is due.
   func testTheRelayIsAskedWhenItHasSomething() throws {
     let world = try World()
     let device = try Device(world)
@@ -264,13 +266,13 @@ final class ServerGrowthTests: XCTestCase {
     try device.receive("hello", in: mailbox)
     try world.server.serve(isWoken: true)
     XCTAssertTrue(world.port.hasFailed)
-    // It failed: it is asked again without being woken.
+    // It failed: it is asked again without a wake-up.
     world.clock.advance(by: ServerTimes.firstRetry)
     try world.server.serve(isWoken: false)
     XCTAssertNotNil(try world.server.nextPush(for: "apns_test"))
   }
 
-  /// A provider that ends no push before all that it can have under way have come.
+  /// A provider that ends no push until as many have arrived as it can have under way.
   func testTheLoopKeepsSeveralPushesOfOneProviderUnderWay() throws {
     let world = try World()
     let device = try Device(world)
@@ -313,7 +315,7 @@ final class ServerGrowthTests: XCTestCase {
         state.inside += 1
         state.most = max(state.most, state.inside)
       }
-      // The bound is for a loop that hands over one at a time: the test fails then, and does not hang.
+      // The bound is for a loop that hands over one at a time: then the test fails instead of hanging.
       _ = state.wait(atMost: .seconds(60)) { $0.most == self.size ? true : nil }
       let isLast = state.signal { state in
         state.inside -= 1
@@ -325,7 +327,7 @@ final class ServerGrowthTests: XCTestCase {
     }
   }
 
-  /// Of another provider, which this server does not serve unless a test does.
+  /// Tokens of another provider, which this server does not serve unless a test enables it.
   private func addTokens(_ count: Int, like device: Device) throws {
     try device.world.state.database.run(
       """
@@ -344,7 +346,7 @@ final class ServerGrowthTests: XCTestCase {
     return try relay.integer("SELECT count(*) FROM notification")
   }
 
-  /// Of those tokens.
+  /// Sets the period of those tokens.
   private func setPeriods(_ minutes: Int, _ world: World) throws {
     try world.state.transaction { () throws(ServerError) in
       let tokens = try world.state.database.allRows("SELECT number FROM token WHERE provider = 'apns_dev'") {

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// The program `porter-server`, which is built beside the tests.
+/// The program `porter-server`, which is built alongside the tests.
 final class ServerProcess {
   let process = Process()
   let output = Pipe()
@@ -31,7 +31,7 @@ final class ServerProcess {
 
   deinit { if process.isRunning { kill() } }
 
-  /// The first line it writes, or all its output if it ends before.
+  /// The first line it writes, or all its output if it ends before that.
   func firstLine() -> String {
     var bytes: [UInt8] = []
     while true {

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// A push waits for neither the disk nor the relay's acknowledgement, and nothing is lost by that.
+/// A push waits neither for the disk nor for the relay's acknowledgement, and nothing is lost by that.
 final class SettlingTests: XCTestCase {
   private struct Night {
     let files = WatchedFiles()
@@ -16,7 +16,7 @@ final class SettlingTests: XCTestCase {
     let mailbox: Device.Mailbox
     let server: NotificationServer
 
-    /// Everything that was done before has come to rest.
+    /// All earlier work has finished.
     init() throws {
       world = try World(files: files)
       device = try Device(world)
@@ -66,10 +66,10 @@ final class SettlingTests: XCTestCase {
     XCTAssertEqual(try night.world.bundles(for: night.device).map(\.entries.count), [1])
   }
 
-  /// What a client is answered stays true after a power failure.
+  /// An answer to a client stays true after a power failure.
   func testARequestIsOnTheDiskBeforeItsAnswer() throws {
     let night = try Night()
-    // So that the last transaction was one that waits for nothing.
+    // So that the last transaction is one that waits for nothing.
     try night.device.receive("hello", in: night.mailbox)
     try night.world.run()
     try night.device.send(.setPeriod(token: night.device.token, minutes: 30))
@@ -86,7 +86,7 @@ final class SettlingTests: XCTestCase {
     try night.device.receive("hello", in: night.mailbox)
     try night.server.takePushes(isWoken: true)
     let pushes = try night.server.nextPushes(for: "apns_test", count: 10, underWay: [])
-    // It is to be verified first.
+    // It must be verified first.
     XCTAssertEqual(pushes.map(\.kind), [.verification])
     XCTAssertEqual(pushes.map(\.push.pushToken), [replacement])
   }
@@ -99,7 +99,7 @@ final class SettlingTests: XCTestCase {
     XCTAssertNil(try night.server.nextPush(for: "apns_test"))
   }
 
-  /// Their pushes have gone out, and would again.
+  /// Their pushes have gone out, and would go out again.
   func testNotificationsAreAcknowledgedAlthoughASweepFails() throws {
     let night = try Night()
     let database = night.world.state.database
@@ -130,7 +130,7 @@ final class SettlingTests: XCTestCase {
     let came = Monitor(false)
     let met = Monitor<Bool?>(nil)
     night.files.atSync { (_) throws(SystemError) in
-      // The bound is for a loop that waits first: the test fails then, and does not hang.
+      // The bound is for a loop that waits first: then the test fails instead of hanging.
       let inTime = came.wait(atMost: .seconds(20)) { $0 ? true : nil } ?? false
       met.withLock { $0 = $0 ?? inTime }
     }

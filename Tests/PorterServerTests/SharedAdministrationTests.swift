@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// What an operator does to tokens that servers share.
+/// An operator's actions on tokens that servers share.
 final class SharedAdministrationTests: XCTestCase {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
@@ -47,7 +47,7 @@ final class SharedAdministrationTests: XCTestCase {
     let (world, device, store, administration) = try world()
     let mailboxes = try device.subscribedMailboxes(3)
     let token = try XCTUnwrap(try administration.tokens(TextEncoding.base64URL(device.token)).first)
-    // A notification comes at the worst moment.
+    // A notification arrives at the worst moment.
     let interlude = Change {
       try device.receive("hello", in: mailboxes[0])
       try world.servers[1].serve()

@@ -5,12 +5,12 @@ import XCTest
 
 @testable import PorterServer
 
-/// The records that lead to tokens, and what is added again after a server has ended.
+/// The records that lead to tokens, and additions repeated after a server has ended.
 final class SharedIndexTests: XCTestCase {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
 
-  /// What another server does at the worst moment.
+  /// Something that another server does at the worst moment.
   private struct Change: @unchecked Sendable {
     let body: () throws -> Void
     func run() { do { try body() } catch { XCTFail("\(error)") } }
@@ -78,7 +78,7 @@ final class SharedIndexTests: XCTestCase {
     XCTAssertEqual(try world.bundles(for: device).count, 1)
   }
 
-  /// Another server may have read the record before, and an earlier document.
+  /// Another server may have read the record earlier, and an older document.
   func testANotifierIsNotedOnceMoreAfterItsSubscriptionIsStored() throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
@@ -127,7 +127,7 @@ final class SharedIndexTests: XCTestCase {
     XCTAssertEqual(store.count(.subscriptions), 0)
   }
 
-  /// A device that subscribes anew after that was stored and before its record goes, or while it goes.
+  /// A device resubscribes after that was stored and before its record is removed, or during the removal.
   func testWhatIsSubscribedAgainKeepsItsRecord() throws {
     for bucket in [SharedKey.Bucket.answers, .subscriptions] {
       let world = try World()
@@ -165,7 +165,7 @@ final class SharedIndexTests: XCTestCase {
     XCTAssertEqual(try world.bundles(for: device).count, 1)
   }
 
-  /// The server that woke the device has stored that, and not added what follows.
+  /// The server that woke the device has stored that, and has not added what follows.
   func testWakeUpsContinueAfterAServerThatEnded() throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))

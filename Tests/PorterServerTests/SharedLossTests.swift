@@ -5,7 +5,8 @@ import XCTest
 
 @testable import PorterServer
 
-/// Pushes that must not be lost when a server was away for long, or when the cluster forgets what it has acknowledged.
+/// Pushes that must not be lost after a server was away for a long time, or when the cluster forgets what it has
+/// acknowledged.
 final class SharedLossTests: XCTestCase {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
@@ -21,7 +22,7 @@ final class SharedLossTests: XCTestCase {
 
   // MARK: Late outcomes
 
-  /// A server was frozen while it sent a push. Another one has sent it as well, and the next message has come.
+  /// A server was frozen while it sent a push. Another one has sent it as well, and the next message has arrived.
   func testTheOutcomeOfAnEarlierPushEndsNoLaterOne() throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
@@ -89,7 +90,8 @@ final class SharedLossTests: XCTestCase {
     XCTAssertEqual(bundles.first?.entries.first?.notifier, mailbox.notifier.bytes)
   }
 
-  /// The document that watches the notifier was undone with the notification. The token subscribes again some seconds later.
+  /// The document that watches the notifier was undone along with the notification. The token subscribes again some
+  /// seconds later.
   func testANotificationWaitsForASubscriptionThatWasUndoneInTrouble() throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
@@ -104,7 +106,7 @@ final class SharedLossTests: XCTestCase {
     store.fail(call: 1, .requestLost)
     try world.servers[0].serve()
     XCTAssertTrue(store.hasFailed)
-    // It is taken again meanwhile, and once more fails in the middle of that.
+    // It is taken again, and one more call fails in the middle of that.
     for call in [Int.max, 3, Int.max] {
       store.fail(call: call, .requestLost)
       world.clock.advance(by: .seconds(6))
@@ -142,7 +144,7 @@ final class SharedLossTests: XCTestCase {
 
   // MARK: Old documents
 
-  /// A node that was cut off answers with the document of before the push, though the leader has taken the probe.
+  /// A node that was cut off answers with the document from before the push, although the leader has taken the probe.
   func testWorkIsNotEndedByADocumentFromBeforeItsPush() throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
@@ -157,7 +159,7 @@ final class SharedLossTests: XCTestCase {
       store.lag(as: try XCTUnwrap(before[0]), of: TokenDocument.key(device.token))
       XCTAssertNil(try server.nextPush(for: "apns_test"))
       XCTAssertNil(try server.nextPush(for: "apns_test"))
-      // The lease may end before, if the cluster does not learn of the postponement.
+      // The lease may end earlier if the cluster does not learn of the postponement.
       store.endLeases()
     }
     store.endLag()
@@ -168,7 +170,7 @@ final class SharedLossTests: XCTestCase {
     XCTAssertEqual(store.waiting(Self.queue), 0)
   }
 
-  /// The same work may be given for long, and be found over by a server twice in all that time.
+  /// The same work may be given out for a long time, and a server may find it finished twice in all that time.
   func testWorkThatIsDueAfterAllIsFoundOverAnew() {
     var finished = FinishedWork()
     let work = TakenWork(number: 1, bytes: [1], handle: "", times: 1)
@@ -216,7 +218,7 @@ final class SharedLossTests: XCTestCase {
     XCTAssertEqual(store.waiting("wakes"), 1)
   }
 
-  /// What waits for its time has its work.
+  /// A push waiting for its time has its work item.
   func testTheDailyCheckAddsNoSecondWakeUp() throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))

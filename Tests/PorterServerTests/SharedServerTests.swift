@@ -3,8 +3,8 @@ import PorterPush
 import PorterServer
 import XCTest
 
-// What holds for one server holds for two that share their state and take turns. Inherited tests are found in a class that has one of
-// its own.
+// Everything that holds for one server holds for two that share their state and take turns. Inherited tests are found
+// in a class that has one of its own.
 
 final class SharedTokenTests: TokenTests {
   override func setUp() { World.isShared = true }
@@ -30,7 +30,7 @@ final class SharedMessagePushTests: MessagePushTests {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
 
-  /// Each server tries by itself.
+  /// Each server retries independently.
   override func testAnUnreachableProviderGetsThePushWhenItIsBack() throws {
     let world = try World()
     let device = try Device(world)
@@ -48,7 +48,7 @@ final class SharedMessagePushTests: MessagePushTests {
     XCTAssertEqual(try world.bundles(for: device).count, 1)
   }
 
-  /// What is for later is counted by the cluster's clock.
+  /// Deferred work is timed by the cluster's clock.
   override func testAWallClockThatGoesBackDelaysNoWakeUp_INC14() throws {
     let world = try World()
     let device = try Device(world)
@@ -69,7 +69,7 @@ final class SharedDeferredPushTests: DeferredPushTests {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
 
-  /// As for wake-ups.
+  /// Timed like wake-ups.
   override func testItComesAlthoughTheClockIsSetBack() throws {
     let world = try World()
     let device = try Device(world)

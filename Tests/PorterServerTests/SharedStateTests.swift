@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// Servers that are in each other's way, and that end in the middle of something.
+/// Servers that get in each other's way, and that end in the middle of their work.
 final class SharedStateTests: XCTestCase {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
@@ -25,7 +25,7 @@ final class SharedStateTests: XCTestCase {
     store.beforeReplacement { interlude.run() }
   }
 
-  /// A push is there, from whichever server, and no further one is due.
+  /// A push was sent, by whichever server, and no further one is due.
   private func pushed(_ world: World, _ device: Device) throws -> [NotificationBundle] {
     for _ in 0..<10 {
       world.clock.advance(by: .seconds(7))
@@ -92,7 +92,7 @@ final class SharedStateTests: XCTestCase {
     let mailbox = try device.newMailbox()
     try device.send(.subscribe(token: device.token, [mailbox.credentials]))
     before(store) {
-      // So long that another server takes it for one that has ended.
+      // So long that another server takes it for ended.
       world.clock.advance(by: .seconds(61))
       try device.receive("early", in: mailbox)
       try XCTUnwrap(world.servers[1] as? SharedServer).takeNotifications()
@@ -196,7 +196,7 @@ final class SharedStateTests: XCTestCase {
         world.clock.advance(by: .seconds(7))
       }
       XCTAssertFalse(pushes.isEmpty, "call \(number)")
-      // The next one follows, too.
+      // The next one follows too.
       world.clock.advance(by: .seconds(20 * 60))
       pushes = []
       for _ in 0..<10 where pushes.isEmpty {
@@ -210,7 +210,8 @@ final class SharedStateTests: XCTestCase {
     }
   }
 
-  /// In a story of everything one call to the cluster fails: each third before it was carried out, each other third afterwards.
+  /// In a story that covers everything, one call to the cluster fails: every third call before it was carried out,
+  /// another third afterwards.
   func testNothingIsLostWhereverTheClusterFails() throws {
     for (first, failure) in [(1, MemoryStore.Failure.requestLost), (2, .answerLost)] {
       var number = first
@@ -219,7 +220,7 @@ final class SharedStateTests: XCTestCase {
     }
   }
 
-  /// Returns whether the call has come.
+  /// Returns whether the call was made.
   private func story(failing number: Int, _ failure: MemoryStore.Failure) throws -> Bool {
     let world = try World()
     let (device, store) = (try Device(world), try store(of: world))

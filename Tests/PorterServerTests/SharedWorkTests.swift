@@ -4,14 +4,14 @@ import XCTest
 
 @testable import PorterServer
 
-/// Work that servers take from each other, and what must not become of it.
+/// Work that servers take from each other, and what must not happen to it.
 final class SharedWorkTests: XCTestCase {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
 
   private static let queue = "push-apns_test"
 
-  /// An active device with a message that is due.
+  /// An active device with a due message.
   private func deviceWithMessage(_ world: World) throws -> Device {
     let device = try Device(world)
     try device.activate()
@@ -72,7 +72,7 @@ final class SharedWorkTests: XCTestCase {
     XCTAssertEqual(world.provider.take().count, 2)
   }
 
-  /// It may have become due again, and the other server has added no work, since there was some.
+  /// It may have become due again, and the other server added no work because some existed.
   func testWorkIsKeptWhileItsTokenChanges() throws {
     let world = try World()
     let (device, store) = (try deviceWithMessage(world), try XCTUnwrap(world.store))
@@ -90,7 +90,7 @@ final class SharedWorkTests: XCTestCase {
     XCTAssertNotNil(try world.server.nextPush(for: "apns_test"))
   }
 
-  /// What another server does at the worst moment.
+  /// Something that another server does at the worst moment.
   private struct Change: @unchecked Sendable {
     let body: () throws -> Void
     func run() { do { try body() } catch { XCTFail("\(error)") } }

@@ -47,13 +47,13 @@ final class StateTests: XCTestCase {
     try ServerState(path: path, access: .serve).close()
   }
 
-  /// By whatever name each of them was given the state.
+  /// Whatever name each of them was given for the state.
   func testASecondServerIsKeptAwayFromAStateBehindALink_INC16() throws {
     let hall = directory.appendingPathComponent("hall").path
     let link = directory.appendingPathComponent("link.db").path
     XCTAssertEqual(symlink(directory.path, hall), 0)
     XCTAssertEqual(symlink("hall/server.db", link), 0)
-    // The first comes by the link, before there is a file.
+    // The first uses the link, before the file exists.
     let first = try ServerState(path: link, access: .serve)
     for path in [path, link, hall + "/server.db"] {
       XCTAssertEqual(error { _ = try ServerState(path: path, access: .serve) }, .stateInUse, path)
@@ -98,7 +98,7 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .newerState(version: 99))
   }
 
-  /// A token's period and its last wake-up are taken over from a state of an earlier version.
+  /// A token's period and its last wake-up are migrated from a state of an earlier version.
   func testWakeUpsOfAnEarlierVersionAreKept() throws {
     let database = try Database(path: path)
     for migration in ServerState.migrations.prefix(2) { try database.execute(migration) }

@@ -52,7 +52,7 @@ class TokenBoundTests: XCTestCase {
     XCTAssertEqual(try devices[0].ask(.delete(token: devices[0].token)).result, .done)
     try devices[2].activate()
     XCTAssertEqual(try devices[1].ask(.delete(token: devices[1].token)).result, .done)
-    // Of two servers, each looks every few seconds.
+    // With two servers, each looks every few seconds.
     world.clock.advance(by: .seconds(5))
     try world.run()
     XCTAssertEqual(problems(world), [])
@@ -90,7 +90,7 @@ final class SharedTokenBoundTests: TokenBoundTests {
   override func testADeletedTokenMakesRoom() throws { try super.testADeletedTokenMakesRoom() }
 }
 
-/// The number is kept, and not counted for each request.
+/// The number is stored, and not counted on each request.
 final class TokenCountTests: XCTestCase {
   func testItFollowsEveryWayInWhichATokenComesAndGoes() throws {
     let world = try World()
@@ -106,7 +106,7 @@ final class TokenCountTests: XCTestCase {
     try device.activate()
     try assertCount(1)
     try Device(world).register()
-    // As porter-admin does, in a process of its own.
+    // Like porter-admin, in its own process.
     let administration = ServerAdministration(state: world.statePath)
     XCTAssertTrue(try administration.revoke(try administration.tokens(TextEncoding.base64URL(device.token))[0]))
     try assertCount(1)

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// What a cluster has of a token is read as it was written, or is damaged: then it concerns that token only (INC-44).
+/// A token's document in a cluster is read as it was written, or is damaged: then only that token is affected (INC-44).
 final class TokenDocumentFuzzTests: XCTestCase {
   private var seeds: [[UInt8]] = []
   private var folder = ""
@@ -17,7 +17,7 @@ final class TokenDocumentFuzzTests: XCTestCase {
     defer { World.isShared = false }
     let world = try World()
     let devices = try (0..<2).map { _ in try Device(world) }
-    // One that is only registered, and one with everything that a document can have.
+    // One that is merely registered, and one with everything that a document can have.
     try devices[0].register()
     try devices[1].activate()
     _ = try devices[1].ask(.setPeriod(token: devices[1].token, minutes: 20))
@@ -58,7 +58,7 @@ final class TokenDocumentFuzzTests: XCTestCase {
     XCTAssertGreaterThan(damaged, 100)
   }
 
-  /// A server does with it what its rules say, and serves the other one.
+  /// A server treats it according to its rules, and serves the other one.
   func testAServerReadsWhateverAClusterHasOfAToken() throws {
     World.isShared = true
     defer { World.isShared = false }

@@ -12,7 +12,7 @@ class TokenTests: XCTestCase {
     let world = try World()
     let device = try Device(world)
     XCTAssertEqual(try device.register().tokenStatus, .registered)
-    // The provider has accepted the verification push by now.
+    // By now the provider has accepted the verification push.
     XCTAssertEqual(try device.status(), .confirmed)
     let answer = try device.ask(.verify(token: device.token, device.code()))
     XCTAssertEqual(answer.result, .done)
@@ -121,7 +121,7 @@ class TokenTests: XCTestCase {
     try world.server.serve()
     try world.server.finish(pending, .invalid(.unregistered))
     XCTAssertEqual(try device.answer()?.tokenStatus, .registered)
-    // The new token's own verification push is still to come, and confirms it.
+    // The new token's own verification push is still to come, and will confirm it.
     let next = try XCTUnwrap(try world.server.nextPush(for: "apns_test"))
     XCTAssertEqual(next.push.pushToken, replacement)
     try world.server.finish(next, .accepted)
@@ -213,7 +213,7 @@ class TokenTests: XCTestCase {
     XCTAssertNil(try XCTUnwrap(PushToken(provider: "apns_test", bytes: keys)).webPush)
   }
 
-  /// The plaintext that fits one record of Web Push.
+  /// The plaintext fits into one Web Push record.
   func testEachPushFitsAMessageOfWebPush() throws {
     let world = try World()
     let device = try Device(world)
@@ -223,7 +223,7 @@ class TokenTests: XCTestCase {
     XCTAssertLessThanOrEqual(try XCTUnwrap(world.provider.take().last).payload.utf8.count, 3_993)
   }
 
-  /// Apple says since when it has missed a device.
+  /// Apple reports since when a device has been gone.
   func testATokenThatWasRegisteredAgainSinceItWasMissedStays() throws {
     let world = try World()
     let device = try Device(world)
@@ -231,7 +231,7 @@ class TokenTests: XCTestCase {
     let mailbox = try device.subscribedMailboxes(1)[0]
     let missed = world.clock.wall().milliseconds
     world.clock.advance(by: .seconds(60))
-    // The same token, as at each start of an app.
+    // The same token, as on each start of an app.
     try device.register()
     _ = world.provider.take()
     world.provider.answer([.ended(.unregistered, since: missed)], then: .accepted)

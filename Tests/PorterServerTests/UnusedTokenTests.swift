@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// A token expires when its client has not been in contact for a year, whatever the wall clock shows meanwhile.
+/// A token expires when its client has not been in contact for a year, whatever the wall clock shows in that time.
 class UnusedTokenTests: XCTestCase {
   private static let long = Span.days(400)
 

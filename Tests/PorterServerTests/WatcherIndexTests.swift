@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterServer
 
-/// Records that say for many notifiers which tokens watch them.
+/// Records that list, for many notifiers, the tokens that watch them.
 final class WatcherIndexTests: XCTestCase {
   private let randomness = SystemRandomness()
 
@@ -121,7 +121,7 @@ final class OneRecordTests: XCTestCase {
     MemoryStore.atFirst = [:]
   }
 
-  /// What another server does at the worst moment.
+  /// Something that another server does at the worst moment.
   private struct Change: @unchecked Sendable {
     let body: () throws -> Void
     func run() { do { try body() } catch { XCTFail("\(error)") } }
@@ -141,7 +141,7 @@ final class OneRecordTests: XCTestCase {
     }
   }
 
-  /// The other server is faster before the subscription is stored, and once more when it is noted after that.
+  /// The other server gets in first before the subscription is stored, and again when it is noted afterwards.
   func testTwoServersThatNoteInOneRecordNoteBoth() throws {
     let world = try World()
     let (one, two, store) = try devices(world)
@@ -189,7 +189,7 @@ final class OneRecordTests: XCTestCase {
     XCTAssertEqual(store.count(.subscriptions), 0)
   }
 
-  /// What is not removed then goes with the notifier's next notification.
+  /// Entries not removed then go with the notifier's next notification.
   func testNothingIsRemovedFromARecordThatHasChanged() throws {
     let world = try World()
     let (one, two, store) = try devices(world)

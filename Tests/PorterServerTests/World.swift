@@ -58,7 +58,7 @@ final class FakeProvider: PushProvider {
   }
 }
 
-/// Everything that was logged.
+/// Every line that was logged.
 final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -67,7 +67,7 @@ final class LogLines: Sendable {
   var log: Log { Log(minimum: .debug) { level, line in self.append("\(level) \(line)") } }
 }
 
-/// A relay that can be cut off: fails one exchange, before or after it was carried out.
+/// A relay connection that can be cut: fails one exchange, before or after it was carried out.
 final class FragilePort: RelayPort {
   enum Failure: CaseIterable { case requestLost, answerLost }
 
@@ -77,9 +77,9 @@ final class FragilePort: RelayPort {
 
   init(_ relay: EmbeddedRelay, _ kind: World.Relay) { (self.relay, self.kind) = (relay, kind) }
 
-  /// Exchanges since the test last said which is to fail.
+  /// Exchanges since the test last chose which one fails.
   var count: Int { state.withLock { $0.count } }
-  /// Whether the exchange that was to fail has come.
+  /// Whether the exchange that was to fail has been made.
   var hasFailed: Bool { state.withLock { $0.count >= $0.failing } }
 
   func fail(exchange number: Int, _ failure: Failure) { state.withLock { $0 = (0, number, failure) } }
@@ -106,7 +106,7 @@ final class FragilePort: RelayPort {
   func close() { relay.close() }
 }
 
-/// A server as a test drives it: one that has its state alone, or one that shares it.
+/// A server as driven by a test: one with its own state, or one that shares it.
 protocol DrivenServer: AnyObject {
   var link: NotificationServerLink { get }
   var hasMoreToDo: Bool { get }
@@ -129,11 +129,11 @@ extension DrivenServer {
   func finish(_ pending: PendingPush, _ outcome: PushOutcome) throws(ServerError) { try finish([(pending, outcome)]) }
 }
 
-/// A relay, a notification server with its provider, and its clients: all in this process, driven by hand.
+/// A relay, a notification server with its provider, and its clients: all in this process, driven manually.
 final class World {
-  /// Whether worlds that are made have two servers that share their state.
+  /// Whether new worlds have two servers that share their state.
   nonisolated(unsafe) static var isShared = false
-  /// How worlds that are made reach their relay.
+  /// How new worlds reach their relay.
   nonisolated(unsafe) static var relay = Relay.local
 
   enum Relay {
@@ -150,14 +150,14 @@ final class World {
   private(set) var port: FragilePort
   private(set) var servers: [any DrivenServer] = []
   private var states: [ServerState] = []
-  /// What two servers share; nil for one that has its state alone.
+  /// What two servers share; nil for a server with its own state.
   let store: MemoryStore?
-  /// The one that begins the next turn.
+  /// The server that begins the next turn.
   private var turn = 0
   var server: any DrivenServer { servers[0] }
   var state: ServerState { states[0] }
 
-  /// How many the servers keep, from the next start on.
+  /// The limit on the servers' tokens, from the next start on.
   var tokens: Int?
   let ports: Ports
   private let files: any Files
@@ -222,7 +222,7 @@ final class World {
     }
   }
 
-  /// Until work is ended whose push was sent with another's.
+  /// Runs until work has ended whose push was sent along with another one.
   func endSpareWork() throws {
     for _ in 0...servers.count {
       clock.advance(by: FinishedWork.pause)
@@ -230,7 +230,7 @@ final class World {
     }
   }
 
-  /// As a loop does that nothing wakes.
+  /// Runs like a loop that nothing wakes.
   func runAtDeadlines(for span: Span) throws {
     let end = clock.now() + span
     while true {

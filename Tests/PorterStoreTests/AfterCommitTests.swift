@@ -52,7 +52,7 @@ final class AfterCommitTests: XCTestCase {
     XCTAssertEqual(done, ["committed"])
   }
 
-  /// Transactions do not nest; a refused one leaves the one around it unaffected.
+  /// Transactions do not nest; a refused one leaves the enclosing one unaffected.
   func testARefusedTransactionWithinLeavesItAlone() throws {
     let store = try open()
     try store.transaction { () throws(StoreError) in

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// The bytes of the channel, and which messages are admitted (INC-15).
+/// The channel's bytes, and which messages are accepted (INC-15).
 final class ChannelMessageTests: XCTestCase {
   private let key = AuthenticationKey(stored: [UInt8](repeating: 7, count: 32))
 
@@ -61,7 +61,7 @@ final class ChannelMessageTests: XCTestCase {
     }
   }
 
-  /// Even garbage of the right length that begins like a message: nothing traps, and nothing is admitted.
+  /// Even garbage of the right length that begins like a message does not trap, and is never accepted.
   func testINC15GarbageIsRefused() throws {
     let key = try XCTUnwrap(key)
     let address = try XCTUnwrap(ChannelAddress(role: .app, tenancy: [UInt8](repeating: 1, count: 8)))
@@ -85,7 +85,7 @@ final class ChannelMessageTests: XCTestCase {
     }
   }
 
-  /// In any order and with any number of senders: each message is admitted at most once, and each sender's newest one
+  /// In any order and with any number of senders: each message is accepted at most once, and each sender's newest one
   /// is, if it is the newest of all.
   func testINC15NoMessageIsAdmittedTwice() throws {
     let sender = both(Generator<Int>.number(0...60), Generator<UInt64>.number(1...200))
@@ -126,7 +126,7 @@ final class ChannelMessageTests: XCTestCase {
     }
   }
 
-  /// The example of spec/protocol/channel.md, byte by byte.
+  /// The example in spec/protocol/channel.md, byte by byte.
   func testExampleInTheProtocolsPage() throws {
     let key = try XCTUnwrap(AuthenticationKey(stored: (0..<32).map { UInt8($0) }))
     let app = try XCTUnwrap(ChannelAddress(name: "a0102030405060708"))

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// Ends of the channel in one process; `Tests/Incidents` tests several.
+/// Channel ends within one process; `Tests/Incidents` tests several.
 final class ChannelTests: XCTestCase {
   private var folder = ""
   private var prefix: String { folder + "/store" }
@@ -90,7 +90,7 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(app.counts.rejected, 1)
   }
 
-  /// A replayed message has no effect; nor has one for an earlier end.
+  /// A replayed message has no effect; neither has one for an earlier end.
   func testINC15AReplayIsDroppedAlsoAfterReopening() throws {
     let notifier = try open(.extension)
     let app = try open(.app)
@@ -114,7 +114,7 @@ final class ChannelTests: XCTestCase {
     XCTAssertEqual(again.counts.rejected, 1)
   }
 
-  /// A flood costs each pass a bounded time, and our own messages are received once it has passed.
+  /// A flood costs each pass a bounded time, and our own messages are received once it is over.
   func testINC15AFloodIsReadInBatches() throws {
     let (app, notifier) = (try open(.app), try open(.extension))
     let directory = Channel.directory(prefix: prefix, ports: .system)

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// A store of an earlier schema is brought up to date with all that it holds.
+/// A store with an earlier schema is migrated with all its content.
 final class MigrationTests: XCTestCase {
   private var directory = URL(fileURLWithPath: "/")
   private var location: StoreLocation { StoreLocation(prefix: directory.appendingPathComponent("alice").path) }
@@ -17,7 +17,7 @@ final class MigrationTests: XCTestCase {
 
   override func tearDownWithError() throws { try FileManager.default.removeItem(at: directory) }
 
-  /// As the library left it that knew the first `count` migrations.
+  /// As left by the library version that knew the first `count` migrations.
   private func makeStore(of count: Int, _ contents: String = "") throws {
     let database = try Database(path: location.file)
     try database.transaction { () throws(SQLiteError) in
@@ -37,7 +37,8 @@ final class MigrationTests: XCTestCase {
     try Store.open(at: location, confirmation: .yesUp, mayMigrate: true)
   }
 
-  /// Without comments, and with one way to set spaces and quotes: SQLite keeps the text of a statement as it was, and changes it at the end.
+  /// Without comments, and with uniform spaces and quotes: SQLite keeps the original text of a statement, and edits its
+  /// end.
   private func schema(_ store: Store) throws -> [String] {
     let all = try store.database.rows("SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema") {
       $0.text(0)
@@ -48,7 +49,7 @@ final class MigrationTests: XCTestCase {
     }.sorted()
   }
 
-  /// What is in a store that nothing was put into.
+  /// The content of a store that nothing was put into.
   private func contents(_ store: Store) throws -> [[Int64]] {
     let kept = try store.database.rows("SELECT store_id, length(channel_key), items, entries FROM store") { row in
       (0..<4).map { row.integer($0) }
@@ -61,7 +62,7 @@ final class MigrationTests: XCTestCase {
     let new = try open()
     let (newest, empty) = (try schema(new), try contents(new))
     XCTAssertEqual(try new.database.integrityCheck(), [])
-    // A host's own SQLite may be without it.
+    // A host's own SQLite may lack it.
     let isOmitted = try new.database.integer("SELECT sqlite_compileoption_used('OMIT_DEPRECATED')") == 1
     let limit = try new.database.rows("PRAGMA default_cache_size") { $0.integer(0) }
     XCTAssertEqual(limit, isOmitted ? [] : [256], "half a megabyte")
@@ -120,7 +121,7 @@ final class MigrationTests: XCTestCase {
     XCTAssertEqual(try receive(11, in: store), 11, "the newest was deleted")
     XCTAssertEqual(try store.badge(), 3)
 
-    // What waits is found past what was shown since, and past what could not be shown.
+    // Waiting entries are found past those shown since, and past those that could not be shown.
     try store.transaction { () throws(StoreError) in
       for entry in try store.entriesToPresent(limit: 9) where entry.id > 2 { try present(entry, store) }
     }
@@ -140,14 +141,15 @@ final class MigrationTests: XCTestCase {
     XCTAssertEqual(try store.badge(), 0)
     XCTAssertEqual(try store.entriesToPresent(limit: 9).map(\.id), [])
 
-    // The newest entries are deleted with their connection; the next one is news all the same.
+    // The newest entries are deleted with their connection; the next one still counts as new.
     try store.transaction { () throws(StoreError) in try store.deleteConnection(1) }
     XCTAssertEqual(try store.newestLedgerEntry(), 0)
     XCTAssertEqual(try store.integer("SELECT entries FROM store"), 13)
     try store.close(checkpoint: true)
   }
 
-  /// A message that was marked as deleted before its time ran was kept for good. It has its time, from the mark or from now.
+  /// A message marked as deleted before its time ran used to be kept forever. Now its time runs, from the mark or from
+  /// now.
   func testWhatWasMarkedAsDeletedBeforeItsTimeRanDisappears() throws {
     let contents = """
       INSERT INTO users (user_id, display_name, full_name, created_at) VALUES (1, 'alice', '', 0);
@@ -175,7 +177,8 @@ final class MigrationTests: XCTestCase {
     try store.close(checkpoint: true)
   }
 
-  /// What was still being written to a contact that has left, or was deleted without its messages, was kept for good.
+  /// Messages still being written to a contact that has left, or was deleted without its messages, used to be kept
+  /// forever.
   func testWhatWasUnfinishedWhenItsContactLeftDisappears() throws {
     let contacts = """
       INSERT INTO users (user_id, display_name, full_name, created_at) VALUES (1, 'alice', '', 0);
@@ -208,7 +211,7 @@ final class MigrationTests: XCTestCase {
     try store.run("UPDATE ledger SET state = 'presented' WHERE entry_id = ?", [.integer(entry.id)])
   }
 
-  /// The number of the item; the ledger's entry of the message has the same.
+  /// Returns the item's number; the message's ledger entry has the same number.
   private func receive(_ number: UInt8, in store: Store) throws -> Int64 {
     try store.transaction { () throws(StoreError) in
       let item = try store.insertReceivedItem(

@@ -1,7 +1,7 @@
 import PorterPlatform
 import Synchronization
 
-/// A clock whose time passes only while something pauses.
+/// A clock whose time passes only during pauses.
 final class PausedClock: Clock {
   private let time = Mutex(Int64(1_000_000_000_000))
   private let count = Atomic<Int>(0)
@@ -9,7 +9,7 @@ final class PausedClock: Clock {
 
   var pauses: Int { count.load(ordering: .relaxed) }
 
-  /// Does this during a pause: of those that begin from now on, the one of this number.
+  /// Runs the work during a pause: the one with this number, counting from now.
   func atPause(_ number: Int, _ work: @escaping @Sendable () -> Void) {
     appointment.withLock { $0 = (pauses + number, work) }
   }

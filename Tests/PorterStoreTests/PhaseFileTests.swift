@@ -25,7 +25,7 @@ final class PhaseFileTests: SQLiteTestCase {
     XCTAssertTrue(second.hold())
   }
 
-  /// As long as one extension is running the app sees one, and no process that has ended is named.
+  /// As long as one extension is running, the app sees one, and no ended process is named.
   func testTheFirstOfTwoExtensionsEnds() {
     let (first, second, app) = (phase("extension"), phase("extension"), phase("extension"))
     XCTAssertTrue(first.hold())
@@ -56,7 +56,7 @@ final class PhaseFileTests: SQLiteTestCase {
     XCTAssertEqual(app.published(), .init(phase: "suspended", instance: instance(1)))
   }
 
-  /// A question delays no process, and two questions at the same time are not taken for a holder.
+  /// A query delays no process, and two simultaneous queries are not taken for a holder.
   func testQuestionsAreNotTakenForHolders() {
     let path = file("store")
     phase("extension").publish("suspended", by: instance(1))
@@ -71,7 +71,7 @@ final class PhaseFileTests: SQLiteTestCase {
       return done
     }
     wait(for: threads, timeout: 60)
-    // A thread that is preempted during a question may be taken for a holder.
+    // A thread preempted during a query may be taken for a holder.
     XCTAssertLessThan(lies.load(ordering: .relaxed), 20)
   }
 
@@ -104,7 +104,7 @@ final class PhaseFileTests: SQLiteTestCase {
     }
   #endif
 
-  // MARK: What others put in the way
+  // MARK: Foreign files in the way
 
   func testPipesInPlaceOfFilesBlockNoProcess() throws {
     let prefix = file("store")
@@ -168,7 +168,7 @@ final class PhaseFileTests: SQLiteTestCase {
     }
   }
 
-  /// A process that waits for a lock on a deleted file does not end up with a lock that no other sees.
+  /// A process that waits for a lock on a deleted file does not end up with a lock that no other process sees.
   func testDeletedLockIsLockedAnew() throws {
     let path = file("a")
     var first: OpeningLock? = try OpeningLock(file: path, .exclusive, creates: true, timeout: .zero)

@@ -12,7 +12,7 @@ private struct ConstantRandomness: Randomness {
   func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 }
 
-/// All waits and all randomness of the store come through the ports.
+/// All of the store's waits and randomness go through the ports.
 final class PortTests: XCTestCase {
   private var directory = ""
 
@@ -23,7 +23,7 @@ final class PortTests: XCTestCase {
 
   override func tearDown() { try? FileManager.default.removeItem(atPath: directory) }
 
-  /// Waits of 40 s in virtual time; by the system's clock this test would take as long.
+  /// Waits of 40 s in virtual time; with the system's clock this test would take as long.
   private func waited(_ body: (Ports) throws -> Void) rethrows -> (span: Span, pauses: Int) {
     let clock = PausedClock()
     let start = clock.now()

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// What records of people say when they are printed, and that each column reaches the property of its name.
+/// The printed form of people's records, and that each column reaches the property of its name.
 final class RecordTests: XCTestCase {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
   private let now = WallTime(milliseconds: 5)
@@ -78,7 +78,7 @@ final class RecordTests: XCTestCase {
     [connection.recipientKey.publicKey.bytes, connection.peerKey.publicKey.bytes]
   }
 
-  /// As text, by their names, but for what was read for one message. Keys are not printed.
+  /// The properties as text, by name, except those read for one message. Keys are not printed.
   private static func properties(of connection: StoredConnection) -> [String] {
     Mirror(reflecting: connection).children.filter { $0.label != "reading" }.map { "\($0.label ?? ""): \($0.value)" }
   }

@@ -7,8 +7,8 @@ import XCTest
 
 @testable import PorterStore
 
-/// The nth read, write, sync or lock fails while a store gets another key, for each n until there is no failure: a
-/// typed error, and the old store or the new one, whole, at the next opening.
+/// The nth read, write, sync or lock fails while a store is rekeyed, for each n until there is no failure: the result
+/// is a typed error, and the next opening finds the old store or the new one, whole.
 final class RekeyingFaultTests: SealedStoreTestCase {
   private struct Style {
     var name: String
@@ -33,7 +33,7 @@ final class RekeyingFaultTests: SealedStoreTestCase {
     Style("deletion", OP_DELETE, false, SQLITE_IOERR),
     Style("deletions", OP_DELETE, true, SQLITE_IOERR), Style("lock", OP_LOCK, false, SQLITE_BUSY),
     Style("locks", OP_LOCK, true, SQLITE_BUSY), Style("log map", OP_SHM_MAP, false, SQLITE_IOERR),
-    // The log cannot be written back, or cannot be deleted, and the copy is made all the same.
+    // The log cannot be written back, or cannot be deleted, and the copy is made anyway.
     Style("writes to the store", OP_WRITE, true, SQLITE_IOERR, file: "_chat.db"),
     Style("truncations of the store", OP_TRUNCATE, true, SQLITE_IOERR, file: "_chat.db"),
     Style("syncs of the store", OP_SYNC, true, SQLITE_IOERR, file: "_chat.db"),
@@ -60,7 +60,7 @@ final class RekeyingFaultTests: SealedStoreTestCase {
     if let sealed = sqlite3_vfs_find(SEALED_VFS_NAME) { XCTAssertEqual(sqlite3_vfs_unregister(sealed), SQLITE_OK) }
   }
 
-  /// The store is whole under one of the two keys, and under that one only.
+  /// The store is whole under exactly one of the two keys.
   private func assertWhole(_ from: StoreKey, or to: StoreKey, _ context: String) throws -> Bool {
     let isNew = (try? openStore(to).close(checkpoint: false)) != nil
     try assertHoldsSecret(isNew ? to : from)
@@ -100,7 +100,7 @@ final class RekeyingFaultTests: SealedStoreTestCase {
     print("\(fired) faults in giving a store another key; \(survived) did it no harm")
   }
 
-  /// Other stores of the process are opened while one is copied, however long that takes.
+  /// Other stores of the process can be opened while one is being copied, however long that takes.
   func testOtherStoresAreOpenedMeanwhile() throws {
     try make(first)
     try make(second, at: file("other"))

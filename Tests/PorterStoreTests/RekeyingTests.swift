@@ -21,7 +21,7 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
-  /// The other files beside them are locks, which are empty.
+  /// The other files next to them are locks, which are empty.
   private func filesWithContent() throws -> [String] { try files().filter { !$0.value.isEmpty }.keys.sorted() }
 
   private func rekey(
@@ -75,7 +75,7 @@ final class RekeyingTests: SealedStoreTestCase {
         assertOpening(first, fails: .notSealed)
       }
       try assertHoldsSecret(to)
-      // Numbered rows continue their sequences, and the store can be written as before.
+      // Numbered rows continue their sequences, and the store can be written to as before.
       let store = try openStore(to)
       try store.setSetting("after", "yes")
       try store.close(checkpoint: true)
@@ -83,7 +83,7 @@ final class RekeyingTests: SealedStoreTestCase {
     }
   }
 
-  /// A store larger than the cache: pages of the copy leave the cache, and are read again, before its first page is
+  /// A store larger than the cache: pages of the copy leave the cache and are read again before its first page is
   /// written, which comes last.
   func testAStoreThatDoesNotFitTheCache() throws {
     try make(.none)
@@ -175,8 +175,8 @@ final class RekeyingTests: SealedStoreTestCase {
   }
 
   #if os(Linux)
-    /// Closing any descriptor of a file drops all locks that its process has on it (POSIX): other processes would then
-    /// think that the store is not open.
+    /// Closing any descriptor of a file drops all locks that its process holds on it (POSIX): other processes would
+    /// then conclude that the store is not open.
     func testLocksOfAnotherConnectionOfThisProcessStay() throws {
       try make(first)
       let other = try openStore(first)
@@ -196,7 +196,7 @@ final class RekeyingTests: SealedStoreTestCase {
         return lock.l_type != F_UNLCK
       }
       XCTAssertTrue(isLocked(), "before")
-      // Also if the copy cannot be made. Otherwise SQLite, which finds the store in use, would take the lock again.
+      // Even if the copy cannot be made. Otherwise SQLite, which finds the store in use, would take the lock again.
       try FileManager.default.createDirectory(
         atPath: Rekeying.copy(of: prefix + "_chat.db"), withIntermediateDirectories: false)
       XCTAssertThrowsError(try rekey(first, second))
@@ -268,7 +268,7 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(second)
   }
 
-  /// A copy that a killed process left may be plain: the next process to open the store removes it.
+  /// A copy left by a killed process may be plain: the next process to open the store removes it.
   func testExtensionRemovesALeftoverCopy() throws {
     try make(first)
     try Data(Self.secret.utf8).write(to: URL(fileURLWithPath: prefix + "_chat.db-rekey"))
@@ -293,7 +293,7 @@ final class RekeyingTests: SealedStoreTestCase {
         for (name, bytes) in image.files { try bytes.write(to: URL(fileURLWithPath: file(name))) }
         try assertHoldsSecret(image.stage == .renamed ? to : from)
         XCTAssertTrue(try files().keys.allSatisfy { !$0.contains("rekey") }, "\(name), \(image.stage)")
-        // After an interruption the change is repeated.
+        // The change is repeated after an interruption.
         if image.stage != .renamed { try rekey(from, to) }
         try assertHoldsSecret(to)
       }
@@ -310,7 +310,7 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(second)
   }
 
-  /// An attacker wants the copy, which may be plain, to be written elsewhere.
+  /// An attacker tries to have the copy, which may be plain, written elsewhere.
   func testLinkInPlaceOfTheCopyIsNotFollowed() throws {
     try make(first)
     for target in ["elsewhere", "precious"] {
@@ -324,7 +324,7 @@ final class RekeyingTests: SealedStoreTestCase {
     try assertHoldsSecret(second)
   }
 
-  /// Any sequence of keys, with writes between: always the same content, under the last key and no other.
+  /// Any sequence of keys, with writes in between: always the same content, under the last key and no other.
   func testSequencesOfKeys() throws {
     let keys = [StoreKey.none, first, second, Self.key(3)]
     forAll(Generator<[UInt8]>.bytes(1...6), runs: 12) { [self] bytes in

@@ -5,7 +5,7 @@ import PorterStore
 import PropertyTesting
 import XCTest
 
-/// Values that may be used once, reserved by several instances on one store.
+/// Single-use values, reserved by several instances on one store.
 final class ReservationTests: XCTestCase {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
   private let now = WallTime(milliseconds: 1_700_000_000_000)
@@ -73,8 +73,8 @@ final class ReservationTests: XCTestCase {
 
   private enum Act: CaseIterable { case reserve, use, undo }
 
-  /// Whatever three instances do, in any order: a value is used at most once, always by the one that reserved it last,
-  /// and an earlier one is refused each time.
+  /// Whatever three instances do, in any order: a value is used at most once, always by the last one to reserve it, and
+  /// an earlier one is refused each time.
   func testAValueIsUsedAtMostOnceByTheLastReservation() throws {
     let acts = Generator<[(Act, Int, UInt8)]> { choices in
       var acts: [(Act, Int, UInt8)] = []

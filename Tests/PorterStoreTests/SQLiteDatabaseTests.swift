@@ -24,7 +24,7 @@ class SQLiteTestCase: XCTestCase {
     try Database(path: file(name), options: options)
   }
 
-  /// Runs `body` on its own thread, since a connection belongs to one.
+  /// Runs `body` on its own thread, because a connection belongs to one thread.
   func onThread(_ body: @escaping @Sendable () throws -> Void) -> XCTestExpectation {
     let done = expectation(description: "thread")
     Thread.detachNewThread {
@@ -51,7 +51,7 @@ class SQLiteTestCase: XCTestCase {
 }
 
 final class SQLiteDatabaseTests: SQLiteTestCase {
-  /// By the way in which SQLite is compiled (SECURE_DELETE): no statement of the store's asks for it.
+  /// Relies on how SQLite is compiled (SECURE_DELETE): none of the store's statements asks for it.
   func testWhatIsDeletedIsOverwritten() throws {
     let secrets = ["a name that nobody is to read", String(repeating: "a key that nobody is to read ", count: 1_000)]
     let database = try openWithTable()

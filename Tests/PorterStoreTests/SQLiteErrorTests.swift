@@ -110,7 +110,7 @@ final class SQLiteErrorTests: SQLiteTestCase {
     var statements = [
       "INSERT INTO checked VALUES(?1)", "SELECT json_extract(?1, '$.a')", "SELECT abs(-9223372036854775808), ?1",
     ]
-    // A host's own SQLite need not have it.
+    // A host's own SQLite may lack it.
     if sqlite3_compileoption_used("ENABLE_FTS5") == 1 {
       try database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
       statements.append("SELECT * FROM words WHERE words MATCH ?1")

@@ -68,7 +68,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     XCTAssertEqual(try open().integer("SELECT count(*) FROM item"), 400)
   }
 
-  /// A process that commits without a pause queues behind the waiting ones, each time.
+  /// A process that commits without a pause queues behind the waiting ones each time.
   func testWritersTakeTurns() throws {
     try openWithTable().close()
     let path = file()
@@ -94,11 +94,11 @@ final class SQLiteLockTests: SQLiteTestCase {
     }
     isOver.store(true, ordering: .relaxed)
     wait(for: [busy], timeout: 30)
-    // The median, since a busy machine may keep this thread from trying at all for a while.
+    // The median, because a busy machine may keep this thread from trying at all for a while.
     XCTAssertLessThanOrEqual(waits.sorted()[waits.count / 2], 3, "\(waits)")
   }
 
-  /// A process frozen inside the write lock delays no other for long.
+  /// A process frozen inside the write lock does not delay others for long.
   func testATurnThatNeverEndsIsSkipped() throws {
     let database = try openWithTable()
     var frozen = FairWriteLock(beside: file(), files: SystemFiles())
@@ -109,7 +109,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     frozen.leave()
   }
 
-  /// Nor is it waited for repeatedly: the next attempt is after 5 s, then after 10, and so on.
+  /// Nor is it waited for repeatedly: the next attempt comes after 5 s, then after 10, and so on.
   func testATurnThatNeverEndsIsWaitedForOnce() {
     let time = SteppedClock()
     var frozen = FairWriteLock(beside: file(), files: SystemFiles())
@@ -132,7 +132,7 @@ final class SQLiteLockTests: SQLiteTestCase {
       XCTAssertEqual(pauses(), 0)
       time.advance(.milliseconds(1))
     }
-    // Thawed: the turn comes, and everything is as in the beginning.
+    // Thawed: the turn arrives, and everything is as in the beginning.
     frozen.leave()
     XCTAssertEqual(pauses(), 0)
     frozen.enter(time, limit: .zero) { _ in false }
@@ -181,7 +181,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     database.interrupt()
   }
 
-  /// Interrupts repeatedly, since an interrupt before the statement has begun is lost.
+  /// Interrupts repeatedly, because an interrupt before the statement has begun is lost.
   private func withInterrupts(of database: Database, _ body: () -> Void) throws {
     let interrupter = database.interrupter
     let stop = DispatchSemaphore(value: 0)
@@ -247,7 +247,7 @@ final class SQLiteLockTests: SQLiteTestCase {
       }
     }
 
-    /// Locks of this process on the files in the test's directory, as the kernel lists them.
+    /// This process's locks on the files in the test's directory, as listed by the kernel.
     private func locksHeld() throws -> Int {
       let inodes = try FileManager.default.contentsOfDirectory(atPath: directory).map {
         try FileManager.default.attributesOfItem(atPath: file($0))[.systemFileNumber] as? Int ?? -1

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// A folder, and stores in it under keys.
+/// A folder with stores under keys.
 class SealedStoreTestCase: SQLiteTestCase {
   static let secret = "the text that must not be found"
   let first = SealedStoreTestCase.key(1)
@@ -25,7 +25,7 @@ class SealedStoreTestCase: SQLiteTestCase {
       busyTimeout: .zero)
   }
 
-  /// Makes a store with the secret in its log and in its file.
+  /// Creates a store with the secret in its log and in its file.
   func make(_ key: StoreKey, at prefix: String? = nil) throws {
     let store = try openStore(key, at: prefix)
     for number in 0..<100 { try store.setSetting("name \(number)", Self.secret + String(repeating: ".", count: 500)) }
@@ -96,7 +96,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     try assertHoldsSecret(first)
   }
 
-  /// Opened for one commit at a time, as pushes open it.
+  /// Opened for one commit at a time, as a push does.
   func testTheLogIsCutWhenAStoreIsClosed() throws {
     for key in [StoreKey.none, first] {
       let prefix = file(key.isNone ? "plain" : "sealed")
@@ -149,7 +149,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     try assertHoldsSecret(.none, at: file("plain"))
   }
 
-  /// SQLite takes an unreadable log for an empty one, and deletes it when it closes.
+  /// SQLite takes an unreadable log for an empty one, and deletes it on closing.
   func testRefusedOpeningLeavesTheLogAlone() throws {
     try make(first)
     let before = try files()
@@ -174,7 +174,7 @@ final class SealedStoreTests: SealedStoreTestCase {
     try two.close(checkpoint: true)
   }
 
-  // MARK: Files that are not what they should be
+  // MARK: Unexpected files
 
   func testMissingAndEmptyFiles() throws {
     XCTAssertThrowsError(try openStore(first, mayMigrate: false)) { error in

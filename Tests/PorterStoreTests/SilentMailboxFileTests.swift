@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// The file beside the store: what it says after each change, and that it says it before the change is committed.
+/// The file beside the store: its content after each change, and that it is written before the change is committed.
 final class SilentMailboxFileTests: XCTestCase {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("porter-\(UUID().uuidString)")
   private let secret = BoxSharedKey(stored: [UInt8](repeating: 1, count: 32))
@@ -73,7 +73,7 @@ final class SilentMailboxFileTests: XCTestCase {
     try store.setChatSettings(contact, setting, isFavorite: false, sendsReceipts: nil)
   }
 
-  /// Of the two, those of which a push shows nothing.
+  /// Of the two, the mailboxes whose pushes show nothing.
   private func silent(under secret: BoxSharedKey? = nil) throws -> [Int64] {
     let key = MailboxTagKey(of: try XCTUnwrap(secret ?? self.secret)), nonce = try XCTUnwrap(nonce)
     let found = SilentMailboxFile(StoreLocation(prefix: prefix), SystemFiles()).read()
@@ -108,7 +108,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: file + "-new"))
   }
 
-  /// A notifier is made for a chat that is silent already; the one before it may still be in a push.
+  /// A notifier is created for a chat that is already silent; a push may still name the previous one.
   func testAnotherNotifierOfASilentChatIsSilentToo() throws {
     let store = try open()
     try fill(store)
@@ -122,7 +122,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertFalse(try silent().contains(3))
   }
 
-  /// Released at the relay, or deleted: what was silent then stays so.
+  /// Released at the relay, or deleted: mailboxes that were silent stay so.
   func testWhatIsReleasedOrDeletedStaysSilent() throws {
     let store = try open()
     try fill(store)
@@ -159,7 +159,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(try silent(), [1, 2])
   }
 
-  /// What is muted depends on the file; a message does not.
+  /// Muting depends on the file; a message does not.
   func testAFileThatCannotBeWrittenKeepsNothingElseFromBeingCommitted() throws {
     let store = try open()
     try fill(store)
@@ -178,7 +178,8 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(try silent(), [1])
   }
 
-  /// Older than the store, newer than it, garbage, and gone: the next start of an app finds what the store says.
+  /// Older than the store, newer than it, garbage, or missing: the next start of an app brings it in line with the
+  /// store.
   func testAStartRepairsTheFile() throws {
     let store = try open()
     try fill(store)
@@ -200,7 +201,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(try silent(), [])
   }
 
-  /// What is right is not written again.
+  /// A correct file is not rewritten.
   func testAFileThatIsRightIsLeftAlone() throws {
     let files = WatchedFiles()
     let store = try open(Ports(files: files))
@@ -213,7 +214,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(files.renamed, renamed)
   }
 
-  /// In the transaction, and durable before it is committed.
+  /// Written in the transaction, and durable before it is committed.
   func testTheFileComesBeforeTheCommit() throws {
     let files = WatchedFiles()
     let store = try open(Ports(files: files))
@@ -228,7 +229,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(files.synchronized.suffix(2), [file + "-new", folder.path])
   }
 
-  /// It cannot be written: then nothing is muted, and the next change is in it.
+  /// If it cannot be written, nothing is muted, and the next change is in it.
   func testWithoutTheFileNothingIsCommitted() throws {
     let files = WatchedFiles()
     let store = try open(Ports(files: files))
@@ -246,7 +247,8 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(try silent(), [2])
   }
 
-  /// The file is written and the transaction is not committed: the next one of this process puts it right, whatever it is about.
+  /// The file is written and the transaction is not committed: this process's next one corrects it, whatever that one
+  /// is about.
   func testTheNextTransactionPutsRightWhatAFailedOneWrote() throws {
     let store = try open()
     try fill(store)
@@ -263,7 +265,7 @@ final class SilentMailboxFileTests: XCTestCase {
     XCTAssertEqual(try silent(), [])
   }
 
-  /// Of a process that was killed while it wrote.
+  /// Left by a process that was killed while writing.
   func testALeftoverIsReplaced() throws {
     let store = try open()
     try fill(store)

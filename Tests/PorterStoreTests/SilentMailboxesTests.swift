@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// The value alone: which pushes are silent, and what its file gives away.
+/// The value alone: which pushes are silent, and what its file reveals.
 final class SilentMailboxesTests: XCTestCase {
   private static func key(_ byte: UInt8) throws -> MailboxTagKey {
     MailboxTagKey(of: try XCTUnwrap(BoxSharedKey(stored: [UInt8](repeating: byte, count: 32))))
@@ -16,7 +16,7 @@ final class SilentMailboxesTests: XCTestCase {
     try XCTUnwrap(BoxNonce(bytes: [UInt8](repeating: byte, count: 24)))
   }
 
-  /// The tags of a push that is about these mailboxes.
+  /// The tags of a push for these mailboxes.
   private func tags(_ notifiers: [UInt8], _ key: MailboxTagKey, _ nonce: BoxNonce) -> [MailboxTag] {
     notifiers.map { key.handle(of: Self.notifier($0)).tag(nonce) }
       + (notifiers.count..<7).map { key.pad.tag(nonce, place: $0) }
@@ -48,7 +48,7 @@ final class SilentMailboxesTests: XCTestCase {
     XCTAssertFalse(none.silences(tags([1], key, nonce), nonce: nonce))
   }
 
-  /// For any mailboxes and any push: silent exactly if it is about something, and only about what is silent.
+  /// For any mailboxes and any push: it is silent exactly if it is for at least one mailbox, and only for silent ones.
   func testAPushIsSilentIfAllThatItIsAboutIs() throws {
     let key = try Self.key(1)
     let places = Generator<Int>.number(0...40)
@@ -63,7 +63,7 @@ final class SilentMailboxesTests: XCTestCase {
     }
   }
 
-  /// Size and order are the same for any few mailboxes; no identifier and no key is in it.
+  /// Size and order are the same for any small number of mailboxes; the file contains no identifier and no key.
   func testTheFileSaysNeitherHowManyNorWhich() throws {
     let key = try Self.key(1)
     var sizes: [Int] = []
@@ -81,7 +81,7 @@ final class SilentMailboxesTests: XCTestCase {
     XCTAssertEqual(sizes, [64, 64, 64, 64, 128, 256])
   }
 
-  /// Mailboxes that are gone stay silent, a bounded number of them, and only under their token.
+  /// Deleted mailboxes stay silent, a bounded number of them, and only under their token.
   func testWhatIsPastStaysSilent() throws {
     let key = try Self.key(1)
     let handles = [1, 2, 3].map { key.handle(of: Self.notifier($0)) }

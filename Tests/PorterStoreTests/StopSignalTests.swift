@@ -23,7 +23,7 @@ final class StopSignalTests: SealedStoreTestCase {
     stop.withReleaseBudget(.seconds(1)) { XCTAssertTrue(stop.leaves(.seconds(100))) }
   }
 
-  /// A wait that nothing stops takes 60 s of its time.
+  /// A wait that nothing stops takes 60 s of this clock's time.
   private let clock = PausedClock()
   private lazy var signal = StopSignal(clock: clock)
   /// `BusyWaiter`'s.
@@ -100,8 +100,8 @@ final class StopSignalTests: SealedStoreTestCase {
     XCTAssertEqual(try database.integer("SELECT count(*) FROM item"), 0)
   }
 
-  /// Cut off at its end, a commit would be reported as failed, and a transaction would be left open. Many runs, since
-  /// SQLite checks once in a few thousand steps of each statement.
+  /// Cut off at its end, a commit would be reported as failed, and a transaction would be left open. Many runs, because
+  /// SQLite checks only once every few thousand steps of each statement.
   func testACommitReportedAsFailedWasNotCommitted() throws {
     let database = try database()
     try database.setDurability(.normal)
@@ -158,8 +158,8 @@ final class StopSignalTests: SealedStoreTestCase {
     withExtendedLifetime(lock) {}
   }
 
-  /// At whatever stage it is cancelled, the store is whole, under the old key or the new one, and the result says
-  /// which.
+  /// Whatever the stage at which it is cancelled, the store is whole, under the old key or the new one, and the result
+  /// says which.
   func testAKeyChangeCanBeCancelledUntilItIsInPlace() throws {
     for stage in Rekeying.Stage.allCases {
       for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -201,11 +201,11 @@ final class StopSignalTests: SealedStoreTestCase {
     }
   }
 
-  /// A running check is ended too, although SQLite does not call back while it checks.
+  /// A running check is ended too, although SQLite does not call back during it.
   func testACheckIsInterruptedWhileItRunsAndNotLater() throws {
     let calls = Atomic<Int>(0)
     let raised = raiseSoon()
-    // Without a signal of its own, so that nothing else ends it.
+    // Without its own signal, so that nothing else ends it.
     let database = try Database(path: file("test.db"))
     let interrupter = database.interrupter
     assertFails(.interrupted) {

@@ -37,7 +37,7 @@ final class StoreFaultTests: XCTestCase {
     Style(name: "locks", operation: OP_LOCK, sticky: true, code: SQLITE_BUSY),
     Style(name: "log lock", operation: OP_SHM_LOCK, code: SQLITE_IOERR),
     Style(name: "log locks", operation: OP_SHM_LOCK, sticky: true, code: SQLITE_IOERR),
-    // Once only: for a lock that is never free SQLite itself waits for ten seconds.
+    // Only once: for a lock that is never free, SQLite itself waits for ten seconds.
     Style(name: "log lock of another", operation: OP_SHM_LOCK, code: SQLITE_BUSY),
     Style(name: "log map", operation: OP_SHM_MAP, code: SQLITE_IOERR),
   ]
@@ -57,7 +57,7 @@ final class StoreFaultTests: XCTestCase {
     // The store names no VFS, so it gets the default one.
     XCTAssertEqual(faulty_vfs_register(true), SQLITE_OK)
     faults_reset()
-    // The sealing VFS goes above it, whatever an earlier test put it on.
+    // The sealing VFS goes on top of it, whichever VFS an earlier test put it on.
     takeSealedAway()
     XCTAssertEqual(sealed_vfs_register(nil, "faulty"), SQLITE_OK)
   }
@@ -81,7 +81,7 @@ final class StoreFaultTests: XCTestCase {
       busyTimeout: .milliseconds(15))
   }
 
-  /// A store with one contact, and its connection; closed.
+  /// A store with one contact and its connection; closed.
   private func prepare() throws {
     remove()
     let store = try open()
@@ -175,7 +175,7 @@ final class StoreFaultTests: XCTestCase {
     return items
   }
 
-  /// The error names the disk's failure, and has no other cause.
+  /// The error names the disk's failure and nothing else.
   private func expectTyped(_ failure: StoreError, _ hasFired: Bool, _ context: String) {
     XCTAssertTrue(hasFired, "\(context): \(failure)")
     guard case .sqlite(let error) = failure else { return XCTFail("\(context): \(failure)") }
@@ -214,7 +214,8 @@ final class StoreFaultTests: XCTestCase {
     try lostSyncsLoseTheEndAndAreNeverReadAsData()
   }
 
-  /// On a disk whose syncs fail, only what waits for none can be committed: later commits are durable, or are not made.
+  /// On a disk whose syncs fail, only transactions that wait for none can be committed: later commits are durable, or
+  /// are not made.
   func testALightTransactionWaitsForNoSyncAndWhatFollowsDoes() throws {
     try prepare()
     let store = try open()
@@ -233,12 +234,12 @@ final class StoreFaultTests: XCTestCase {
     XCTAssertThrowsError(try set("5"), "a statement alone is a transaction too")
     XCTAssertThrowsError(
       try store.transaction { () throws(StoreError) in
-        // Refused, and without an effect on the transaction around it.
+        // Refused, without affecting the enclosing transaction.
         XCTAssertThrowsError(try store.lightTransaction { () throws(StoreError) in try set("6") })
         try set("7")
       })
     XCTAssertEqual(try store.setting("a"), "4")
-    // What was committed without a sync is synced before it is written back.
+    // Commits made without a sync are synced before they are written back.
     XCTAssertThrowsError(try store.database.checkpoint())
     faults_reset()
     try store.database.checkpoint()
@@ -246,7 +247,7 @@ final class StoreFaultTests: XCTestCase {
     try store.close(checkpoint: true)
   }
 
-  /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are left out.
+  /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are skipped.
   ///
   /// `body` arms the fault, and returns whether it occurred.
   private func forEachFault(_ body: (_ context: String, _ arm: () -> Void) throws -> Bool) throws -> Int {
@@ -316,7 +317,7 @@ final class StoreFaultTests: XCTestCase {
   private static let seed =
     ProcessInfo.processInfo.environment["PORTER_SEED"].flatMap(UInt64.init) ?? .random(in: 1...UInt64(UInt32.max))
 
-  /// Power is lost at the nth write; what was not synced arrives in part. What was promised was synced.
+  /// Power is lost at the nth write; unsynced data arrives in part. Everything promised was synced.
   private func eachLossOfPowerLeavesWhatWasPromised() throws {
     let seed = Self.seed
     var state = seed
@@ -341,7 +342,7 @@ final class StoreFaultTests: XCTestCase {
   }
 
   /// A disk that reports a sync it did not do may lose the last transactions, but only those: what is left is whole, or
-  /// the damage is found when it is opened.
+  /// the damage is found on opening.
   private func lostSyncsLoseTheEndAndAreNeverReadAsData() throws {
     let seed = Self.seed
     var state = seed

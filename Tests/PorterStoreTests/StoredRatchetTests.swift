@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterStore
 
-/// A ratchet in its store: of the keys of skipped messages, one message touches its own.
+/// A ratchet in its store: of the keys of skipped messages, one message touches only its own.
 final class StoredRatchetTests: XCTestCase {
   private let randomness = SystemRandomness()
   private let now = WallTime(milliseconds: 1_700_000_000_000)
@@ -41,7 +41,7 @@ final class StoredRatchetTests: XCTestCase {
     XCTAssertLessThan(sent, 100)
   }
 
-  /// A key is kept until 2,000 later ones were.
+  /// A key is kept until 2,000 later ones have been kept.
   func testTheOldestKeysGoFirst() throws {
     let store = try makeStore()
     var peer = try connect(store)
@@ -56,7 +56,7 @@ final class StoredRatchetTests: XCTestCase {
     XCTAssertEqual(try open(lost[2_699], store), "lost 899")
   }
 
-  /// The index holds the names of keys, as SQL cuts them from what is stored.
+  /// The index holds the keys' names, as SQL cuts them from the stored value.
   func testAKeyIsNamedByTheFirstOfItsBytes() throws {
     let store = try makeStore()
     var peer = try connect(store)
@@ -112,7 +112,7 @@ final class StoredRatchetTests: XCTestCase {
 
   private func keys(_ store: Store) throws -> Int64? { try store.integer("SELECT count(*) FROM skipped_keys") }
 
-  /// Instructions of SQLite's virtual machine; some ten for each row that is looked at.
+  /// Instructions of SQLite's virtual machine; about ten for each row examined.
   private func instructions(_ store: Store, _ work: () throws -> Void) rethrows -> Int {
     let before = store.database.instructions
     try work()

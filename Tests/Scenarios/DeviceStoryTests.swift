@@ -3,7 +3,7 @@ import PorterJSON
 import PorterProcesses
 import XCTest
 
-/// The story of `make demo`, and what the device does to processes that break a phone's rules.
+/// The story of `make demo`, and how the device treats processes that break a phone's rules.
 final class DeviceStoryTests: XCTestCase {
   private var directory = URL(fileURLWithPath: "/")
 
@@ -12,7 +12,7 @@ final class DeviceStoryTests: XCTestCase {
 
   private func play(_ options: String...) throws -> (events: [JSONValue], ending: Ending) {
     let output = try ChildProcess.run(
-      // A debug build takes twice the memory of what a phone runs.
+      // A debug build takes twice the memory of the build that a phone runs.
       Places.harness, ["device", "--json", "--memory-limit", "48"] + options, environment: ["TMPDIR": directory.path],
       within: 60)
     XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: directory.path), [], "files stay behind")
@@ -69,7 +69,7 @@ final class DeviceStoryTests: XCTestCase {
     try assertSummary(events, messages: 1)
   }
 
-  /// INC-01, the other way round: an application that does not suspend holds locks, and is killed for it.
+  /// INC-01 in reverse: an application that does not suspend holds locks, and is killed for it.
   func testAnApplicationFrozenWithLocksIsKilled() throws {
     let (events, ending) = try play("--freeze-without-suspending")
     XCTAssertEqual(ending, .exited(1))

@@ -32,7 +32,7 @@ final class DiskTroubleTests: XCTestCase {
     let night = try DiskNight(host, disk)
     try night.send("before")
     try disk.fill()
-    // Messages that fit into the last pages are accepted; then each is refused, and reported as such.
+    // Messages that fit into the last pages are accepted; after that each is refused, and reported as refused.
     var accepted = ["before"]
     var refusals = 0
     for number in 0..<400 where refusals < 3 {

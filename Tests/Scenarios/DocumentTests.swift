@@ -2,8 +2,8 @@ import Foundation
 import PorterProcesses
 import XCTest
 
-/// The documents are true about the repository: their links lead somewhere, the paths exist, the rules that comments
-/// cite exist, and the rooms import what the table says.
+/// The documents match the repository: links resolve, paths exist, rules cited in comments exist, and the rooms import
+/// what the table says.
 final class DocumentTests: XCTestCase {
   func testEveryLinkLeadsToAFileAndAHeading() throws {
     let tree = try MarkdownTree(root: Places.root)
@@ -51,7 +51,7 @@ final class DocumentTests: XCTestCase {
     XCTAssertEqual(tree.missingPaths(under: ["spec"]), ["one.md: spec/four.md: there is no such file"])
   }
 
-  /// Comments say "rule 4" and mean that of ARCHITECTURE.md.
+  /// Comments say "rule 4" and mean the one in ARCHITECTURE.md.
   func testEveryRuleThatACommentCitesIsThere() throws {
     let rules = try section("The rules").compactMap { $0.firstMatch(of: #/^(\d+)\. \*\*/#).map { String($0.output.1) } }
     XCTAssertEqual(rules, ["1", "2", "3", "4", "5", "6", "7", "8"])
@@ -76,8 +76,8 @@ final class DocumentTests: XCTestCase {
     try assertRooms(of: "Servers", areThoseOf: "Servers/README.md")
   }
 
-  /// The table of rooms is that of the package's manifest, and no room imports one above it. Products of other packages are
-  /// not in it.
+  /// The table of rooms matches the package's manifest, and no room imports one above it. Products of other packages
+  /// are not in the table.
   private func assertRooms(of package: String, areThoseOf document: String) throws {
     let rows = try section("The rooms", of: document).compactMap { line -> (room: String, imports: Set<String>)? in
       guard let row = line.firstMatch(of: #/^\| `([\w-]+)` \| ([^|]*) \|/#) else { return nil }

@@ -4,16 +4,16 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// As many pushes as an extension takes at a time, to a host whose transport does not answer.
+/// As many pushes as an extension takes at the same time, to a host whose transport does not answer.
 final class HangingPushTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// One thread for each request that hangs, and what a push holds meanwhile is small: with what the process takes without them, the
-  /// limit of an extension is far away (`make bench` has the figures).
+  /// One thread for each hanging request; and a waiting push holds little memory: together with the process's usual
+  /// amount, the limit of an extension is far away (`make bench` has the figures).
   func testEachHangingPushTakesOneThreadAndLittleMemory() throws {
     let night = try Night()
     defer { night.end() }
-    // Of several mailboxes, a wake push asks which one has something: each push has a request of its own.
+    // With several mailboxes, a wake push asks which one has something: each push has a request of its own.
     try night.alice.command("/_connect 1", "invitation")
     try night.suspendAlice()
     let (few, many) = (2, 64)
@@ -21,13 +21,13 @@ final class HangingPushTests: XCTestCase {
     XCTAssertLessThan(growth / (many - few), 160, "kilobytes for each push")
   }
 
-  /// The most memory that the process had, in kilobytes.
+  /// The process's peak memory, in kilobytes.
   private func peak(of count: Int, _ night: Night) throws -> Int {
     let process = try ChildProcess(
       Places.harness,
       ["extension", "--store", night.alice.store, "--relay", "silent", "--together", "\(count)", "--deadline", "10000"])
     for _ in 0..<count { try process.send(wake) }
-    // The program's own, the engine's, one of the host's for each push, and one of the library's for its request.
+    // The program's own, the engine's, one of the host's per push, and one of the library's for its request.
     let expected = 2 + 2 * count
     var (most, answers) = (0, [String]())
     try awaitThat("each is answered") {
@@ -42,7 +42,7 @@ final class HangingPushTests: XCTestCase {
     return peak
   }
 
-  /// What the kernel says of the process.
+  /// A field of the kernel's status of the process.
   private func status(_ process: ChildProcess, _ name: String) throws -> Int {
     let text = try String(contentsOfFile: "/proc/\(process.identifier)/status", encoding: .utf8)
     let line = try XCTUnwrap(text.split(separator: "\n").first { $0.hasPrefix(name + ":") })

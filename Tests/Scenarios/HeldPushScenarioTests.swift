@@ -5,7 +5,7 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// Whether a push goes out depends on what the app on the other end does: it is real, and so are the server and the relay.
+/// Whether a push goes out depends on the app on the other end: it is real, and so are the server and the relay.
 final class HeldPushScenarioTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -13,7 +13,7 @@ final class HeldPushScenarioTests: XCTestCase {
     return night
   }
 
-  /// Whether the relay withholds something for a listener that has not answered yet, or has in vain.
+  /// Whether the relay withholds something for a listener that has not answered yet, or has answered in vain.
   private func isPausing(_ night: Night) throws -> Bool {
     let database = try Database(path: night.relay)
     defer { try? database.close() }
@@ -25,10 +25,10 @@ final class HeldPushScenarioTests: XCTestCase {
     var texts: [String] = []
     for number in 0..<3 {
       texts.append("message \(number)")
-      // A request that waits for the frozen server would be taken for something that the app has left at the relay.
+      // A request waiting for the frozen server would be mistaken for something that the app has left at the relay.
       try night.awaitRest(of: night.alice)
-      // However long the app needs, the server looks when it has fetched; how long that one waits by itself is the relay's to say,
-      // and tested with its clock.
+      // However long the app needs, the server looks once it has fetched; how long the server itself waits is decided
+      // by the relay, and tested with the relay's clock.
       night.freezeServer()
       try night.bobSends(texts.last ?? "")
       XCTAssertEqual(try night.alice.event("newChatItems")["type"], "newChatItems")
@@ -39,8 +39,8 @@ final class HeldPushScenarioTests: XCTestCase {
     try night.expectAliceHas(texts)
   }
 
-  /// INC-05, INC-07: the app is frozen while it is on screen. The push waits for it, and for no longer than the pause,
-  /// whatever becomes of the server meanwhile.
+  /// INC-05, INC-07: the app is frozen while it is on screen. The push waits for it, but no longer than the pause,
+  /// whatever happens to the server in that time.
   func testAServerKilledInThePauseOfAFrozenAppPushesAfterwards() throws {
     let night = try makeNight()
     night.freezeAlice()
@@ -50,7 +50,7 @@ final class HeldPushScenarioTests: XCTestCase {
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content.bodies, ["hello"], content.text)
 
-    // Thawed, it is one that listens.
+    // Thawed, it listens again.
     night.alice.process.signal(SIGCONT)
     try night.alice.event("newChatItems")
     try night.bobSends("again")

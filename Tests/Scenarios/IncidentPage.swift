@@ -1,13 +1,13 @@
 import Foundation
 
-/// `spec/incidents.md` as data: one section per incident, with fields as items of a list.
+/// `spec/incidents.md` as data: one section per incident, with fields as list items.
 struct IncidentPage {
   struct Incident {
     let identifier: String
     var text = ""
     var fields: [String: String] = [:]
 
-    /// The names of its tests, in the order of the page.
+    /// The names of its tests, in page order.
     var tests: [String] {
       (fields["Tests"] ?? "").matches(of: #/`(\w+)`/#).map { String($0.output.1) }
     }
@@ -39,8 +39,8 @@ struct IncidentPage {
     self.incidents = incidents
   }
 
-  /// One line for each fault of the page. `tests` are the names of all existing tests, `cited` the incidents that code,
-  /// tests or documents cite.
+  /// One line per fault of the page. `tests` are the names of all existing tests, `cited` the incidents cited in code,
+  /// tests or documents.
   func problems(tests: Set<String>, cited: Set<String>) -> [String] {
     let identifiers = incidents.map(\.identifier)
     var problems: [String] = []

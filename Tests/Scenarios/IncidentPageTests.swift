@@ -2,7 +2,7 @@ import Foundation
 import PorterProcesses
 import XCTest
 
-/// Each incident that is cited anywhere is on the page, and has the tests that the page names.
+/// Each incident cited anywhere is on the page, and has the tests that the page names.
 final class IncidentPageTests: XCTestCase {
   func testEveryIncidentIsOnThePageWithTestsThatExist() throws {
     let page = IncidentPage(

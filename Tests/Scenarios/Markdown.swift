@@ -3,7 +3,7 @@ import Foundation
 /// One Markdown document: its prose, the links in it, and the anchors that a link may name.
 struct MarkdownDocument {
   let file: URL
-  /// The text line by line, without fenced code, which is an example and not a promise.
+  /// The text line by line, without fenced code, which is an example rather than a promise.
   let prose: [String]
 
   init(file: URL) throws {
@@ -18,7 +18,7 @@ struct MarkdownDocument {
         isCode.toggle()
         return ""
       }
-      // A line that is indented by four is code too, unless it continues an item of a list.
+      // A line indented by four is code too, unless it continues a list item.
       return isCode || (line.hasPrefix("    ") && !line.contains("](")) ? "" : String(line)
     }
   }

@@ -5,8 +5,8 @@ import PorterProcesses
 import PorterStore
 import XCTest
 
-/// Switching between the modes of notifications, and off, with a real server: a process that is killed in the middle leaves
-/// one mode or the other, and the next one brings the relay and the server to it.
+/// Switching between the notification modes, and off, with a real server: a process killed in the middle leaves one
+/// mode or the other, and the next process brings the relay and the server to that mode.
 final class ModeTests: XCTestCase {
   private func makeNight() throws -> Night {
     let night = try Night()
@@ -23,7 +23,7 @@ final class ModeTests: XCTestCase {
     return try database.integer(sql) ?? 0
   }
 
-  /// The mode that is stored, or nil; relay and server have come to it.
+  /// The stored mode, or nil, once relay and server have reached it.
   private func settled(
     _ host: ScriptedHost, _ night: Night, file: StaticString = #filePath, line: UInt = #line
   ) throws -> String? {
@@ -79,8 +79,8 @@ final class ModeTests: XCTestCase {
 
   // MARK: At each point
 
-  /// From one mode to another, or off (nil), with the points that it passes in their order. Before the first that is stored nothing
-  /// has happened; from then on everything happens.
+  /// From one mode to another, or off (nil), with the points that it passes in order. Before the first stored point
+  /// nothing has happened; from then on everything happens.
   private static let switches: [(from: String, to: String?, begun: [String], stored: [String])] = [
     (
       "INSTANT", "PERIODIC", ["modeAsked", "insideMode"],
@@ -106,7 +106,7 @@ final class ModeTests: XCTestCase {
     return host
   }
 
-  /// The app is killed at the point of the switch, and started again.
+  /// The app is killed at this point of the switch, and restarted.
   private func switchAndDie(
     _ host: ScriptedHost, _ night: Night, to mode: String?, at point: String, file: StaticString = #filePath,
     line: UInt = #line
@@ -126,7 +126,7 @@ final class ModeTests: XCTestCase {
     var host = night.alice
     for point in begun + stored {
       if try settled(host, night) == nil {
-        // Off is for good: the next one begins anew.
+        // Off is permanent: the next one begins anew.
         night = try makeNight()
         host = night.alice
       }
@@ -143,7 +143,7 @@ final class ModeTests: XCTestCase {
   func testTheSwitchToInstantIsBegunOrFinishedAfterAKillAtEachPoint() throws { try assertSwitches(1) }
   func testSwitchingOffIsBegunOrFinishedAfterAKillAtEachPoint() throws { try assertSwitches(2) }
 
-  /// The same without the server, as far as the switch comes then; it is finished when the server is back.
+  /// The same without the server, as far as the switch gets; it is finished when the server is back.
   func testASwitchThatWasKilledFinishesWhenTheServerIsBack() throws {
     for (_, to, _, stored) in [Self.switches[0], Self.switches[2]] {
       for point in stored {
@@ -157,8 +157,8 @@ final class ModeTests: XCTestCase {
     }
   }
 
-  /// The server is out of reach: the command is answered, and what it asked for happens when the server is back, though the
-  /// process was killed meanwhile.
+  /// The server is unreachable: the command is answered, and takes effect when the server is back, although the process
+  /// was killed in between.
   func testSwitchingFinishesWhenTheServerIsBack() throws {
     let night = try makeNight()
     XCTAssertEqual(try settled(night.alice, night), "INSTANT")

@@ -28,7 +28,8 @@ final class NightTests: XCTestCase {
     XCTAssertEqual(names.count, Self.nights.count)
     for name in names {
       let played = try ChildProcess.run(
-        // A debug build takes twice the memory of what a phone runs, whose limit the story's figures are held against.
+        // A debug build takes twice the memory of the build that a phone runs, whose limit applies to the story's
+        // figures.
         Places.harness, ["device", "--json", "--memory-limit", "48", "--scenario", name],
         environment: ["TMPDIR": directory.path], within: 120)
       let summary = try JSONValue(parsing: try XCTUnwrap(played.lines.last))
@@ -41,7 +42,7 @@ final class NightTests: XCTestCase {
     }
   }
 
-  /// A scenario that does not hold says so, and its exit status too.
+  /// A scenario that does not hold reports so, also in its exit status.
   func testAScenarioThatDoesNotHoldFails() throws {
     let played = try ChildProcess.run(
       Places.harness, ["device", "--json", "--scenario", "force-quit", "--server", "/bin/false"],
@@ -50,8 +51,8 @@ final class NightTests: XCTestCase {
     XCTAssertEqual(try JSONValue(parsing: try XCTUnwrap(played.lines.last))["held"], false)
   }
 
-  /// `make demo SCENARIO=all`, with three nights, in the second of which the server fails: the others are played, and it
-  /// is named.
+  /// `make demo SCENARIO=all` with three nights, the second of which has a failing server: the others are played, and
+  /// it is named.
   func testAllContinuesAfterANightThatDoesNotHoldAndNamesIt() throws {
     let harness = directory.appendingPathComponent("harness")
     try """
@@ -74,7 +75,7 @@ final class NightTests: XCTestCase {
     XCTAssertEqual(summaries.map { $0["held"] }, [true, false, true])
   }
 
-  /// With `--page`, each night of `all` has a file of its own.
+  /// With `--page`, each night of `all` has its own file.
   func testAllWritesAPageForEachNight() throws {
     let harness = directory.appendingPathComponent("harness")
     try """
@@ -100,7 +101,7 @@ final class NightTests: XCTestCase {
     }
   }
 
-  /// The page itself is opened in a browser by `make verify`.
+  /// `make verify` opens the page itself in a browser.
   func testThePageHasWhatHappenedAndNoTextThatEndsItsScript() throws {
     let page = directory.appendingPathComponent("night.html")
     let played = try ChildProcess.run(
@@ -128,7 +129,7 @@ final class NightTests: XCTestCase {
     return (text, try JSONValue(parsing: String(text[start.upperBound..<end.lowerBound])))
   }
 
-  /// In whichever process: those of the server and of a share extension, too. Each step that changes a state is a band, as
+  /// In any process, including the server's and a share extension's. Each step that changes a state is a band, as
   /// `scripts/page-probe` checks in a browser.
   func testEachMachineThatTookStepsHasThemOnThePage() throws {
     let (page, record) = (directory.appendingPathComponent("night.html"), directory.appendingPathComponent("steps"))

@@ -4,12 +4,13 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// What one push may take, in counts that do not depend on how fast or busy the machine is.
+/// The cost limits of one push, in counts that do not depend on the machine's speed or load.
 final class PushBudgetTests: XCTestCase {
   private static let budget = Places.root.appendingPathComponent("Tests/budget.txt")
 
-  /// An extension takes one push, and asks for no more statements, allocations, syncs, threads and bytes of log than `Tests/budget.txt`
-  /// allows, and another for no more system calls. The reference in C takes the next one, and shows it as the extension does.
+  /// An extension takes one push, and uses no more statements, allocations, syncs, threads and bytes of log than
+  /// `Tests/budget.txt` allows, and another no more system calls. The reference in C takes the next one, and shows it
+  /// as the extension does.
   func testINC49OnePushStaysWithinItsBudget() throws {
     let night = try Night()
     defer { night.end() }
@@ -21,7 +22,8 @@ final class PushBudgetTests: XCTestCase {
     let first = try night.present(try night.nextPush())
 
     try night.bobSends("second")
-    // The server acknowledges at the relay what it has pushed. In the file that both have here, the push would do part of that.
+    // The server acknowledges at the relay what it has pushed. In the file that both use here, the push would do part
+    // of that.
     let push = try XCTUnwrap(try night.allPushes().last)
     let log = URL(fileURLWithPath: night.alice.store + "_chat.db-wal")
     let before = try size(of: log)
@@ -30,7 +32,7 @@ final class PushBudgetTests: XCTestCase {
       push,
       environment: [
         "LD_PRELOAD": counting, "PORTER_COUNTS_TO": counts.path,
-        // What is recorded for other checks is not the push.
+        // Recordings for other checks are not part of the push.
         "PORTER_TRACE_TO": "", "PORTER_EVENTS_TO": "",
       ])
     XCTAssertEqual(ending, .exited(0))
@@ -38,7 +40,8 @@ final class PushBudgetTests: XCTestCase {
     let lines = try String(contentsOf: counts, encoding: .utf8).split(separator: "\n", maxSplits: 1)
     var counted = try Self.numbers(in: String(try XCTUnwrap(lines.first)))
     counted["log"] = try size(of: log) - before
-    // Half a minute after its last sound a chat sounds again, which is recorded: on a machine that was that slow.
+    // Half a minute after its last sound a chat makes a sound again, which is recorded: only on a machine that was that
+    // slow.
     if content?["notifications"]?.arrayValue?.first?["sound"] != nil {
       counted["statements", default: 0] -= 1
       counted["log", default: 0] -= 2_072
@@ -60,7 +63,7 @@ final class PushBudgetTests: XCTestCase {
     try night.expectAliceHas(["first", "second", "third", "fourth"])
   }
 
-  /// The system calls of an extension's process that takes this push, from exec to exit.
+  /// The number of system calls of an extension process that takes this push, from exec to exit.
   private func countCalls(for push: JSONValue, showing text: String, in night: Night) throws -> Int {
     let tool = try compile(["Tests/Support/counting/calls.c"], into: night.directory, [], [])
     let counts = night.directory.appendingPathComponent("calls")
@@ -107,7 +110,7 @@ final class PushBudgetTests: XCTestCase {
     try XCTUnwrap(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
   }
 
-  /// Pairs of a name and a number; `#` begins a remark.
+  /// Pairs of a name and a number; `#` begins a comment.
   private static func numbers(in text: String) throws -> [String: Int] {
     let words = text.split(separator: "\n").flatMap { $0.prefix { $0 != "#" }.split(separator: " ") }
     var numbers: [String: Int] = [:]
@@ -117,7 +120,7 @@ final class PushBudgetTests: XCTestCase {
     return numbers
   }
 
-  /// The names of an answer's members, and of its notification's, without the sound that a chat makes once in a while.
+  /// The names of an answer's members, and of its notification's, without the sound that a chat makes now and then.
   private static func shape(of answer: JSONValue) -> [String] {
     let shown = answer["notifications"]?.arrayValue?.first
     return [answer, shown].flatMap { value -> [String] in

@@ -4,12 +4,13 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// INC-33: what a burst adds to the memory of an extension.
+/// INC-33: the memory that a burst adds to an extension.
 ///
-/// A debug build takes more than twice the memory of what a phone runs, most of it pages of its program. So the peak itself is held to a
-/// limit by `make bench`, for the program of a release build: 7.5 MB for one push, 12 MB for fifty. Here it is the difference.
+/// A debug build takes more than twice the memory of the build that a phone runs, mostly pages of its program. So
+/// `make bench` limits the peak itself, for a release build: 7.5 MB for one push, 12 MB for fifty. This test measures
+/// the difference.
 final class PushMemoryTests: XCTestCase {
-  /// Of the 12 MB that an old device gives, what one push leaves.
+  /// What one push leaves of the 12 MB that an old device allows.
   private static let left = 12_000_000 - 7_500_000
 
   func testINC33ABurstOfFiftyAddsLittleToThePeakOfOnePush() throws {
@@ -26,11 +27,11 @@ final class PushMemoryTests: XCTestCase {
     var pushes: [JSONValue] = []
     for number in 1...50 {
       try night.bobSends("message \(number) " + String(repeating: "long ", count: 200))
-      // A pipe holds no more of them.
+      // The pipe cannot hold more of them.
       if number % 10 == 0 { pushes += try night.allPushes() }
     }
     let again = try XCTUnwrap(pushes.last)
-    // Of messages that come together some share a push; the platform may repeat one as well.
+    // Messages that arrive together may share a push; the platform may also repeat one.
     let fifty = pushes + [JSONValue](repeating: again, count: max(0, 50 - pushes.count))
     let (burst, answers) = try take(fifty, in: night)
     XCTAssertEqual(answers.last?["badge"], 52, answers.last?.text ?? "")
@@ -38,7 +39,7 @@ final class PushMemoryTests: XCTestCase {
     try night.wakeAlice()
   }
 
-  /// The peak of a new extension process that takes these pushes one after the other, and its answers.
+  /// The peak memory of a new extension process that takes these pushes one after the other, and its answers.
   private func take(_ pushes: [JSONValue], in night: Night) throws -> (peak: Int, answers: [JSONValue]) {
     let process = try ChildProcess(
       Places.harness, ["extension", "--store", night.alice.store],
@@ -54,7 +55,7 @@ final class PushMemoryTests: XCTestCase {
     return (peak, answers)
   }
 
-  /// As `ru_maxrss` has it, but without the peak of the process that started it, which the kernel passes on.
+  /// Like `ru_maxrss`, but without the peak of the process that started it, which the kernel passes on.
   private func peakMemory(of process: ChildProcess) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(process.identifier)/status", encoding: .utf8)
     let line = try XCTUnwrap(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }, status)

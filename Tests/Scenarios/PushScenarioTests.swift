@@ -29,8 +29,9 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// INC-38: of several pushes a platform may deliver only the newest. A push is a hint: everything that is waiting is
-  /// shown. INC-36: the other pushes come late, and find it shown: there is no text, such as that something was missed.
+  /// INC-38: of several pushes a platform may deliver only the newest. A push is a hint: everything waiting is shown.
+  /// INC-36: the other pushes arrive late and find everything shown: there is no text, for example about something
+  /// missed.
   func testINC36INC38ThreeMessagesAndOnePushShowThreeAndTheOthersNothing() throws {
     let night = try makeNight()
     try night.suspendAlice()
@@ -81,7 +82,7 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// INC-13: an application that crashed while active had published that phase until its next launch.
+  /// INC-13: an application that crashed while active remained published as active until its next launch.
   func testINC13AnApplicationThatCrashedWhileActiveIsNotYieldedTo() throws {
     let night = try makeNight()
     try night.bobSends("before")
@@ -167,7 +168,7 @@ final class PushScenarioTests: XCTestCase {
     try night.expectAliceHas(["hello"])
   }
 
-  /// The same with the relay's file itself out of reach, as on an unmounted disk.
+  /// The same with the relay's file itself unreachable, as on an unmounted disk.
   func testAMissingRelayFileIsNotRecreated() throws {
     let night = try makeNight()
     try night.suspendAlice()

@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// The README's C code does what it says, exactly as written there, and `make help` lists what there is.
+/// The README's C code works exactly as written there, and `make help` lists every target.
 final class ReadmeTests: XCTestCase {
   func testTheExampleIsAnExtension() throws {
     let night = try Night()
@@ -32,7 +32,7 @@ final class ReadmeTests: XCTestCase {
     XCTAssertEqual(compiler.ending, .exited(0), "the README's example does not compile")
   }
 
-  /// `make help` lists each target that has a description, of all makefiles, with its whole name.
+  /// `make help` lists every target that has a description, from all makefiles, with its whole name.
   func testEachDescribedTargetIsListedByMakeHelp() throws {
     var targets: Set<String> = []
     for file in ["Makefile", "bindings/simplex-compat/compat.mk", "Benchmarks/bench.mk"] {
@@ -49,7 +49,7 @@ final class ReadmeTests: XCTestCase {
     XCTAssertEqual(listed.sorted(), targets.sorted())
   }
 
-  /// The block of C in the README with this number, from 0.
+  /// The README's C code block with this number, from 0.
   private func example(_ number: Int = 0) throws -> String {
     let readme = try String(contentsOf: Places.root.appendingPathComponent("README.md"), encoding: .utf8)
     let blocks = readme.components(separatedBy: "```c\n").dropFirst()

@@ -4,8 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// `/_db encryption` in real processes: killed at any moment, two at the same time, with other processes in the way, a
-/// disk that fills up.
+/// `/_db encryption` in real processes: killed at any moment, two at the same time, with other processes in the way,
+/// and with a disk that fills up.
 final class RekeyingScenarioTests: XCTestCase {
   private static let first = "x'" + String(repeating: "1f", count: 32) + "'"
   private static let second = "x'" + String(repeating: "2e", count: 32) + "'"
@@ -40,7 +40,7 @@ final class RekeyingScenarioTests: XCTestCase {
     XCTAssertEqual(try host.call("np_ctrl_free $c")["name"] ?? "NP_OK", "NP_OK")
   }
 
-  /// The store is whole, under one of these keys; returns which.
+  /// The store is whole under one of these keys; returns which.
   @discardableResult
   private func assertWhole(
     under keys: [String], file: StaticString = #filePath, line: UInt = #line
@@ -103,7 +103,7 @@ final class RekeyingScenarioTests: XCTestCase {
 
   private static let keysOfTwo = [second, third]
 
-  /// Has both give the store another key at the same time; which of them did it.
+  /// Makes both rekey the store at the same time; returns which of them did.
   private func race(_ hosts: [ScriptedHost]) throws -> [Int] {
     for (host, key) in zip(hosts, Self.keysOfTwo) {
       try host.process.send("chat_send_cmd $c \(JSONValue(encryption(Self.first, key)).text)")
@@ -122,7 +122,7 @@ final class RekeyingScenarioTests: XCTestCase {
     return winners
   }
 
-  /// Neither delays the other except during the change itself: one does it, whichever comes first.
+  /// Neither delays the other except during the change itself: one does it, whichever arrives first.
   func testTwoProcessesTogether() throws {
     try make(Self.first)
     let hosts = [try host(Self.first), try host(Self.first)]
@@ -133,7 +133,7 @@ final class RekeyingScenarioTests: XCTestCase {
     try assertWhole(under: winners.map { Self.keysOfTwo[$0] })
   }
 
-  /// Each may find that the other has it open. Then nothing has changed, and it is done when one closes it.
+  /// Each may find that the other has it open. Then nothing has changed, and the rekeying works once one closes it.
   func testTwoProcessesTogetherThatHaveItOpen() throws {
     try make(Self.first)
     let hosts = [try host(Self.first), try host(Self.first)]
@@ -149,7 +149,7 @@ final class RekeyingScenarioTests: XCTestCase {
     try assertWhole(under: winners.map { Self.keysOfTwo[$0] })
   }
 
-  // MARK: A directory that may not be written to
+  // MARK: A directory without write permission
 
   func testDirectoryThatMayNotBeWrittenTo() throws {
     let disk = try SmallDisk(kilobytes: 4_096)
@@ -195,7 +195,7 @@ final class RekeyingScenarioTests: XCTestCase {
     try one.command("/users", "usersList")
     try other.command(#"/_create user {"profile":{"displayName":"meanwhile","fullName":""}}"#, "activeUser")
 
-    // Suspended it blocks no other process; awake again it gets the error for an old key.
+    // While suspended it blocks no other process; awake again it gets the error for an old key.
     try other.command("/_app suspend 0", "cmdOk")
     try one.command(encryption(Self.first, Self.second), "cmdOk")
     XCTAssertEqual(try one.command("/users", "usersList")["users"]?.arrayValue?.count, 21)
@@ -208,7 +208,7 @@ final class RekeyingScenarioTests: XCTestCase {
 
   // MARK: A full disk
 
-  /// Wherever it fills up: while the log is written back, or the copy is made or brought into WAL mode.
+  /// Wherever it fills up: while the log is written back, or the copy is made or switched to WAL mode.
   func testDiskFillsUpMeanwhile() throws {
     var full = 0
     var done = 0

@@ -4,8 +4,8 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// An answer says whether what it shows is recorded as shown. If it is, it is never shown again; if not, it is, under
-/// the same identifier.
+/// An answer reports whether its content is recorded as shown. If it is, it is never shown again; if not, it is shown
+/// again under the same identifier.
 final class ShownOnceTests: XCTestCase {
   func testNotificationsNotRecordedAsShownAreReportedAndRepeated() throws {
     let night = try Night()

@@ -16,7 +16,7 @@ final class TokenScenarioTests: XCTestCase {
     try night.alice.command("/_ntf register apns_test \(night.token) INSTANT", "ntfTokenStatus")
   }
 
-  /// A new registration has another mailbox for the server's answers, which has to be watched as well.
+  /// A new registration has another mailbox for the server's answers, which must be watched as well.
   func testTokenCanBeDeletedAndRegisteredAgainInOneRun() throws {
     let night = try makeNight()
     try night.alice.command("/_ntf delete apns_test \(night.token)", "cmdOk")

@@ -4,9 +4,9 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// A record that could not be read for a moment still exists.
+/// A record that was temporarily unreadable still exists.
 final class UnreadableRecordTests: XCTestCase {
-  /// Treated as forgotten by its server, the token would get new keys, and pushes sent meanwhile would not open.
+  /// Treated as forgotten by its server, the token would get new keys, and pushes sent in the meantime would not open.
   func testTokenSurvivesEachFailedReadOfItsRecord() throws {
     let night = try Night()
     addTeardownBlock { night.end() }
@@ -21,8 +21,8 @@ final class UnreadableRecordTests: XCTestCase {
     XCTAssertEqual(content.bodies, ["are you there"])
   }
 
-  /// Alice's application asks its server about the token as it starts, and ends when it has the answer. False if it did
-  /// not start, because something else could not be read.
+  /// Alice's application asks its server about the token as it starts, and ends once it has the answer. False if it did
+  /// not start because something else could not be read.
   private func startAlice(_ night: Night, failing number: Int) throws -> Bool {
     let process = try ChildProcess(
       Places.harness, ["script", "-"], environment: disk(failing: number),
@@ -89,8 +89,8 @@ final class UnreadableRecordTests: XCTestCase {
     return (people[0], people[1])
   }
 
-  /// Each contact that two people begin to make is made, by a process of the first one's that fails to read once, and
-  /// continues.
+  /// Every contact that two people begin to make is made, although one of the first one's processes fails to read once,
+  /// and continues.
   private func expectContacts(
     _ store: String, _ other: ScriptedHost, begin: (ScriptedHost, ScriptedHost) throws -> Bool
   ) throws {

@@ -4,7 +4,7 @@ import PorterJSON
 import PorterPlatform
 import XCTest
 
-/// A phone's screen over a night of bursts: what the platform shows after each answer, and what was heard.
+/// A phone's screen over a night of bursts: what the platform shows after each answer, and which sounds it made.
 private final class Screen {
   private var shown: [String: JSONValue] = [:]
 
@@ -15,7 +15,7 @@ private final class Screen {
     for identifier in answer["withdrawals"]?.arrayValue ?? [] { shown[identifier.stringValue ?? ""] = nil }
   }
 
-  /// How many messages the notifications stand for.
+  /// The number of messages that the notifications stand for.
   var messages: Int { shown.values.map { Self.messages(of: $0) }.reduce(0, +) }
 
   static func messages(of notification: JSONValue) -> Int {
@@ -38,14 +38,14 @@ final class BurstTests: XCTestCase {
     var silent = 0
   }
 
-  /// At most one sound for each chat in 30 s, and none missing; each unread message is in exactly one notification.
+  /// At most one sound per chat in 30 s, and none missing; each unread message is in exactly one notification.
   func testNightsOfBursts() throws {
     var (summaries, silent) = (0, 0)
     for seed in UInt64(1)...2 {
       var night = Night(random: .init(seed: seed))
       _ = try SimulatedHouse.run(seed: seed) { house in
         let cast = try Cast(house, chats: Self.chats)
-        // The chats were heard when they were connected.
+        // The chats made their sounds when they were connected.
         house.pass(.seconds(30))
         for round in 1...14 { try play(&night, cast, house, "seed \(seed), round \(round)") }
         cast.end()
@@ -57,8 +57,8 @@ final class BurstTests: XCTestCase {
     XCTAssertGreaterThan(silent, 5)
   }
 
-  /// A request by a person who is not known yet: its placeholder makes a sound, and the request that follows within 30 s none;
-  /// later it does.
+  /// A request by a person who is not yet known: its placeholder makes a sound, and the request that follows within 30
+  /// s makes none; later it does.
   func testAPlaceholderAndWhatFollowsItMakeOneSound() throws {
     for (pause, isHeard) in [(Span.seconds(5), false), (.seconds(40), true)] {
       _ = try SimulatedHouse.run(seed: 9) { house in
@@ -129,7 +129,7 @@ final class BurstTests: XCTestCase {
     for notification in notifications {
       if notification["categoryIdentifier"] == "NTF_CAT_MANY_EVENTS" { night.summaries += 1 }
       let chats = chat(notification).map { [$0] } ?? new.keys.filter { !own.contains($0) }
-      // One that only changed, since messages of it were read, has nothing new.
+      // A summary that only changed because some of its messages were read has nothing new.
       let free = chats.filter { new[$0] != nil && night.heard[$0].map { now - $0 >= .seconds(30) } ?? true }
       XCTAssertEqual(notification["sound"] != nil, !free.isEmpty, "\(place): \(notification.text)")
       for chat in free { night.heard[chat] = now }

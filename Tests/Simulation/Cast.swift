@@ -53,7 +53,8 @@ final class Cast {
     try alice.send("/_app activate", "cmdOk")
   }
 
-  /// Bob writes, and alice's extension handles the push; its answer. `meanwhile` is called when the push has come.
+  /// Bob writes, and alice's extension handles the push; returns its answer. `meanwhile` is called when the push has
+  /// arrived.
   func present(_ text: String, meanwhile: () throws -> Void = {}) throws -> JSONValue {
     try bobSends(text)
     let payload = try house.nextPush()
@@ -71,7 +72,7 @@ final class Cast {
       "newChatItems")
   }
 
-  /// Bob writes while alice's app sleeps, and it is back before the push: her extension has nothing to show.
+  /// Bob writes while alice's app is suspended, and it is back before the push: her extension has nothing to show.
   func leaveToTheApp(_ text: String) throws {
     try suspend()
     let answer = try present(text, meanwhile: activate)

@@ -10,7 +10,7 @@ import XCTest
 final class DeadlineTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// How long a push of this deadline takes, and its answer.
+  /// The time that a push with this deadline takes, and its answer.
   private func push(_ deadline: Span, to notifier: SimulatedHost, in house: SimulatedHouse) throws -> (Span, JSONValue)
   {
     let start = house.clock.elapsed
@@ -18,7 +18,7 @@ final class DeadlineTests: XCTestCase {
     return (house.clock.elapsed - start, answer)
   }
 
-  /// INC-07, INC-18, INC-30: another process holds the store's write lock all the time.
+  /// INC-07, INC-18, INC-30: another process holds the store's write lock the whole time.
   func testINC30APushIsAnsweredWithinItsDeadlineThoughTheStoreIsHeld() throws {
     _ = try SimulatedHouse.run(seed: 1) { house in
       let cast = try Cast(house)
@@ -64,7 +64,7 @@ final class DeadlineTests: XCTestCase {
     }
   }
 
-  /// INC-32: an extension does not use its time up when there is nothing for it to do.
+  /// INC-32: an extension does not use up its time when it has nothing to do.
   func testINC32APushWhileTheAppIsActiveIsLeftToItWithinASecond() throws {
     _ = try SimulatedHouse.run(seed: 4) { house in
       let cast = try Cast(house)
@@ -78,7 +78,7 @@ final class DeadlineTests: XCTestCase {
     }
   }
 
-  /// INC-01: a host that was woken in the background, and never says that it is done.
+  /// INC-01: a host that was woken in the background, and never reports that it is done.
   func testATimeInTheBackgroundEndsByItselfAfterTwentyFiveSeconds() throws {
     _ = try SimulatedHouse.run(seed: 5) { house in
       let cast = try Cast(house)
@@ -92,12 +92,14 @@ final class DeadlineTests: XCTestCase {
     }
   }
 
-  /// INC-01: a host that says that the user has left, and nothing more. To the second, whatever the machine is busy with.
+  /// INC-01: a host that reports that the user has left, and nothing more. To the second, whatever the machine is busy
+  /// with.
   func testATimeOffTheScreenEndsByItselfAfterTenSeconds() throws {
     _ = try SimulatedHouse.run(seed: 7) { house in
       let cast = try Cast(house)
       try cast.activate()
-      // What the app asks the notification server when it comes to the front is answered, and holds up no network that stops.
+      // By now the app's requests to the notification server on coming to the front are answered, and do not hold up
+      // stopping the network.
       house.pass(.milliseconds(2_000))
       try cast.alice.send("/_app phase background", "cmdOk")
       try cast.bobSends("hello")
@@ -116,7 +118,7 @@ final class DeadlineTests: XCTestCase {
     }
   }
 
-  /// A round that cannot write is answered at rest, and the next one shows what came.
+  /// A round that cannot write is answered once at rest, and the next one shows what arrived.
   func testARoundWhileTheStoreIsHeldEndsAtRest() throws {
     _ = try SimulatedHouse.run(seed: 6) { house in
       let cast = try Cast(house)

@@ -5,12 +5,12 @@ import PorterSchema
 import PorterStore
 import XCTest
 
-/// A suspension that comes while the engine waits for a lock, as counts of what is still asked of the ports.
+/// A suspension that arrives while the engine waits for a lock, measured by what is still requested from the ports.
 final class InterruptionTests: XCTestCase {
   private static let chats = 8
 
-  /// INC-01, INC-07: a peer frozen inside a commit has the store's lock, and a message waits on each of several
-  /// connections. What is left to do may try the lock, and does not wait for it: each wait would take 3 s.
+  /// INC-01, INC-07: a peer frozen inside a commit holds the store's lock, and a message waits on each of several
+  /// connections. The remaining work may try the lock, but does not wait for it: each wait would take 3 s.
   func testINC07SuspendingDoesNotWaitForTheHolderOfTheLock() throws {
     // No pause is shorter than 25 µs.
     let calls: [(String, pauses: Int, @Sendable (Controller) -> String)] = [
@@ -36,13 +36,13 @@ final class InterruptionTests: XCTestCase {
       let holder = try Database(path: house.path("alice_chat.db"), options: .init(key: try house.key(of: "alice")))
       try holder.execute("BEGIN IMMEDIATE")
       waits = try cast.alice.send("/_app activate", interruptedBy: call)
-      // For the delay, which is answered before it is over.
+      // For a deferred suspension, which is answered before the delay is over.
       house.pass(.milliseconds(2))
       let state = try cast.alice.state()
       XCTAssertEqual(state["quiescent"], true, state.text)
       try holder.execute("COMMIT")
       try holder.close()
-      // Harmless where it is open.
+      // Harmless if it is open.
       try cast.alice.reopenStore()
       try cast.alice.send("/_app activate", "cmdOk")
       house.pass(.seconds(10))

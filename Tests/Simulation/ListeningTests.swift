@@ -8,7 +8,7 @@ import XCTest
 final class ListeningTests: XCTestCase {
   private let wake = #"{"aps":{"mutable-content":1},"notificationData":{"checkMessages":true}}"#
 
-  /// What became of a push whose source never answers, and how long it took.
+  /// The outcome of a push whose source never answers, and how long it took.
   private func hangingPush(
     deadline: Span, _ arrange: @escaping (SimulatedHouse, Cast, SimulatedHost) throws -> Void
   ) throws -> (JSONValue, Span) {
@@ -51,7 +51,7 @@ final class ListeningTests: XCTestCase {
     XCTAssertEqual(channels, [false, true])
   }
 
-  /// INC-22: an app that comes to the front before there is an end finds none to ask, and is given way to all the same.
+  /// INC-22: an app that comes to the front before there is an end finds none to ask; the extension still yields to it.
   func testINC22AnAppThatStartsBeforeTheExtensionListensIsGivenWayTo() throws {
     for moment in [1, 19, 21] {
       let (answer, taken) = try hangingPush(deadline: .seconds(25)) { house, cast, _ in
@@ -62,7 +62,7 @@ final class ListeningTests: XCTestCase {
     }
   }
 
-  /// An app in a round in the background holds its lock, and does not want the store.
+  /// An app in a background round holds its lock, and does not want the store.
   func testAnAppThatDoesNotComeToTheFrontIsNotGivenWayTo() throws {
     let (answer, _) = try hangingPush(deadline: .seconds(2)) { house, cast, _ in
       house.after(.milliseconds(5)) {

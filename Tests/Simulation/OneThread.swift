@@ -5,17 +5,17 @@ import Synchronization
 
 /// A participant that takes steps in a simulation: an engine, a worker, a server.
 protocol Participant: AnyObject {
-  /// Whether there is something to do at this moment.
+  /// Whether there is something to do now.
   var isReady: Bool { get }
-  /// When there will be, if nothing happens before; nil for never.
+  /// When there will be, if nothing happens before then; nil for never.
   var due: Moment? { get }
   func step()
 }
 
-/// Runs everything in the calling thread. Each step is that of one participant, drawn from those that are ready; if none
-/// is, time passes until one will be.
+/// Runs everything on the calling thread. Each step is taken by one participant, drawn from those that are ready; if
+/// none is, time passes until one will be.
 ///
-/// `@unchecked Sendable`: used in one thread, but for `interrupt`.
+/// `@unchecked Sendable`: used on one thread, except for `interrupt`.
 final class OneThread: Execution, @unchecked Sendable {
   let clock: SimulatedClock
   private let sockets: SimulatedSockets
@@ -27,7 +27,7 @@ final class OneThread: Execution, @unchecked Sendable {
   /// The names of engines that are created, in order.
   private var names: [String] = []
 
-  /// Far more than any story takes: an endless loop is found.
+  /// Far more than any story takes: detects an endless loop.
   private static let mostSteps = 200_000
 
   init(clock: SimulatedClock, sockets: SimulatedSockets, order: SeededRandomness) {
@@ -42,7 +42,7 @@ final class OneThread: Execution, @unchecked Sendable {
   func remove(_ participant: any Participant) { participants.removeAll { $0 === participant } }
   func isReadable(_ descriptor: Int32?) -> Bool { descriptor.map(sockets.isReadable) ?? false }
 
-  /// Takes steps until `isDone`. False when the time ended first, or nothing will ever happen again.
+  /// Takes steps until `isDone`. False if the time ended first, or nothing will ever happen again.
   func run(atMost span: Span? = nil, until isDone: () -> Bool) -> Bool {
     let end = span.map { clock.now() + $0 }
     while !isDone() {
@@ -70,11 +70,11 @@ final class OneThread: Execution, @unchecked Sendable {
   // MARK: A call from another thread
 
   private let thread = Thread.current
-  /// Whether the call that was made last from another thread has been answered by its engine.
+  /// Whether the engine has answered the last call made from another thread.
   private let interruption = Mutex<(@Sendable () -> Bool)?>(nil)
   private let arrived = DispatchSemaphore(value: 0)
 
-  /// For the middle of a turn: makes a call in another thread, and returns when it has reached its engine.
+  /// For use in the middle of a turn: makes a call on another thread, and returns when it has reached its engine.
   func interrupt<Value: Sendable>(with call: @escaping @Sendable () -> Value) -> Promise<Value> {
     let answer = Promise<Value>()
     Thread.detachNewThread { answer.fulfil(call()) }
@@ -82,7 +82,7 @@ final class OneThread: Execution, @unchecked Sendable {
     return answer
   }
 
-  /// The answer of a call that was made during a turn; the participants take the steps that it needs.
+  /// The answer to a call that was made during a turn; the participants take the steps that it needs.
   func answer<Value: Sendable>(of call: Promise<Value>) -> Value? {
     guard let isAnswered = interruption.withLock({ $0 }), run(until: isAnswered) else { return nil }
     return call.wait(atMost: .seconds(60))
@@ -114,7 +114,7 @@ final class OneThread: Execution, @unchecked Sendable {
   }
 }
 
-/// `@unchecked Sendable`: used in one thread.
+/// `@unchecked Sendable`: used on one thread.
 private final class SimulatedTurns: Turns, Participant, @unchecked Sendable {
   private let world: OneThread
   private let inbox = EngineInbox()
@@ -167,7 +167,7 @@ private final class SimulatedTurns: Turns, Participant, @unchecked Sendable {
   }
 }
 
-/// Carries out one request a step.
+/// Carries out one request per step.
 private final class SimulatedWorker: RequestWorker, Participant {
   private let world: OneThread
   private var requests: [Request] = []

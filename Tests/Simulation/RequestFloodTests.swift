@@ -9,13 +9,13 @@ import XCTest
 
 @testable import PorterEngine
 
-/// Requests to an address beyond the bound of those that wait, from as many persons as anyone cares to invent: each costs what the
-/// first of them cost, and leaves nothing.
+/// Requests to an address beyond the limit of waiting ones, from as many invented persons as there may be: each costs
+/// what the first ones cost, and leaves nothing behind.
 final class RequestFloodTests: XCTestCase {
   /// A million in `make verify`.
   private static let requests = ProcessInfo.processInfo.environment["PORTER_REQUESTS"].flatMap { Int($0) } ?? 512
 
-  /// What the store holds, and what 32 more requests make it do.
+  /// The store's content, and the work that 32 more requests cause in it.
   private struct Load {
     var rows: Int64 = 0
     var pages: Int64 = 0
@@ -27,7 +27,7 @@ final class RequestFloodTests: XCTestCase {
       let alice = try startedAlice(house)
       let link = try createAddress(alice)
       let flood = try Flood(link: link, alice, house)
-      // Fills what may wait, and what is kept of messages that showed nothing.
+      // Fills up the waiting requests, and the records kept of messages that showed nothing.
       try flood.fill()
       try flood.send(Int(2 * RequestLimits.kept))
       XCTAssertEqual(try flood.waiting(), RequestLimits.waiting)
@@ -36,15 +36,16 @@ final class RequestFloodTests: XCTestCase {
       let last = try flood.load()
       XCTAssertEqual(first.rows, last.rows, "after \(Self.requests) more")
       XCTAssertEqual(first.statements, last.statements, "after \(Self.requests) more")
-      // As many rows of random keys fill some pages less: a million requests left two more than the 147 of the first ones.
+      // The same number of rows with random keys fills some pages less densely: a million requests left two more than
+      // the 147 of the first ones.
       XCTAssertLessThan(last.pages, first.pages + first.pages / 16, "after \(Self.requests) more")
       XCTAssertEqual(try flood.waiting(), RequestLimits.waiting)
       alice.end()
     }
   }
 
-  /// What waits for a decision is bounded; an address that accepts by itself takes all of these. They have one invitation, so one of them is
-  /// joined, and the others end.
+  /// The number of requests waiting for a decision is bounded; an auto-accepting address takes all of these. They have
+  /// one invitation, so one of them is joined, and the others end.
   func testRequestsThatAnAddressAcceptsByItselfAreTakenAndEnd() throws {
     _ = try SimulatedHouse.run(seed: 9) { house in
       let alice = try startedAlice(house)
@@ -88,7 +89,7 @@ final class RequestFloodTests: XCTestCase {
         peerKey: try SigningKeyPair.generate(randomness: randomness).publicKey)
       let claimed = Mutex<Claim?>(nil)
       _ = alice.controller.call { engine in
-        // What is counted does not depend on the disk, which would take most of the time.
+        // The counts do not depend on the disk, which would take most of the time.
         try? engine.context.store?.database.execute("PRAGMA synchronous=OFF")
         let connection = try? engine.context.store?.database.integer("SELECT connection_id FROM addresses")
         engine.claims.claim(connection ?? 0, for: .init(rank: 0, asked: { nil }, giveBack: {})) { result in
@@ -99,17 +100,17 @@ final class RequestFloodTests: XCTestCase {
       claim = try XCTUnwrap(claimed.withLock { $0 })
     }
 
-    /// Between two prunings of what is kept.
+    /// Between two prunings of the kept records.
     private static let batch = 32
-    /// Sealing a request costs more than all that is done with it, so beyond these the same persons ask again, in turn. Until then
-    /// nothing is kept of them: sixteen times as many others have asked.
+    /// Sealing a request costs more than all the work done with it, so beyond this number the same persons ask again,
+    /// in turn. By then nothing is kept of them: sixteen times as many others have asked.
     private static let persons = 2_048
 
-    /// The requests of the persons who have asked by now, beside those that wait.
+    /// The requests of the persons who have asked by now, besides those waiting.
     private var crowd: [[UInt8]] = []
     private var sent = 0
 
-    /// From another person each time.
+    /// From a different person each time.
     private func seal() throws -> [UInt8] {
       let randomness = SystemRandomness()
       let message = RequestMessage.contact(
@@ -130,7 +131,7 @@ final class RequestFloodTests: XCTestCase {
       }
     }
 
-    /// Each request goes through everything that a message from the relay goes through once it is fetched.
+    /// Each request takes the full path of a message from the relay once it is fetched.
     private func commit(_ requests: [[UInt8]]) throws {
       let claim = claim
       let committed = alice.controller.call { engine in
@@ -152,7 +153,7 @@ final class RequestFloodTests: XCTestCase {
       }.flatMap { $0 }
     }
 
-    /// Of as many requests as lie between two prunings, so that each measurement has one.
+    /// For as many requests as lie between two prunings, so that each measurement includes one.
     func load() throws -> Load {
       let counter = StatementCounter()
       _ = alice.controller.call { engine in engine.context.store?.database.observer = { _ in counter.add() } }

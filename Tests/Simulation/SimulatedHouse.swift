@@ -13,7 +13,7 @@ import Synchronization
 
 /// Everything that happened, line by line, in virtual time.
 ///
-/// `@unchecked Sendable`: used in one thread.
+/// `@unchecked Sendable`: used on one thread.
 final class Trace: @unchecked Sendable {
   private(set) var lines: [String] = []
   private let clock: SimulatedClock
@@ -38,7 +38,7 @@ struct SimulationFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// What was asked of the ports that other processes may delay.
+/// Requests to those ports that other processes may delay.
 struct Waits: Equatable, Sendable {
   private(set) var pauses: Int
   private(set) var lockAttempts: Int
@@ -67,7 +67,7 @@ final class SimulatedHost {
     self.controller = controller
   }
 
-  /// The answer, which has to be a result of this type.
+  /// The answer, which must be a result of this type.
   @discardableResult
   func send(_ command: String, _ type: String) throws -> JSONValue {
     house.trace.add(name, "> \(command)")
@@ -78,7 +78,7 @@ final class SimulatedHost {
     return json["result"] ?? .null
   }
 
-  /// Waits for an event of this type; all that come are traced.
+  /// Waits for an event of this type; all events that arrive are traced.
   @discardableResult
   func event(_ type: String, within span: Span = .seconds(15)) throws -> JSONValue {
     var found: JSONValue?
@@ -122,8 +122,8 @@ final class SimulatedHost {
     guard problem.isEmpty else { throw SimulationFailure(problem) }
   }
 
-  /// Sends a command whose work takes a pause, such as waiting for a lock, and makes a second call from another thread
-  /// during that pause. Returns what was asked of the ports from that moment to the answer of the second call.
+  /// Sends a command whose work pauses, for example to wait for a lock, and makes a second call from another thread
+  /// during that pause. Returns the requests to the ports from that moment to the answer of the second call.
   func send(
     _ command: String, interruptedBy call: @escaping @Sendable (Controller) -> String
   ) throws -> Waits {
@@ -211,7 +211,7 @@ private final class Appointment: Participant {
   }
 }
 
-/// A relay, a notification server, and the programs of several devices, in one thread.
+/// A relay, a notification server, and the programs of several devices, on one thread.
 final class SimulatedHouse {
   let world: OneThread
   let trace: Trace
@@ -254,7 +254,7 @@ final class SimulatedHouse {
     world.add(serving)
   }
 
-  /// The same in each run of this process: a store keeps the path of its relay.
+  /// The same for each run of this process: a store keeps its relay's path.
   private static let folder: String = {
     system_calls_enter_port()
     defer { system_calls_leave_port() }
@@ -272,7 +272,7 @@ final class SimulatedHouse {
     return house
   }
 
-  /// To be called when the hosts have ended. Throws what the server or an appointment failed at.
+  /// Call it when the hosts have ended. Throws if the server or an appointment failed.
   func end() throws {
     if let serving { world.remove(serving) }
     relay.close()
@@ -283,7 +283,7 @@ final class SimulatedHouse {
     guard sockets.isEmpty else { throw SimulationFailure("sockets stay behind") }
   }
 
-  /// What every file contains in the end, as a checksum (FNV-1a).
+  /// The final content of every file, as a checksum (FNV-1a).
   private func traceFiles() throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() {
       guard try files.status(at: path(name)).kind == .regular else { continue }
@@ -318,7 +318,7 @@ final class SimulatedHouse {
 
   func path(_ name: String) -> String { folder + "/" + name }
 
-  /// When each file of a store was written last, by the system's clock, and how long it is. No file is opened for it.
+  /// When each file of a store was last written, by the system's clock, and its length. No file is opened for it.
   func writings(of store: String) throws -> [String: String] {
     var writings: [String: String] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix(store + "_") {
@@ -329,22 +329,23 @@ final class SimulatedHouse {
     return writings
   }
 
-  /// The oldest push that was not taken yet.
+  /// The oldest push that has not been taken.
   func nextPush(within span: Span = .seconds(30)) throws -> String {
     guard world.run(atMost: span, until: { !pushes.isEmpty }) else { throw SimulationFailure("no push came") }
     return pushes.removeFirst()
   }
 
-  /// Sockets of the channel, by all processes so far.
+  /// The number of channel sockets opened by all processes so far.
   var socketsOpened: Int { sockets.opened }
 
   /// Whether every push was taken.
   var hasNoPush: Bool { pushes.isEmpty }
 
-  /// Lets everything happen that is due within this time.
+  /// Runs everything that is due within this time.
   func pass(_ span: Span) { _ = world.run(atMost: span) { false } }
 
-  /// Does this once the time has come, between two steps of other participants; also while a host waits for an answer.
+  /// Runs the work once the time has come, between two steps of other participants; also while a host waits for an
+  /// answer.
   func after(_ span: Span, _ work: @escaping () throws -> Void) {
     world.add(Appointment(world, at: clock.now() + span, work))
   }

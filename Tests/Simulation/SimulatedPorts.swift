@@ -14,9 +14,9 @@ final class SimulatedClock: Clock {
   private let pausings = Atomic<Int>(0)
   private let atNextPause = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// How often the time was asked for.
+  /// The number of times the clock was read.
   var count: Int { readings.load(ordering: .relaxed) }
-  /// Since the start of the simulation; looking does not count.
+  /// Since the start of the simulation; reading this does not count.
   var elapsed: Span { Span(nanoseconds: time.withLock { $0 } - Self.start) }
 
   func now() -> Moment {
@@ -29,10 +29,10 @@ final class SimulatedClock: Clock {
     return WallTime(milliseconds: Self.wallStart + elapsed.milliseconds)
   }
 
-  /// How many pauses were asked for.
+  /// The number of pauses requested.
   var pauses: Int { pausings.load(ordering: .relaxed) }
 
-  /// Does this once, when something pauses: a busy engine, in the middle of its turn.
+  /// Runs the work once, at the next pause: on a busy engine, in the middle of its turn.
   func atNextPause(_ work: @escaping @Sendable () -> Void) { atNextPause.withLock { $0 = work } }
 
   func pause(_ span: Span) {
@@ -49,12 +49,12 @@ final class SimulatedClock: Clock {
   func advance(to moment: Moment) { time.withLock { $0 = max($0, moment.nanoseconds) } }
 }
 
-/// SplitMix64, from a seed and a name, so that each participant draws from a sequence of its own.
+/// SplitMix64, from a seed and a name, so that each participant draws from its own sequence.
 final class SeededRandomness: Randomness {
   private let state: Mutex<UInt64>
 
   init(seed: UInt64, name: String) {
-    // FNV-1a: the standard library's hash differs from one process to the next.
+    // FNV-1a: the standard library's hash varies between processes.
     let hash = name.utf8.reduce(seed ^ 0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     state = Mutex(hash)
   }
@@ -90,7 +90,7 @@ final class SimulatedSockets: Datagrams {
     var waiting: [Int32: [[UInt8]]] = [:]
   }
 
-  /// As many as a Linux socket keeps.
+  /// As many as a Linux socket holds.
   private static let capacity = 10
   private let state = Mutex(State())
   private let clock: SimulatedClock
@@ -141,7 +141,7 @@ final class SimulatedSockets: Datagrams {
 
   func isReadable(_ descriptor: Int32) -> Bool { state.withLock { $0.waiting[descriptor]?.isEmpty == false } }
 
-  /// Ends so far.
+  /// The number of ends so far.
   var opened: Int { state.withLock { Int($0.next - Self.first) } }
 
   /// No end is open, and no address taken.
@@ -173,7 +173,7 @@ final class SimulatedSockets: Datagrams {
   }
 }
 
-/// The system's files, with the simulated sockets among them and times of the simulated clock.
+/// The system's files, including the simulated sockets, with times from the simulated clock.
 final class SimulatedFiles: Files {
   private let real = SystemFiles()
   private let sockets: SimulatedSockets
@@ -181,12 +181,12 @@ final class SimulatedFiles: Files {
   private let attempts = Atomic<Int>(0)
 
   var count: Int { uses.load(ordering: .relaxed) }
-  /// How often a lock was asked for. Each beginning of a transaction that writes asks for its turn.
+  /// The number of lock attempts. Each beginning of a write transaction asks for its turn.
   var lockAttempts: Int { attempts.load(ordering: .relaxed) }
 
   init(sockets: SimulatedSockets) { self.sockets = sockets }
 
-  /// What is done here is done through the port.
+  /// Everything in the body goes through the port.
   private func port<Result, Failure: Error>(_ body: (SystemFiles) throws(Failure) -> Result) throws(Failure) -> Result {
     system_calls_enter_port()
     defer { system_calls_leave_port() }
@@ -264,8 +264,8 @@ final class SimulatedFiles: Files {
   }
 }
 
-/// The generators that C libraries keep for the whole process: libsodium's, which the sealed store draws its nonces from, and
-/// SQLite's, which the logs' salts come from.
+/// The generators that C libraries keep for the whole process: libsodium's, from which the sealed store draws its
+/// nonces, and SQLite's, from which the logs' salts come.
 enum SimulatedLibraries {
   private static let source = Mutex<SeededRandomness?>(nil)
 

@@ -7,17 +7,17 @@ import PorterStore
 import XCTest
 
 /// The story of the demo: alice's app and extension on one store, bob's app, the relay and the notification server, all
-/// in one thread on a clock and randomness of the simulation.
+/// on one thread with simulated clock and randomness.
 private struct Story {
   let trace: [String]
-  /// What alice's extension showed.
+  /// The notifications that alice's extension showed.
   let notifications: [JSONValue]
   /// The texts in alice's chat at the end.
   let chat: [String]
   let steps: Int
   let elapsed: Span
   let uses: (clock: Int, files: Int)
-  /// Calls to the system that bypassed the ports.
+  /// System calls that bypassed the ports.
   let systemCalls: String
 
   init(seed: UInt64) throws {
@@ -78,8 +78,8 @@ final class StoryTests: XCTestCase {
     XCTAssertNotEqual(try Story(seed: 1).trace, try Story(seed: 2).trace)
   }
 
-  /// The app comes to the front at any moment of a push: the message is there once, and the extension shows that message,
-  /// nothing, or that a message comes.
+  /// The app comes to the front at any moment of a push: the message is there once, and the extension shows that
+  /// message, nothing, or that a message is coming.
   func testAnAppThatReturnsDuringAPushLosesAndRepeatsNothing() throws {
     var outcomes: Set<String> = []
     for seed in UInt64(1)...20 {
@@ -94,7 +94,7 @@ final class StoryTests: XCTestCase {
       let shown = answer["notifications"]?.arrayValue?.map { $0["body"]?.stringValue ?? "" } ?? []
       XCTAssertEqual(chat, ["hello"], "seed \(seed): \(answer.text)")
       let outcome = answer["outcome"]?.stringValue ?? "none"
-      // What the app takes, and has not committed yet, is announced.
+      // A message that the app is taking, and has not committed yet, is announced.
       let isAnnounced = outcome == "yielded" && shown == ["message received"]
       XCTAssertTrue(shown == [] || shown == ["hello"] || isAnnounced, "seed \(seed): \(answer.text)")
       outcomes.insert(outcome)
@@ -104,8 +104,8 @@ final class StoryTests: XCTestCase {
     XCTAssertTrue(outcomes.isSubset(of: ["presented", "yielded", "nothingNew"]), "\(outcomes)")
   }
 
-  /// Rule 7: neither the system's clocks nor its randomness are consulted, nothing sleeps, nothing waits, and files and their
-  /// locks are the port's.
+  /// Rule 7: the system's clocks and randomness are not used, nothing sleeps, nothing waits, and files and their locks
+  /// go through the port.
   func testNothingBypassesThePorts() throws {
     let story = try Story(seed: 3)
     XCTAssertEqual(story.systemCalls, "")
@@ -124,7 +124,7 @@ final class StoryTests: XCTestCase {
       _ = SystemClock().now()
       SystemClock().pause(.microseconds(1))
       _ = SystemRandomness().bytes(8)
-      // SQLite's own generator, which every log's salts come from.
+      // SQLite's own generator, from which every log's salts come.
       let place = NSTemporaryDirectory() + "porter-bypass-\(UUID().uuidString)"
       defer { for suffix in ["", ".lock"] { try? FileManager.default.removeItem(atPath: place + suffix) } }
       system_calls_sqlite(0)

@@ -1,11 +1,11 @@
 import Foundation
 import PorterJSON
 
-/// What the answers of processes promise.
+/// The promises in the answers of processes.
 extension TorturedProcess {
   // MARK: Pushes and rounds
 
-  /// The answer to a push, or of a round in the background.
+  /// Checks the answer to a push, or of a round in the background.
   func judge(_ answer: JSONValue, _ kind: String) throws {
     guard let outcome = answer["outcome"]?.stringValue else {
       problem("\(kind): \(answer.text.prefix(300))")
@@ -30,23 +30,24 @@ extension TorturedProcess {
     torture.responses.noteShown(notification)
     let category = notification["categoryIdentifier"]?.stringValue ?? ""
     torture.tally.count("notifications: \(category)")
-    // A summary comes again with each burst, and when some of its messages were read.
+    // A summary is shown again with each burst, and after some of its messages were read.
     if category == "NTF_CAT_MANY_EVENTS" { return }
     let isRecorded = !hasFaultyDisk && answer["recorded"] == nil
     let identifier = notification["identifier"]?.stringValue ?? notification.text
-    // A notice says each time that the store cannot be read; a message replaces its placeholder, and an edited one itself.
+    // A notice says each time that the store cannot be read; a message replaces its placeholder, and an edited one
+    // replaces itself.
     guard identifier != "np:notice" else { return }
     let name = category == "NTF_CAT_CONNECTION_EVENT" ? "placeholder of \(identifier)" : identifier
     torture.shown("\(name): \(notification["body"]?.stringValue ?? "")", byHealthy: isRecorded)
   }
 
-  /// Time was up while the engine did not run: the answer says that it is not quiescent. It becomes so as soon as it
-  /// runs.
+  /// Time was up while the engine did not run: the answer says that it is not quiescent. It becomes quiescent as soon
+  /// as it runs.
   private func expectRelease(after answer: JSONValue) {
     torture.tally.count("answers while the engine did not run")
     let isHonest = answer["outcome"] == "expired" || answer["notifications"]?.arrayValue?.isEmpty == false
     if !isHonest { problem("not quiescent: \(answer.text.prefix(300))") }
-    // It may be frozen meanwhile. Where the locks of the index fail, SQLite tries each access again for ten seconds.
+    // It may be frozen in the meantime. Where the locks of the index fail, SQLite retries each access for ten seconds.
     let end = Date(timeIntervalSinceNow: hasFaultyDisk ? 150 : 20)
     while !heldStoreFiles().isEmpty {
       guard end.timeIntervalSinceNow > 0 else {
@@ -57,8 +58,8 @@ extension TorturedProcess {
     }
   }
 
-  /// An engine that was frozen while it was asked has not heard the question yet: the answer says what was known before, and that it is
-  /// busy.
+  /// An engine that was frozen when it was asked has not heard the question yet: the answer gives what was known
+  /// before, and reports it as busy.
   private func settledState() throws -> JSONValue {
     var state = try call("np_state $c")
     for _ in 0..<20 where state["busy"] != nil {

@@ -2,8 +2,8 @@ import Foundation
 import PorterJSON
 import PorterProcesses
 
-/// One application after the other on the tortured store: on screen by day, woken for rounds in the background by night.
-/// With two of these loops, one usually finds the other running (INC-16).
+/// One application after the other on the tortured store: on screen by day, woken for background rounds by night. With
+/// two of these loops, one usually finds the other running (INC-16).
 final class ApplicationLoop {
   private let torture: Torture
   private let name: String
@@ -22,7 +22,7 @@ final class ApplicationLoop {
   func run() {
     while torture.goesOn {
       do {
-        // One of the two at a time has the night's rounds mostly.
+        // One of the two at a time has most of the night's rounds.
         if !torture.isNight || isNocturnal || dice.chance(20) { try live() }
       } catch is Interruption {
         torture.tally.count("applications that were killed")
@@ -51,7 +51,7 @@ final class ApplicationLoop {
     try process.finish()
   }
 
-  /// Woken for rounds, and asleep between them.
+  /// Woken for rounds, and suspended between them.
   private func liveInBackground(_ process: TorturedProcess) throws {
     for _ in 0..<dice.number(in: 1...4) {
       guard torture.goesOn else { return }
@@ -102,7 +102,7 @@ final class ApplicationLoop {
     _ = try process.command("/_app activate")
   }
 
-  /// The host takes some of what waits; the notifications on screen are answered as others are.
+  /// The host takes some of what waits; the notifications on screen are answered like others.
   private func takeEvents(_ process: TorturedProcess) throws {
     for _ in 0..<dice.number(in: 1...60) {
       let event = try process.call("chat_recv_msg_wait $c 0")
@@ -142,7 +142,7 @@ final class ApplicationLoop {
     }
   }
 
-  /// The address accepts by itself for a while, or does not.
+  /// Switches the address to accepting automatically for a while, or back.
   private func setAddress(_ process: TorturedProcess) throws {
     var settings: [(String, JSONValue)] = [("businessAddress", false)]
     if torture.hasSeenRequests, dice.chance(25) {

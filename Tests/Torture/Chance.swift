@@ -20,7 +20,7 @@ struct Dice {
   mutating func element<Value>(of values: [Value]) -> Value { values[number(in: 0...(values.count - 1))] }
 }
 
-/// What happened, and what should not have.
+/// The events that happened, and the ones that should not have.
 final class Tally: Sendable {
   private let counts = Mutex<[String: Int]>([:])
   private let problems = Mutex<[String]>([])
@@ -52,10 +52,10 @@ final class ProcessTable: Sendable {
     running.withLock { _ = $0.insert(process) }
   }
 
-  /// By the torture, and not by itself.
+  /// Killed by the torture, not by itself.
   func wasKilled(_ process: Int32) -> Bool { killed.withLock { $0.contains(process) } }
 
-  /// To be called before the process is waited for.
+  /// Call it before the process is waited for.
   func leave(_ process: Int32) {
     running.withLock {
       $0.remove(process)
@@ -76,7 +76,7 @@ final class ProcessTable: Sendable {
     running.withLock { for process in $0 { _ = Self.send(SIGCONT, to: process) } }
   }
 
-  /// A process number that was reused meanwhile does not belong to a child of this process.
+  /// A process number that was reused in the meantime does not belong to a child of this process.
   private static func send(_ signal: Int32, to process: Int32) -> Bool {
     guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
       let end = stat.lastIndex(of: ")")

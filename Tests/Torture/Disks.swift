@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Disks that fail.
+/// Failing disks.
 extension Torture {
-  /// Numbers are those of the C enum; what the disk does is in `faulty_vfs.c`.
+  /// Numbers are those of the C enum; the disk's behaviour is in `faulty_vfs.c`.
   fileprivate static let operations: [(name: String, number: Int)] = [
     ("read", 0), ("write", 1), ("sync", 2), ("lock", 7), ("lock of the index", 8),
   ]
 
   /// For half of the processes: a disk on which one operation in some hundreds fails, or the nth read, write, sync or
   /// lock, for one n after the other.
-  /// With `haltsAtTimes` some also end themselves at a point where that is hard.
+  /// With `haltsAtTimes` some also end themselves at a difficult point.
   func environment(_ dice: inout Dice, touching store: String, haltsAtTimes: Bool = false) -> [String: String] {
     var environment = disk(&dice, touching: store)
     if haltsAtTimes, dice.chance(15) { environment["PORTER_HALT_AT"] = dice.element(of: Self.points) }
@@ -27,7 +27,7 @@ extension Torture {
   private func disk(_ dice: inout Dice, touching store: String) -> [String: String] {
     guard dice.chance(50) else { return [:] }
     tally.count("processes with a faulty disk")
-    // The relay's file, too, in some processes: every process that uses it opens it.
+    // The relay's file too in some processes: every process that uses it opens it.
     let hasFaultyRelay = dice.chance(30)
     let path = hasFaultyRelay ? place.directory.lastPathComponent : URL(fileURLWithPath: store).lastPathComponent + "_"
     return [
@@ -51,7 +51,7 @@ extension Torture {
 
   private var struckFile: URL { place.directory.appendingPathComponent("struck") }
 
-  /// Counts the failures, by the letters that the disks have left.
+  /// Counts the failures by the letters that the disks have left.
   func countStrikes() {
     let letters = (try? String(contentsOf: struckFile, encoding: .utf8)) ?? ""
     let names: [(Character, String)] = [

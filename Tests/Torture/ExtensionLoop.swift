@@ -2,7 +2,7 @@ import Foundation
 import PorterJSON
 import PorterProcesses
 
-/// One extension after the other, each with a push or two, or with what the user did with a notification.
+/// One extension after the other, each with a push or two, or with the user's response to a notification.
 final class ExtensionLoop {
   private let torture: Torture
   private let name: String
@@ -32,7 +32,7 @@ final class ExtensionLoop {
     }
   }
 
-  /// An action of a notification wakes an extension as well; now and then a push comes first.
+  /// A notification action also wakes an extension; now and then a push comes first.
   private func respond(_ response: ResponseBook.Response) throws {
     let environment = torture.environment(&dice, touching: torture.place.store, haltsAtTimes: true)
     let process = try TorturedProcess(torture, ["script", "-"], environment: environment, log: name)
@@ -57,7 +57,7 @@ final class ExtensionLoop {
     let process = try TorturedProcess(torture, arguments, environment: environment, log: name)
     defer { process.kill() }
     guard try take(push, process) else { return }
-    // The second push of one whose store dozes finds it closed, those after it wake it.
+    // For an extension whose store dozes, the second push finds it closed, and those after it wake it.
     var others = dozes ? dice.number(in: 0...5) : dice.chance(20) ? 1 : 0
     while others > 0, let another = torture.takePush(&dice), try take(another, process) {
       others -= 1

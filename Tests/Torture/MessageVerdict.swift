@@ -1,6 +1,6 @@
 import PorterStore
 
-/// Messages in the end: each once, as it was changed last, with the reactions of both sides.
+/// The final state of messages: each once, as last changed, with the reactions of both sides.
 struct MessageVerdict {
   let torture: Torture
   private var tally: Tally { torture.tally }
@@ -44,7 +44,7 @@ struct MessageVerdict {
       if message.text != other.text {
         tally.problem("\(what): \(message.key) is \(message.text.prefix(40)) here, and \(other.text.prefix(40)) there")
       }
-      // Each side's own are the other's contact's.
+      // Each side's own reactions are the other's contact's.
       let swapped = other.reactions.map { StoreContents.Message.Reaction(isOwn: !$0.isOwn, text: $0.text) }
       if Set(swapped) != Set(message.reactions) {
         tally.problem("\(what): \(message.key): reactions \(message.reactions) here, and \(swapped) there")
@@ -55,7 +55,7 @@ struct MessageVerdict {
     tally.count("compared: deleted messages", sent.count { $0.isDeleted })
   }
 
-  /// What processes confirmed is so.
+  /// Everything that processes confirmed holds.
   private func keep(_ messages: [StoreContents.Message], of store: String) throws {
     let byKey = Dictionary(grouping: messages, by: \.key)
     for (key, promise) in promises.messages(of: store) {
@@ -91,7 +91,7 @@ struct MessageVerdict {
 
   // MARK: Calls
 
-  /// An invitation arrives once, or was taken back before it was sent.
+  /// An invitation arrives once, or was withdrawn before it was sent.
   private func compareCalls(
     from caller: StoreContents, _ contact: Int64, to callee: StoreContents, _ other: Int64
   ) throws {

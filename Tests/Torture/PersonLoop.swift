@@ -2,7 +2,8 @@ import Foundation
 import PorterJSON
 import PorterProcesses
 
-/// A person who sends each text once, changes some of them, and calls; whose processes are killed like all others.
+/// A person who sends each text once, changes some of them, and calls; the person's processes are killed like all
+/// others.
 final class PersonLoop {
   private let torture: Torture
   private let person: Torture.Person

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// What processes were asked to do and have confirmed: it must be so in the end. What they were asked and did not confirm,
-/// since they were killed, may be so or not.
+/// Requests that processes have confirmed: they must have taken effect in the end. Requests that they did not confirm,
+/// because they were killed, may or may not have.
 ///
-/// A message is known by the first part of its text, which never changes: "bob 12" of "bob 12|edition 3".
+/// A message is identified by the first part of its text, which never changes: "bob 12" of "bob 12|edition 3".
 final class Promises: Sendable {
   /// A message that a process of this store was asked to send.
   struct Message {
     enum Answer { case none, sent, refused }
 
     var answer = Answer.none
-    /// What it may say in the end.
+    /// The versions that it may end up with.
     var versions: Set<String>
     var mayBeDeleted = false
     var isDeleted = false
   }
 
   private let messages = Mutex<[String: [String: Message]]>([:])
-  /// By side, message and emoji: whether it may be there, and whether it may be missing.
+  /// By side, message and emoji: whether it may be present, and whether it may be missing.
   private let reactions = Mutex<[String: Set<Bool>]>([:])
-  /// By request: what it may be in the end.
+  /// By request: its possible final states.
   private let decisions = Mutex<[Int64: Set<String>]>([:])
 
   static func key(of text: String) -> String { String(text.prefix { $0 != "|" }) }
@@ -34,7 +34,7 @@ final class Promises: Sendable {
     change(Self.key(of: text), of: store) { $0.answer = .sent }
   }
 
-  /// On a faulty disk a command may fail after what it did was committed.
+  /// On a faulty disk a command may fail after its effect was committed.
   func noteRefused(_ text: String, from store: String, isCertain: Bool) {
     if isCertain { change(Self.key(of: text), of: store) { $0.answer = .refused } }
   }

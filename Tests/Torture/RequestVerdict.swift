@@ -3,7 +3,7 @@ import PorterJSON
 import PorterProcesses
 import PorterStore
 
-/// Contact requests in the end: each was answered once, and each that was accepted is one contact on either side.
+/// The final state of contact requests: each was answered once, and each accepted one is one contact on either side.
 struct RequestVerdict {
   let torture: Torture
   private var tally: Tally { torture.tally }
@@ -12,7 +12,7 @@ struct RequestVerdict {
 
   // MARK: Catching up
 
-  /// Who was killed before the request was sent asks now; of all others it is a repeat.
+  /// Strangers that were killed before sending their request ask now; for all others it is a repeat.
   func askAgain(_ stranger: ScriptedHost) throws {
     for user in try stranger.command("/users", "usersList")["users"]?.arrayValue ?? [] {
       guard let id = user["user"]?["userId"]?.integerValue, let name = user["user"]?["localDisplayName"]?.stringValue,
@@ -24,13 +24,13 @@ struct RequestVerdict {
     }
   }
 
-  /// The user accepts what still waits.
+  /// The user accepts every request still waiting.
   func decide(_ app: ScriptedHost, _ contents: StoreContents) throws {
     let waiting = try contents.database.rows("SELECT request_id FROM contact_requests WHERE state = 'received'") {
       $0.integer(0)
     }
     for id in waiting {
-      // It may have been taken back just now.
+      // It may just have been withdrawn.
       if try app.answer("/_accept \(id)")["result"] != nil { tally.count("contact requests accepted in the end") }
     }
   }
@@ -45,7 +45,7 @@ struct RequestVerdict {
       """) == 0
   }
 
-  /// Each contact that came of it can be written to.
+  /// Every resulting contact can be written to.
   func greet(_ app: ScriptedHost) throws {
     let known = Set(torture.place.people.map(\.contactThere))
     for contact in try app.command("/_contacts 1", "contactsList")["contacts"]?.arrayValue ?? [] {
@@ -104,7 +104,7 @@ struct RequestVerdict {
     }
   }
 
-  /// What the user sends to the contact, the welcome among it, arrives once.
+  /// Everything the user sends to the contact, including the welcome, arrives once.
   private func compare(_ name: String, _ user: Int64, _ tortured: StoreContents, _ asking: StoreContents) throws {
     let texts = { (contents: StoreContents, contact: String, sent: Int) in
       try contents.database.rows(

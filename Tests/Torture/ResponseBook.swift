@@ -2,20 +2,20 @@ import Foundation
 import PorterJSON
 import Synchronization
 
-/// The notifications that processes have shown, and what the user did with them.
+/// The notifications that processes have shown, and the user's responses to them.
 final class ResponseBook: Sendable {
   struct Response: Sendable {
     let number: Int
     let json: JSONValue
     let identifier: String
     let action: String
-    /// Of a reply.
+    /// The text of a reply.
     let text: String?
-    /// Nil until a process has said that it is stored.
+    /// Nil until a process has reported it as stored.
     var id: Int64?
-    /// A process has said that it is the first.
+    /// A process has reported that it is the first.
     var wasTaken = false
-    /// Of an opening: under which it was stored before another notification was shown under its identifier.
+    /// For an opening: the ids under which it was stored before another notification was shown under its identifier.
     var earlierIDs: Set<Int64> = []
   }
 
@@ -24,7 +24,7 @@ final class ResponseBook: Sendable {
     var responses: [Response] = []
     var unanswered: Set<Int> = []
     var uses: [String: Int] = [:]
-    /// Openings that were given to a process, less those that one has answered: each may be stored.
+    /// Openings given to a process, minus those that one has answered: each may be stored.
     var unansweredOpenings = 0
     var endings: [Int64: String] = [:]
   }
@@ -34,7 +34,7 @@ final class ResponseBook: Sendable {
   private let begin = Date()
   private let seconds: Double
 
-  /// Of those that have ended the store keeps a thousand, by which it recognises a repeat.
+  /// The store keeps a thousand ended responses, by which it recognises a repeat.
   private static let limit = 900
 
   init(_ tally: Tally, seconds: Double) {
@@ -62,8 +62,8 @@ final class ResponseBook: Sendable {
     }
   }
 
-  /// What the user does next: mostly with a notification, the rarer actions first; now and then once more what they did
-  /// before, above all what got no answer. Nil when nothing is shown.
+  /// The user's next action: mostly on a notification, the rarer actions first; now and then a repeat of an earlier
+  /// one, above all of one that got no answer. Nil if nothing is shown.
   func next(_ dice: inout Dice) -> Response? {
     pages.withLock { pages in
       if let number = pages.unanswered.sorted().first, dice.chance(40) { return pages.responses[number] }
@@ -100,12 +100,12 @@ final class ResponseBook: Sendable {
     return response
   }
 
-  /// It is about to be given to a process, which may be killed before it answers.
+  /// The response is about to be given to a process, which may be killed before it answers.
   func noteGiven(_ response: Response) {
     if response.action == "open" { pages.withLock { $0.unansweredOpenings += 1 } }
   }
 
-  /// A process answers that the response is stored.
+  /// A process has answered that the response is stored.
   func note(_ result: JSONValue, of response: Response) {
     guard let id = result["responseId"]?.integerValue, let outcome = result["outcome"]?.stringValue else {
       return tally.problem("a response was answered with \(result.text)")
@@ -116,8 +116,8 @@ final class ResponseBook: Sendable {
       if response.action == "open" { pages.unansweredOpenings -= 1 }
       var known = pages.responses[response.number]
       defer { pages.responses[response.number] = known }
-      // The opening of what is shown anew, as after an edit, is another one. The verdict finds the earlier one without an identifier.
-      // The answers may come in either order.
+      // Opening something that is shown anew, as after an edit, is a different opening. The verdict finds the earlier
+      // one without an identifier. The answers may arrive in either order.
       if let other = known.id, other != id, known.action == "open" {
         known.earlierIDs.insert(min(other, id))
         known.id = max(other, id)

@@ -2,7 +2,7 @@ import PorterJSON
 import PorterPlatform
 import PorterStore
 
-/// Responses in the end: each was carried out once, or is stale with a reason, and what it did is there once.
+/// The final state of responses: each was carried out once, or is stale with a reason, and its effect is there once.
 struct ResponseVerdict {
   let torture: Torture
   private var tally: Tally { torture.tally }
@@ -31,7 +31,8 @@ struct ResponseVerdict {
     let stored = Dictionary(uniqueKeysWithValues: rows)
     let given = torture.responses.responses
     let reported = given.flatMap(\.earlierIDs)
-    // What a process stored that was killed before it answered, and whose notification was shown anew before it was given again.
+    // Stored by a process that was killed before it answered, and whose notification was shown anew before the response
+    // was given again.
     let unreported = Set(stored.keys).subtracting(given.compactMap(\.id)).subtracting(reported)
     if unreported.count > torture.responses.unansweredOpenings {
       tally.problem("\(unreported.count) responses are stored that no process answered: \(unreported.sorted())")
@@ -67,7 +68,7 @@ struct ResponseVerdict {
   }
 
   private func judge(_ response: ResponseBook.Response, _ row: Stored, _ id: Int64) {
-    // An opening has none any more once another notification was shown under it, as after an edit.
+    // An opening no longer has one once another notification was shown under it, as after an edit.
     let isForgotten = row.action == "open" && row.identifier.isEmpty
     if row.action != response.action || row.identifier != response.identifier && !isForgotten {
       tally.problem("response \(id) is another one: \(row), not \(response.json.text)")
@@ -84,8 +85,8 @@ struct ResponseVerdict {
     tally.count("responses \(row.state): \(response.action)\(row.reason.map { " (\($0))" } ?? "")")
   }
 
-  /// Of two answers to one request only one was carried out, and it shows. A call that was accepted can still be rejected, until its
-  /// host has made an offer.
+  /// Of two answers to one request only one was carried out, and it shows. An accepted call can still be rejected,
+  /// until its host has made an offer.
   private func judgeTogether(
     _ given: [ResponseBook.Response], _ stored: [Int64: Stored], _ contents: StoreContents
   ) throws {
@@ -123,7 +124,7 @@ struct ResponseVerdict {
     }
   }
 
-  /// By the last part of the notification's identifier, the relay's name of the message.
+  /// Finds it by the last part of the notification's identifier, the relay's name for the message.
   private func expectRead(_ message: String, _ contents: StoreContents) throws {
     let unread = try contents.database.rows(
       "SELECT message_id FROM ledger JOIN items USING (item_id) WHERE items.status = 'rcvNew'"

@@ -2,7 +2,7 @@ import Foundation
 import PorterJSON
 import PorterProcesses
 
-/// One share extension after the other: each sends a message or a few, whatever app and extensions do meanwhile.
+/// One share extension after the other: each sends a message or a few, whatever app and extensions are doing.
 final class ShareLoop {
   private let torture: Torture
   private var dice: Dice
@@ -38,7 +38,7 @@ final class ShareLoop {
       let person = dice.element(of: torture.place.people)
       if try talk.send(process, to: person.contactThere) { torture.tally.count("messages shared") }
     }
-    // Closed in the middle of sending, now and then: the next process sends the rest.
+    // Now and then closed in the middle of sending: the next process sends the rest.
     if dice.chance(50) { usleep(UInt32(dice.number(in: 1_000...300_000))) }
     guard try process.command("/_app suspend 0") != nil else { return }
     try process.expectQuiescence("a share extension")

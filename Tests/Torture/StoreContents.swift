@@ -1,7 +1,7 @@
 import Foundation
 import PorterStore
 
-/// The file of one store, read beside or after its processes.
+/// The file of one store, read while its processes run or after they have ended.
 final class StoreContents {
   let name: String
   let database: Database
@@ -87,7 +87,7 @@ final class StoreContents {
       "SELECT count(*) FROM ledger WHERE kind = 'call' AND state NOT IN ('lapsed', 'read', 'withdrawn')", 0)
   }
 
-  /// A message as it is in the end.
+  /// The final state of a message.
   struct Message {
     let item: Int64
     let shared: [UInt8]
@@ -102,7 +102,7 @@ final class StoreContents {
     }
   }
 
-  /// The oldest first.
+  /// Oldest first.
   func messages(contact: Int64, sent: Bool) throws -> [Message] {
     let reactions = try database.rows(
       "SELECT shared_id, own, reaction FROM reactions WHERE contact_id = ?", [.integer(contact)]
@@ -121,7 +121,7 @@ final class StoreContents {
     }
   }
 
-  /// The states of calls in a chat, the oldest first.
+  /// The states of calls in a chat, oldest first.
   func calls(contact: Int64, sent: Bool) throws -> [String] {
     try database.rows(
       """

@@ -3,15 +3,15 @@ import PorterJSON
 import PorterProcesses
 import Synchronization
 
-/// People who ask to become contacts through the address, each with a profile of their own in one store. They ask again,
-/// and some take their request back.
+/// People who ask to become contacts through the address, each with a profile of their own in one store. They ask
+/// again, and some withdraw their request.
 final class StrangerLoop {
   private let torture: Torture
   private let stranger: Torture.Stranger
   private var dice: Dice
   private var number = 0
 
-  /// Of the requests that have ended the store keeps 128.
+  /// The store keeps 128 ended requests.
   private static let limit = 100
 
   init(_ torture: Torture) {
@@ -65,7 +65,7 @@ final class StrangerLoop {
     guard let id = user["userId"]?.integerValue, let name = user["localDisplayName"]?.stringValue,
       !torture.hasWithdrawn(name), try process.command("/_user \(id)") != nil
     else { return }
-    // The relay's file is held by a process that is frozen.
+    // A frozen process holds the relay's file.
     let answer = try process.command("/_connect \(id) \(stranger.link)", allowing: ["BROKER"])
     if answer?["type"] == "sentInvitation" { torture.tally.count("contact requests sent") }
   }
@@ -78,7 +78,7 @@ final class StrangerLoop {
     let pending = chats.compactMap { $0["chatInfo"]?["contactConnection"]?["pccConnId"]?.integerValue }
     guard let connection = pending.first else { return }
     torture.noteWithdrawing(name)
-    // It was accepted meanwhile.
+    // It was accepted in the meantime.
     let answer = try process.command("/_delete :\(connection)", allowing: ["pendingConnectionNotFound"])
     if answer != nil { torture.tally.count("contact requests withdrawn") }
   }

@@ -1,10 +1,10 @@
 import Foundation
 import PorterJSON
 
-/// What one loop says in its conversations: it writes, changes what it wrote, reacts to what it got, and calls.
+/// One loop's part in its conversations: it writes, edits its messages, reacts to those received, and calls.
 struct Talk {
   let torture: Torture
-  /// Of the loop, with which each of its texts begins.
+  /// The loop's name, with which each of its texts begins.
   let name: String
   /// The store that it writes to.
   let store: String
@@ -57,7 +57,7 @@ struct Talk {
     guard let messages = own[contact], !messages.isEmpty else { return }
     let index = dice.number(in: 0...(messages.count - 1))
     let message = messages[index]
-    // Whatever becomes of it, it is not edited any more.
+    // Whatever happens to it, it is no longer edited.
     own[contact]?.remove(at: index)
     promises.willDelete(message.key, of: store)
     guard try process.command("/_delete item @\(contact) \(message.id) broadcast") != nil else { return }
@@ -77,7 +77,7 @@ struct Talk {
     let adds = dice.chance(70)
     promises.willReact(store, key, emoji, adds: adds)
     let command = "/_reaction @\(contact) \(id) \(adds ? "on" : "off") {\"type\":\"emoji\",\"emoji\":\"\(emoji)\"}"
-    // It is there already, or was deleted meanwhile.
+    // It is already there, or was deleted in the meantime.
     guard try process.command(command, allowing: ["commandError"]) != nil else { return }
     promises.noteReacted(store, key, emoji, adds: adds)
     torture.tally.count("reactions")
@@ -88,7 +88,7 @@ struct Talk {
   private static let type = #"{"media":"video","capabilities":{"encryption":true}}"#
   private static let session = #"{"rtcSession":"s","rtcIceCandidates":"c"}"#
 
-  /// Answers a call that rings, or an offer; or else calls, or does something about the call that there is.
+  /// Answers a ringing call or an offer; otherwise calls, or acts on an existing call.
   func call(_ process: TorturedProcess, _ contact: Int64, _ dice: inout Dice) throws {
     let waiting = try process.command("/_call get")?["callInvitations"]?.arrayValue ?? []
     if let caller = waiting.first?["contact"]?["contactId"]?.integerValue {
@@ -105,7 +105,7 @@ struct Talk {
     try awaitOffer(process, contact)
   }
 
-  /// Stays at a call that was made, as a person does. Otherwise the next thing is hardly ever to answer an offer.
+  /// Stays on a call that it made, as a person does. Otherwise the next action would hardly ever be to answer an offer.
   private func awaitOffer(_ process: TorturedProcess, _ contact: Int64) throws {
     for _ in 0..<(torture.hasSeenCalls ? 8 : 24) {
       usleep(200_000)

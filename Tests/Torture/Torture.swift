@@ -6,9 +6,9 @@ import Synchronization
 import XCTest
 
 /// Applications and extensions on one store, people who write to it, and a system that freezes and kills all of them at
-/// random, on disks that fail.
+/// random, on failing disks.
 ///
-/// The seed fixes what each process is asked to do and what its disk does, but not when the kernel schedules it.
+/// The seed determines each process's tasks and its disk's behaviour, but not when the kernel schedules it.
 final class Torture: Sendable {
   let seed: UInt64
   private let seconds: Double
@@ -23,16 +23,16 @@ final class Torture: Sendable {
   private let withdrawing = Mutex<Set<String>>([])
   private let pushes = Mutex<[JSONValue]>([])
   private let notified = Mutex<[String: Bool]>([:])
-  /// Of the operation on which a disk fails, by its number.
+  /// The n for the next failing disk, by operation number.
   let nth = Mutex<[Int: Int]>([:])
 
-  /// Where everything is, once the people know each other.
+  /// The paths, once the people know each other.
   struct Place: Sendable {
     var directory: URL
-    /// Of the embedded relay, which all use.
+    /// The path of the embedded relay, which all use.
     var relay: String
     var store: String
-    /// The tortured store's key; empty: it is plain.
+    /// The tortured store's key; empty: the store is plain.
     var key: String
     var people: [Person]
     var stranger: Stranger
@@ -41,7 +41,7 @@ final class Torture: Sendable {
     var name: String { URL(fileURLWithPath: store).lastPathComponent }
   }
 
-  /// The store of those who ask for contact, and the address at which they do.
+  /// The store of the people who ask for contact, and the address through which they ask.
   struct Stranger: Sendable {
     var store: String
     var key: String
@@ -53,7 +53,7 @@ final class Torture: Sendable {
     var name: String
     var store: String
     var key: String
-    /// The contact ids: of the tortured store's user here, and of this person there.
+    /// The contact ids: the tortured store's user here, and this person there.
     var contact: Int64
     var contactThere: Int64
   }
@@ -66,7 +66,7 @@ final class Torture: Sendable {
     end = Date(timeIntervalSinceNow: seconds)
   }
 
-  /// Until time is up; on a slow machine until each kind of thing has happened, within bounds.
+  /// Until time is up; on a slow machine until each kind of event has happened, within bounds.
   var goesOn: Bool {
     let left = end.timeIntervalSinceNow
     return left > 0 || (left > -2 * seconds && !hasSeenEachKind)
@@ -76,13 +76,14 @@ final class Torture: Sendable {
     Self.kinds.allSatisfy(hasHappened) && Self.decisions.allSatisfy { $0.contains(where: hasHappened) }
   }
 
-  /// Requests were shown, accepted and rejected: the address may accept them by itself for the rest of the time.
+  /// Requests were shown, accepted and rejected: the address may accept them automatically for the rest of the time.
   var hasSeenRequests: Bool {
     hasHappened("notifications: NTF_CAT_CONTACT_REQUEST")
       && Self.requestDecisions.allSatisfy { $0.contains(where: hasHappened) }
   }
 
-  /// A call was accepted, and its offer answered. That takes two people who are awake together, which is rare on a slow machine.
+  /// A call was accepted, and its offer answered. That takes two people who are awake at the same time, which is rare
+  /// on a slow machine.
   var hasSeenCalls: Bool { ["calls accepted", "calls answered"].allSatisfy(hasHappened) }
 
   private func hasHappened(_ kind: String) -> Bool {
@@ -94,7 +95,7 @@ final class Torture: Sendable {
   /// The applications are not on screen.
   var isNight: Bool { -begin.timeIntervalSinceNow.truncatingRemainder(dividingBy: 14) > 9 }
 
-  /// Of a process.
+  /// The number of the next process.
   func nextNumber() -> Int {
     started.withLock {
       $0 += 1
@@ -106,7 +107,7 @@ final class Torture: Sendable {
 
   func isStranger(_ name: String?) -> Bool { name?.hasPrefix("stranger ") ?? false }
   func noteWithdrawing(_ name: String) { withdrawing.withLock { _ = $0.insert(name) } }
-  /// It has taken its request back, or tried to.
+  /// The stranger has withdrawn its request, or tried to.
   func hasWithdrawn(_ name: String) -> Bool { withdrawing.withLock { $0.contains(name) } }
 
   // MARK: Running
@@ -132,7 +133,7 @@ final class Torture: Sendable {
       thread.stackSize = 1 << 20
       thread.start()
     }
-    // Also when time is up: a device that takes no push is given none for a while.
+    // Also when time is up: a device that takes no push is sent none for a while.
     while done.wait(timeout: .now()) == .timedOut {
       if let push = try? night.nextPush(within: 0.2) {
         tally.count("pushes")
@@ -153,7 +154,7 @@ final class Torture: Sendable {
     }
   }
 
-  /// A notification that an extension answered with. If recording it as shown failed it is shown again, under the same
+  /// A notification in an extension's answer. If recording it as shown failed, it is shown again under the same
   /// identifier, which replaces the first; otherwise never.
   func shown(_ identifier: String, byHealthy healthy: Bool) {
     let isFirst = notified.withLock { notified in
@@ -169,7 +170,7 @@ final class Torture: Sendable {
     tally.problem("shown twice, though each time it was recorded: \(identifier)")
   }
 
-  /// Freezes and kills.
+  /// Freezes and kills processes.
   private func torment() {
     var dice = Dice(seed: seed, stream: 99)
     while goesOn {
@@ -193,7 +194,7 @@ final class Torture: Sendable {
 }
 
 extension Torture {
-  /// What has to happen in each run, so that none of its promises is empty.
+  /// Kinds of events that every run must include, so that none of its promises is vacuous.
   static let kinds = [
     "frozen", "killed", "suspensions", "refresh ended: presented", "push ended: presented",
     "notifications: NTF_CAT_CALL_INVITATION", "notifications: NTF_CAT_CONTACT_REQUEST", "responses to a running app",
@@ -203,7 +204,7 @@ extension Torture {
 
   private static let applied = "responses applied: "
 
-  /// The same, one of each line. Responses are counted in the end, and some of them are reported before.
+  /// The same, one from each line. Responses are counted at the end, and some of them are reported before.
   static let decisions =
     [
       ["responses applied: open"], ["responses applied: reply"], ["responses applied: markRead"],
@@ -215,7 +216,7 @@ extension Torture {
     ["responses applied: rejectContact", "contact requests rejected by command"],
   ]
 
-  /// The same, of what is counted in the end.
+  /// The same, for events counted at the end.
   static let results =
     decisions + [
       ["messages in alice's store"], ["failed reads"], ["failed writes"], ["compared: calls"],

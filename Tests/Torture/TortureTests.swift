@@ -5,11 +5,11 @@ import PorterProcesses
 import XCTest
 
 /// `make torture SECONDS=… SEED=…`; in the tests for a minute, with a new seed each time. The tortured store is sealed
-/// if the seed is even, or as SEALED=1 and SEALED=0 say; the stores of the people who write to it, who are killed and
-/// have bad disks as well, are the opposite.
+/// if the seed is even, or as set by SEALED=1 and SEALED=0; the stores of the people who write to it, who are killed
+/// and have bad disks as well, are the opposite.
 final class TortureTests: XCTestCase {
   func testEveryMessageTheRelayAcceptedArrivesOnceWhateverIsKilled() throws {
-    // Writing to a process that was just killed has to fail with an error, not a signal.
+    // Writing to a process that was just killed must fail with an error, not a signal.
     signal(SIGPIPE, SIG_IGN)
     let environment = ProcessInfo.processInfo.environment
     let seconds = environment["PORTER_TORTURE_SECONDS"].flatMap(Double.init) ?? 60
@@ -42,7 +42,8 @@ final class TortureTests: XCTestCase {
     return host
   }
 
-  /// A second person for alice, an address, and those who ask there; then all applications end, so that the torture can start its own.
+  /// A second person for alice, an address, and people who ask there; then all applications end, so that the torture
+  /// can start its own.
   private func furnish(_ night: Night, isSealed: Bool) throws -> Torture.Place {
     let carol = try makeHost("carol", night)
     let stranger = try makeHost("stranger", night)

@@ -2,11 +2,11 @@ import Foundation
 import PorterJSON
 import PorterProcesses
 
-/// Why a process of the torture gave no answer.
+/// Why a torture process gave no answer.
 enum Interruption: Error {
   /// Killed by the torture, or by itself at a fault point.
   case killed
-  /// It was silent for so long that it must hang, or it crashed; recorded as a problem already.
+  /// It was silent for so long that it must be hanging, or it crashed; already recorded as a problem.
   case broken
 }
 
@@ -16,14 +16,14 @@ final class TorturedProcess {
   let hasFaultyDisk: Bool
   let torture: Torture
   let what: String
-  /// Between two pushes its store has files open, and no lock.
+  /// Between two pushes its store has open files, but holds no lock.
   let dozes: Bool
   private let log: URL
   private var isSuspect = false
   /// The point at which it ends itself.
   private let haltsAt: String?
 
-  /// `script -` or `extension`; enters the table of processes to torment.
+  /// `script -` or `extension`; adds itself to the table of processes to torment.
   init(_ torture: Torture, _ arguments: [String], environment: [String: String], log: String) throws {
     self.torture = torture
     what = log
@@ -47,7 +47,7 @@ final class TorturedProcess {
     torture.tally.problem("\(what): \(text) (\(log.lastPathComponent))")
   }
 
-  /// Where each thread is, added to the log.
+  /// Appends each thread's position to the log.
   func noteThreads() {
     guard
       let (lines, _) = try? ChildProcess.run(
@@ -63,7 +63,7 @@ final class TorturedProcess {
   /// One line in, one line out.
   func ask(_ line: String) throws -> JSONValue {
     do {
-      // One that has rejected the store may have ended already, after reporting why.
+      // A process that has rejected the store may already have ended, after reporting why.
       try? child.send(line)
       return try JSONValue(parsing: child.line(within: patience))
     } catch {
@@ -71,7 +71,7 @@ final class TorturedProcess {
     }
   }
 
-  /// A call of the script; its `result`.
+  /// Makes a call of the script; returns its `result`.
   func call(_ line: String) throws -> JSONValue {
     let answer = try ask(line)
     return answer["result"] ?? answer["started"] ?? ["error": answer["error"] ?? .null]
@@ -90,13 +90,13 @@ final class TorturedProcess {
     return false
   }
 
-  /// The result of a command, nil if it was refused with a typed error, which is counted. `allowing`: errors of this command's
-  /// own, such as for what is gone meanwhile.
+  /// The result of a command, nil if it was refused with a typed error, which is counted. `allowing`: this command's
+  /// own errors, for example for something deleted in the meantime.
   func command(_ command: String, allowing codes: [String] = []) throws -> JSONValue? {
     try request("chat_send_cmd $c \(JSONValue(command).text)", allowing: codes, naming: command)
   }
 
-  /// The same for any call that is answered as a command is.
+  /// The same for any call that is answered like a command.
   func request(_ line: String, allowing codes: [String], naming command: String? = nil) throws -> JSONValue? {
     let answer = try call(line)
     if let result = answer["result"] { return result }
@@ -104,7 +104,7 @@ final class TorturedProcess {
     return nil
   }
 
-  /// What may be refused and why, with a healthy disk and with a failing one.
+  /// Checks which refusals are allowed, with a healthy disk and with a failing one.
   func refuse(_ error: JSONValue, to command: String, allowing codes: [String] = []) {
     let code = Self.code(of: error)
     torture.tally.count("refused: \(code)\(hasFaultyDisk ? " (faulty disk)" : "")")
@@ -145,7 +145,7 @@ final class TorturedProcess {
     }
   }
 
-  /// Files of the store that it has open.
+  /// The files of the store that it has open.
   func openStoreFiles() -> [String] {
     let folder = "/proc/\(child.identifier)/fd"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -154,8 +154,8 @@ final class TorturedProcess {
       .filter { $0.hasPrefix(store) }
   }
 
-  /// What a system kills a suspended process for: files of the store that are locked, by the kernel's list. Those that are open as well,
-  /// unless the store may doze.
+  /// Files for which a system kills a suspended process: the store's locked files, according to the kernel's list. Open
+  /// ones count too, unless the store may doze.
   func heldStoreFiles() -> [String] { dozes ? lockedStoreFiles() : openStoreFiles() }
 
   private func lockedStoreFiles() -> [String] {
@@ -178,7 +178,7 @@ final class TorturedProcess {
       }
   }
 
-  /// How often its store was taken up where it had been left, and how often opened anew.
+  /// Counts how often its store was woken, and how often reopened.
   func countWakes() {
     let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
     torture.tally.count("dozing stores that woke", text.components(separatedBy: "the store has woken").count - 1)

@@ -4,10 +4,10 @@ import PorterNight
 import PorterProcesses
 import PorterStore
 
-/// What must hold in the end.
+/// The conditions that must hold in the end.
 struct Verdict {
   let torture: Torture
-  /// The night with the device, which still gets pushes.
+  /// The night with the device, which still receives pushes.
   let night: Night
 
   var place: Torture.Place { torture.place }
@@ -51,7 +51,7 @@ struct Verdict {
 
   // MARK: Catching up
 
-  /// Waits until nothing is under way any more, and `holds`.
+  /// Waits until nothing is under way, and `holds`.
   private func settle(
     _ what: String, _ hosts: [ScriptedHost], _ holds: (StoreContents) throws -> Bool
   ) throws {
@@ -60,7 +60,7 @@ struct Verdict {
     let end = Date(timeIntervalSinceNow: 120)
     while end.timeIntervalSinceNow > 0 {
       if try isAtRest(hosts), try isSettled(holds), try isAtRest(hosts) { return }
-      // The device takes what is pushed meanwhile.
+      // In the meantime the device takes the pushes.
       _ = try? night.nextPush(within: 0.2)
     }
     torture.tally.problem("this never came to an end: \(what)")
@@ -88,7 +88,7 @@ struct Verdict {
     return true
   }
 
-  /// A host reports again what it had no answer to.
+  /// A host reports again every response that got no answer.
   private func reportUnanswered(_ app: ScriptedHost) throws {
     for response in torture.responses.unanswered {
       torture.responses.noteGiven(response)
@@ -102,14 +102,14 @@ struct Verdict {
     }
   }
 
-  /// All of them: afterwards none waits.
+  /// Takes all of them: none waits afterwards.
   private func takeEvents(_ app: ScriptedHost) throws {
     while let event = try app.call("chat_recv_msg_wait $c 0")["result"] {
       if event["type"] == "ntfResponse" { torture.responses.noteEvent(event) }
     }
   }
 
-  /// Each side hangs up what it began: a call that still rings at the other side then rings for no reason.
+  /// Each side hangs up the calls it began: a call that still rings at the other side then rings for no reason.
   private func endCalls(_ app: ScriptedHost, _ people: [ScriptedHost], _ all: [ScriptedHost]) throws {
     for (person, host) in zip(place.people, people) { _ = try host.answer("/_call end @\(person.contact)") }
     try settle("calls that people made", all) { try $0.callsUnderWay("incoming = 1") == 0 }
@@ -119,7 +119,7 @@ struct Verdict {
 
   // MARK: The last push
 
-  /// After all of it the device is still notified of a message: its token is active, and the push opens.
+  /// After all this the device is still notified of a message: its token is active, and the push opens.
   private func ring(_ app: ScriptedHost, _ person: Torture.Person, _ host: ScriptedHost) throws {
     let end = Date(timeIntervalSinceNow: 60)
     while try app.answer("/_ntf get")["result"]?["status"] != "ACTIVE" {
@@ -177,7 +177,7 @@ struct Verdict {
     }
   }
 
-  /// One conversation as a host sees it, the oldest first.
+  /// One conversation as a host sees it, oldest first.
   private struct Chat {
     var sent: [String] = []
     var received: [String] = []

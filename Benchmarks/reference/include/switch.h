@@ -17,7 +17,7 @@ struct token_step {
 /* The numbers of states, events, effects and reasons are those of nightporter_machines.h. */
 struct token_step token_step(uint8_t state, uint8_t event);
 
-/* Walks from `state` along `events`, and returns a digest of every answer; the last state is left in `*state`. */
+/* Walks from `state` along `events`, and returns a digest of every answer; leaves the last state in `*state`. */
 uint64_t token_walk(uint8_t *state, const uint8_t *events, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of the reference push share; `../push.c` says what the program is. */
+/* Shared by the parts of the reference push; `../push.c` describes the program. */
 #ifndef PUSH_COMMON_H
 #define PUSH_COMMON_H
 
@@ -16,10 +16,10 @@ int64_t boot_nanoseconds(void);
 int64_t wall_milliseconds(void);
 
 uint32_t read_big_endian(const uint8_t *bytes);
-/* The contents of a padded plaintext: a length in two bytes, the contents, `#` to the end. */
+/* The contents of a padded plaintext: a length in two bytes, the contents, then `#` to the end. */
 const uint8_t *unpadded(const uint8_t *padded, size_t length, size_t *contents);
 
-/* base64url without padding. The text has room for `BASE64_CHARACTERS`, with the zero at its end. */
+/* base64url without padding. The text has room for `BASE64_CHARACTERS`, including the terminating zero. */
 #define BASE64_CHARACTERS(bytes) (((bytes)*4 + 2) / 3 + 1)
 void encode_base64(char *text, size_t room, const uint8_t *bytes, size_t length);
 /* Refuses anything but `length` bytes. */

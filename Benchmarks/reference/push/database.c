@@ -54,7 +54,7 @@ void close_database(struct database *database) {
   if (database->turn >= 0) close(database->turn);
 }
 
-/* The contents alone: the folder is synced when the log has its first contents. */
+/* Syncs only the contents: the folder is synced when the log gets its first contents. */
 static bool sync_log(void *context) {
   const struct database *database = context;
   int file = open(database->log, O_RDONLY | O_CLOEXEC);

@@ -16,7 +16,7 @@ static void join(char *path, size_t room, const char *prefix, const char *suffix
   if (length < 0 || (size_t)length >= room) fail("a path is too long");
 }
 
-/* The text of a small file, without what follows it. */
+/* The text of a small file, without its remainder. */
 static size_t read_small(const char *path, char *text, size_t room) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -26,7 +26,7 @@ static size_t read_small(const char *path, char *text, size_t room) {
   return length > 0 ? (size_t)length : 0;
 }
 
-/* Field 22 of /proc/self/stat, counted from the end of the name, which may hold anything. */
+/* Field 22 of /proc/self/stat, counted from the end of the name, which may contain anything. */
 static long long start_time(void) {
   char text[1024];
   read_small("/proc/self/stat", text, sizeof text);
@@ -88,7 +88,7 @@ int hold_phase(const struct place *place) {
 }
 
 void release_phase(const struct place *place, int file) {
-  /* The last process of the role says that none is at work. */
+  /* The last process of the role reports that none is at work. */
   if (flock(file, LOCK_EX | LOCK_NB) == 0) publish(place, file, "suspended");
   flock(file, LOCK_UN);
   close(file);
@@ -116,7 +116,7 @@ int open_turn(const char *database) {
 }
 
 void take_turn(int file) {
-  /* A fair order is worth a wait of 100 ms; SQLite's own lock decides afterwards. */
+  /* A fair order is worth waiting 100 ms for; SQLite's own lock decides afterwards. */
   for (int attempt = 0; attempt < 200 && flock(file, LOCK_EX | LOCK_NB) != 0; attempt++)
     nanosleep(&(struct timespec){0, 500000}, NULL);
 }

@@ -5,7 +5,7 @@
 #include "common.h"
 
 struct place {
-  /* Without links, as every process names the store's files. */
+  /* With links resolved, as every process names the store's files. */
   char store[4096];
   char prefix[4096];
   /* `boot:process:started:nonce`. */
@@ -18,14 +18,14 @@ void find_place(struct place *place, const char *prefix);
 /* Refuses while the app is at work, or after the user has stopped the chat. */
 void look_for_app(const struct place *place);
 
-/* Takes the extension's phase file, and says in it that this process is at work. */
+/* Takes the extension's phase file, and records in it that this process is at work. */
 int hold_phase(const struct place *place);
 void release_phase(const struct place *place, int file);
 
 /* Held while the store's file is opened. */
 int lock_opening(const struct place *place);
 
-/* A writer's turn: taken before a transaction begins, and left when it has begun. */
+/* A writer's turn: taken before a transaction begins, and left once it has begun. */
 int open_turn(const char *database);
 void take_turn(int file);
 void leave_turn(int file);

@@ -14,7 +14,7 @@ static const char *skip_space(const char *at, const char *end) {
   return at;
 }
 
-/* The end of the value that begins here: of a string, of what brackets hold, or of a word. */
+/* The end of the value that begins here: a string, a bracketed value, or a word. */
 static const char *skip_value(const char *at, const char *end) {
   int depth = 0;
   for (; at < end; at++) {
@@ -41,7 +41,7 @@ static int is_string(struct span span, const char *text) {
          memcmp(span.start + 1, text, length) == 0;
 }
 
-/* The member of this name, and how many members there are. */
+/* The member with this name, and the number of members. */
 static int find_member(struct span object, const char *name, struct span *value) {
   const char *at = object.start;
   int count = 0, found = 0;

@@ -11,10 +11,10 @@ struct notice {
   uint8_t ciphertext[NOTICE_CIPHERTEXT];
 };
 
-/* A message push with tags, which are of no use where the store can be read; refuses every other kind. */
+/* A message push with tags, which are not needed where the store can be read; refuses every other kind. */
 void read_payload(struct notice *notice, const char *text);
 
-/* What a bundle with one entry names. */
+/* The content of a bundle with one entry. */
 struct hint {
   uint8_t notifier[IDENTIFIER_BYTES];
   uint8_t nonce[IDENTIFIER_BYTES];
@@ -31,10 +31,10 @@ struct message {
   char text[TEXT_BYTES];
 };
 
-/* A text without anything that changes how it is shown: no markup, no mentions, no escapes, no characters but ASCII's. */
+/* A text with nothing that changes how it is shown: no markup, no mentions, no escapes, only ASCII characters. */
 void read_message(struct message *message, const uint8_t *text, size_t length);
 
-/* Whether a text needs no escapes in JSON, and nothing of it is cleaned before it is shown. */
+/* Whether a text needs no escapes in JSON and no cleaning before it is shown. */
 int is_plain(const char *text, size_t length);
 
 #endif

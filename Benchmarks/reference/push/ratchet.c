@@ -7,7 +7,7 @@ enum {
   VERSION = 1,
   ESTABLISHED = 2,
   HEADER_BYTES = 41,
-  /* Places in the stored state; see spec/protocol/crypto.md. */
+  /* Offsets in the stored state; see spec/protocol/crypto.md. */
   REMOTE_KEY = 70,
   RECEIVING_KEY = 138,
   RECEIVING_NUMBER = 170,

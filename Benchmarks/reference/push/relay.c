@@ -22,7 +22,7 @@ enum {
 static const char domain[] = "nightporter relay request 1";
 static const int64_t retention = 21LL * 86400000;
 
-/* What is signed: the domain with its zero, the correlation, the entity, the command. */
+/* The signed bytes: the domain with its zero, the correlation, the entity, the command. */
 static size_t signed_bytes(uint8_t *bytes, const uint8_t *request, size_t length) {
   uint8_t *at = bytes;
   memcpy(at, domain, sizeof domain);
@@ -75,7 +75,7 @@ static size_t answer_acknowledge(struct relay *relay, int64_t mailbox, const uin
   int is_last = !next_row(relay->waiting);
   end(relay->waiting);
   if (!is_last) refuse("more than one message waits");
-  /* It was there, and nothing comes after it. */
+  /* It was there, and nothing follows it. */
   answer[0] = ACKNOWLEDGED;
   answer[1] = 0;
   answer[2] = 0;
@@ -99,14 +99,14 @@ static size_t answer_request(struct relay *relay, const uint8_t *request, size_t
 
 void open_relay(struct relay *relay, const char *path, const char *boot) {
   open_database(&relay->file, path, APPLICATION, SCHEMA);
-  /* An acknowledgement does not write the log back. */
+  /* An acknowledgement does not run a checkpoint. */
   sqlite3_wal_autocheckpoint(relay->file.handle, LOG_PAGES);
   relay->file.longest_log = LONGEST_LOG;
   relay->mailbox = prepare(&relay->file, "SELECT number, recipient_key FROM mailbox WHERE recipient = ?1");
   relay->waiting = prepare(&relay->file,
                            "SELECT identifier, sent_at, notify, body FROM message INDEXED BY message_waiting "
                            "WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at >= ?2 ORDER BY number LIMIT 1");
-  /* The file's age stands still while the machine is off. */
+  /* The file's age does not advance while the machine is off. */
   sqlite3_stmt *age = prepare(&relay->file, "SELECT boot, moment, age FROM age");
   int64_t now = 0;
   if (next_row(age)) {

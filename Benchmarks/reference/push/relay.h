@@ -28,9 +28,9 @@ struct recipient {
 void open_relay(struct relay *relay, const char *path, const char *boot);
 void close_relay(struct relay *relay);
 
-/* Asks for the oldest message; refuses when none waits. */
+/* Asks for the oldest message; refuses if none is waiting. */
 void get_message(struct relay *relay, const struct recipient *recipient, struct relay_message *message);
-/* Has the message deleted; refuses when another one waits behind it. */
+/* Has the message deleted; refuses if another one is waiting behind it. */
 void acknowledge(struct relay *relay, const struct recipient *recipient, const uint8_t identifier[IDENTIFIER_BYTES]);
 
 #endif

@@ -5,7 +5,7 @@ import PorterServer
 import PushStandIns
 import XCTest
 
-/// Connections that end or hang, and keys that cannot be used.
+/// Connections that end or hang, and unusable keys.
 final class APNsConnectionTests: XCTestCase {
   private var mock: MockAPNs!
   private var provider: APNsProvider!
@@ -41,7 +41,7 @@ final class APNsConnectionTests: XCTestCase {
     // Three are being processed, then the peer stops taking requests.
     try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#, #"{"hold":true}"#, #"{"goaway":true}"#)
     send(count: 10)
-    // The fourth of the old connection, and the seven that are sent again.
+    // The old connection's fourth request, and the seven that are resent.
     try mock.waitForRequests(3 + 1 + 7)
     XCTAssertEqual(try mock.report().connections, 2)
     try mock.order(#"{"release": true}"#)
@@ -81,7 +81,7 @@ final class APNsConnectionTests: XCTestCase {
     send()
     try mock.waitForRequests(1)
     try provider.settle()
-    // Its answer is awaited, and nothing else.
+    // Only its answer is awaited.
     XCTAssertEqual(clock.timers, [30])
     try clock.advance(by: .seconds(30))
     assertAllAccepted(1)

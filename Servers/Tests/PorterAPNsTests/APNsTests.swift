@@ -5,7 +5,7 @@ import PorterServer
 import PushStandIns
 import XCTest
 
-/// The provider beside a stand-in for Apple's service that shares no code with it.
+/// The provider against a stand-in for Apple's service that shares no code with it.
 final class APNsTests: XCTestCase {
   private var mock: MockAPNs!
   private var provider: APNsProvider!
@@ -36,7 +36,7 @@ final class APNsTests: XCTestCase {
     }
   }
 
-  /// Sends one and waits for its outcome.
+  /// Sends a push and waits for its outcome.
   private func outcome(_ kind: ServedPush.Kind = .message) -> PushOutcome? {
     send(kind)
     return outcomes.wait(1)[sent]?.first
@@ -86,7 +86,7 @@ final class APNsTests: XCTestCase {
   func testTheTokenIsRenewedBetweenTwentyAndSixtyMinutes() throws {
     try begin()
     var tokens: [String] = []
-    // Each five minutes for two hours.
+    // Every five minutes for two hours.
     for minute in stride(from: Int64(0), to: 120, by: 5) {
       try mock.setTime(clock.seconds)
       XCTAssertEqual(outcome(), .accepted, "minute \(minute)")
@@ -104,7 +104,7 @@ final class APNsTests: XCTestCase {
     send(count: 2)
     try mock.waitForRequests(2)
     try clock.advance(by: .seconds(5))
-    // Both are answered that their token has expired; the one that replaces it is younger.
+    // Both answers say that the token has expired; the token that replaces it is younger.
     try mock.setTime(ManualClock.start + 3_603)
     try mock.order(#"{"release": true}"#)
     XCTAssertEqual(outcomes.wait(2), [1: [.accepted], 2: [.accepted]])
@@ -116,7 +116,7 @@ final class APNsTests: XCTestCase {
     try mock.setTime(clock.seconds + 100_000)
     for _ in 0..<5 { XCTAssertEqual(outcome(), .unreachable) }
     XCTAssertEqual(Set(try mock.report().requests.map(\.authorization)).count, 2)
-    // The clock has been set right.
+    // The clock has been corrected.
     try mock.setTime(clock.seconds)
     XCTAssertEqual(outcome(), .accepted)
   }
@@ -144,7 +144,7 @@ final class APNsTests: XCTestCase {
       try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#)
       XCTAssertEqual(outcome(), expected, reason)
     }
-    // Once more on a new connection, and then given back.
+    // Tried once more on a new connection, and then given back.
     for (status, reason, expected) in [
       (503, "ServiceUnavailable", PushOutcome.unreachable), (503, "Shutdown", .unreachable),
       (400, "IdleTimeout", .unreachable), (410, "Other", .failed(status: 410)),
@@ -186,7 +186,7 @@ final class APNsTests: XCTestCase {
     try mock.plan(#"{"status":429,"reason":"TooManyRequests","retryAfter":40}"#)
     send()
     try mock.waitForRequests(1)
-    // Another device's is not delayed; after its outcome the first one's answer has come, too.
+    // Another device's push is not delayed; after its outcome the first one's answer has arrived too.
     XCTAssertEqual(outcome(), .accepted)
     XCTAssertEqual(clock.timers, [40])
     try clock.advance(by: .seconds(39))
@@ -204,7 +204,7 @@ final class APNsTests: XCTestCase {
     send()
     for (index, delay) in [1, 2, 4, 8, 16, 32].enumerated() {
       try mock.waitForRequests(2 * index + 1)
-      // Another device's: after its outcome the first one's answer has come, too.
+      // Another device's push: after its outcome the first one's answer has arrived too.
       XCTAssertEqual(outcome(), .accepted)
       XCTAssertEqual(clock.timers, [Int64(delay)])
       try mock.plan(failure)

@@ -5,8 +5,8 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A backup is read whole, or is said to be damaged: an operator may get it from anywhere. `make verify` runs this with the address
-/// sanitizer and many more inputs; PORTER_FUZZ_SEED repeats a run.
+/// A backup is read whole or reported as damaged: an operator may get it from anywhere. `make verify` runs this with
+/// the address sanitizer and many more inputs; PORTER_FUZZ_SEED repeats a run.
 final class BackupFuzzTests: XCTestCase {
   private var mutator = Mutator()
   private var folder = ""
@@ -20,7 +20,7 @@ final class BackupFuzzTests: XCTestCase {
 
   override func tearDownWithError() throws { try FileManager.default.removeItem(atPath: folder) }
 
-  /// One entry of each kind, as a backup of a cluster has them.
+  /// One entry of each kind, as in a cluster's backup.
   private func whole() throws -> [UInt8] {
     let writer = try BackupWriter(folder + "/whole")
     for kind in BackupFile.Kind.allCases where kind != .end {
@@ -59,10 +59,10 @@ final class BackupFuzzTests: XCTestCase {
     XCTAssertGreaterThan(damaged, mutator.runs / 16)
   }
 
-  /// What a length says is believed only as far as the file goes.
+  /// A stated length is trusted only as far as the file goes.
   func testALengthThatTheFileDoesNotHaveTakesNoMemory() throws {
     var bytes = try whole()
-    // The first entry's length, after the file's beginning and the entry's kind, name and number.
+    // The first entry's length, after the start of the file and the entry's kind, name and number.
     let length = "porter-cluster-1".utf8.count + 11
     bytes.replaceSubrange(length..<length + 4, with: [3, 0xff, 0xff, 0xff])
     XCTAssertNoThrow(try Data(bytes).write(to: URL(fileURLWithPath: path)))
@@ -73,7 +73,7 @@ final class BackupFuzzTests: XCTestCase {
     XCTAssertLessThan(try peak() - before, 16 << 10, "KB")
   }
 
-  /// Of this process's memory, in KB.
+  /// This process's peak memory, in KB.
   private func peak() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = try XCTUnwrap(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// What a backup has to have.
+/// The required parts of a backup.
 final class BackupLayoutTests: XCTestCase {
   private func contents(_ entries: [BackupFile.Entry]) throws -> ClusterAdministrator.Contents {
     let path = NSTemporaryDirectory() + "backup-\(UUID().uuidString)"

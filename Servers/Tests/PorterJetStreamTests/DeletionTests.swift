@@ -21,7 +21,7 @@ final class DeletionTests: XCTestCase {
     XCTAssertEqual(gate.begin(1, "s", late: .seconds(1_000_000)), 0)
   }
 
-  /// A stream of one node, which has led for a minute.
+  /// A stream of one node that has led for a minute.
   private func makeStream(_ node: FakeNode) throws -> JetStream {
     let stream = JetStream(connection: try node.connect(), watch: StreamWatch())
     for second in -60 ... -1 { stream.settledNumbers.note("s", UInt64(second + 1_070), now: .now + .seconds(second)) }
@@ -38,7 +38,7 @@ final class DeletionTests: XCTestCase {
     node.requests.filter { $0.subject == Self.deletion }.compactMap { Reply(Array($0.payload.utf8)).number("seq") }
   }
 
-  /// Answers no deletion until `isReleased` is signalled, and then all.
+  /// Answers no deletion until `isReleased` is signalled, then all of them.
   private func makeNode(_ isReleased: DispatchSemaphore) throws -> FakeNode {
     try FakeNode { request in
       if request.subject == "s.a" { return .text(#"{"stream":"s","seq":2000}"#) }
@@ -55,7 +55,7 @@ final class DeletionTests: XCTestCase {
     note(1...400, stream)
     _ = try await stream.publish("s.a", [])
     try await node.awaitRequests(17)
-    // More, if this machine has stood still for a second.
+    // More if this machine has stalled for a second.
     XCTAssertTrue(16...64 ~= deleted(node).count, "\(deleted(node).count)")
 
     let isReleased = DispatchSemaphore(value: 1)
@@ -69,7 +69,7 @@ final class DeletionTests: XCTestCase {
     XCTAssertEqual(other.deletions.begin(.max, "s"), 16, "each has ended")
   }
 
-  /// It may have been undone: then it is the record again.
+  /// Its replacement may have been undone: then it is the record again.
   func testWhatWaitsForItsTurnIsNotDeletedWhenAnotherNodeLeads() async throws {
     let isReleased = DispatchSemaphore(value: 0)
     let node = try makeNode(isReleased)
@@ -86,7 +86,7 @@ final class DeletionTests: XCTestCase {
     XCTAssertTrue(kept.isSuperset(of: 65...400), "they are looked at when it has come to rest")
   }
 
-  /// Another relay has, or the node was slow to answer the first time.
+  /// Another relay has deleted it, or the node was slow to answer the first time.
   func testWhatWasDeletedBeforeIsDeletedForGood() async throws {
     let node = try FakeNode { request in
       if request.subject == "s.a" { return .text(#"{"stream":"s","seq":2000}"#) }
@@ -102,8 +102,9 @@ final class DeletionTests: XCTestCase {
     XCTAssertEqual(stream.deletions.begin(.max, "s"), 16)
   }
 
-  /// As a relay finds it that remembers a mailbox which another one has removed since; and which was then made again. Nodes that have undone what
-  /// the relay remembers have other versions, which do not begin anew, and the relay's own record takes their place.
+  /// For a relay that remembers a mailbox which another relay has since removed; and which was then created again.
+  /// Nodes that have undone the state the relay remembers have other versions, which do not begin anew, and the relay's
+  /// own record takes their place.
   func testAReplacementOfWhatWasRemovedIsNone() async throws {
     for (replaced, stored) in [(nil, nil), (0, nil), (5, 2_001)] as [(UInt64?, UInt64?)] {
       let node = try FakeNode { request in
@@ -115,7 +116,7 @@ final class DeletionTests: XCTestCase {
         case "$JS.API.STREAM.MSG.GET.s":
           let query = Reply(Array(request.payload.utf8))
           let number = query.number("seq") ?? 30
-          // After 30 nothing comes before the one that is stored then.
+          // Nothing precedes the version stored after 30.
           guard let replaced, 8...30 ~= number || number > 1_000 else {
             return .text(#"{"error":{"err_code":10037,"description":"no message found"}}"#)
           }

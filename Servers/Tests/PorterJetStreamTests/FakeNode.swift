@@ -4,11 +4,11 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A node that takes one connection, and answers requests as a test wants.
+/// A node that accepts one connection, and answers requests as the test specifies.
 final class FakeNode: Sendable {
   struct Request: Sendable {
     var subject: String
-    /// `NATS/1.0` and lines, as they came; empty without headers.
+    /// `NATS/1.0` and lines, as received; empty without headers.
     var headers: String
     var payload: String
   }
@@ -24,7 +24,7 @@ final class FakeNode: Sendable {
   private let taken = Mutex<[Request]>([])
   private let client = Client()
 
-  /// What has connected.
+  /// The connected client.
   private final class Client: Sendable {
     private struct State {
       var connection: Int32?
@@ -39,7 +39,7 @@ final class FakeNode: Sendable {
       state.withLock { $0.subscriptions.append((subject, identifier)) }
     }
 
-    /// False without a subscription that matches `deliveredOn`. `subject`: the message's, if it is another one.
+    /// False without a subscription that matches `deliveredOn`. `subject`: the message's, if it differs.
     func put(
       _ kind: String, on deliveredOn: String, subject: String? = nil, reply: String? = nil, sizes: [Int], _ text: String
     ) -> Bool {
@@ -55,10 +55,10 @@ final class FakeNode: Sendable {
     }
   }
 
-  /// All that came, in order.
+  /// All requests received, in order.
   var requests: [Request] { taken.withLock { $0 } }
 
-  /// Until as many have come, and a moment longer: there must be no others.
+  /// Waits until this many have arrived, and a moment longer: there must be no others.
   func awaitRequests(_ count: Int) async throws {
     let end = ContinuousClock.now + .seconds(20)
     while requests.count < count, .now < end { try await Task.sleep(for: .milliseconds(1)) }

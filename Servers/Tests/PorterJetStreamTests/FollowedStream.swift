@@ -4,7 +4,8 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A stream `s` of a node, with one consumer at a time. It takes what it is sent without comparing it, as if all had passed together.
+/// A stream `s` of a node, with one consumer at a time. It stores messages without comparing them, as if all had passed
+/// together.
 final class FollowedStream: Sendable {
   private struct Message {
     var number: UInt64
@@ -16,7 +17,7 @@ final class FollowedStream: Sendable {
   private struct State {
     var messages: [Message] = []
     var last: UInt64 = 0
-    /// Where the consumer gives them.
+    /// Where the consumer delivers them.
     var place: String?
     var given = 0
     var consumers = 0
@@ -47,12 +48,12 @@ final class FollowedStream: Sendable {
 
   func connect() throws -> NATSConnection { try XCTUnwrap(node.withLock { $0 }).connect() }
 
-  /// That were made.
+  /// The number of consumers created.
   var consumers: Int { state.withLock { $0.consumers } }
-  /// Of those that were not deleted.
+  /// The names of those not deleted.
   var names: Set<String> { state.withLock { $0.names } }
 
-  /// How often the leader had to look for a version since the last time.
+  /// How often the leader had to look for a version since the last call.
   func takeQuestions() -> Int {
     state.withLock { state in
       defer { state.questions = 0 }
@@ -60,7 +61,7 @@ final class FollowedStream: Sendable {
     }
   }
 
-  /// How often it was asked for a message by its number.
+  /// How often it was asked for a message by number.
   func takeChecks() -> Int {
     state.withLock { state in
       defer { state.checks = 0 }
@@ -70,24 +71,24 @@ final class FollowedStream: Sendable {
 
   func loseNext() { state.withLock { $0.losesNext = true } }
   func deleteNext() { state.withLock { $0.deletesNext = true } }
-  /// Another message takes the next one's place, after the consumer has given that.
+  /// Another message takes the next one's place after the consumer has delivered that.
   func replaceNext() { state.withLock { $0.replacesNext = true } }
-  /// Refuses the next message as a deposed leader does, and stores it after `questions` further questions.
+  /// Refuses the next message like a deposed leader, and stores it after `questions` further questions.
   func refuseNext(storingAfter questions: Int = 0) { state.withLock { $0.refusesNext = questions } }
-  /// The next message is stored twice, and the second one acknowledged.
+  /// The next message is stored twice, and the second copy acknowledged.
   func doubleNext() { state.withLock { $0.doublesNext = true } }
-  /// From now on, questions for the next message are answered as by a node that has not applied the newest one.
+  /// From now on, questions for the next message are answered as if by a node that has not applied the newest one.
   func hideNewest() { state.withLock { $0.hidesNewest = true } }
-  /// As many deletions of consumers have no answer, or are refused, in turn.
+  /// This many deletions of consumers get no answer or are refused, in turn.
   func leaveDeletions(_ count: Int) { state.withLock { $0.deletionsToLeave = count } }
   func refuseConsumers(_ refuses: Bool) { state.withLock { $0.refusesConsumers = refuses } }
 
-  /// Another process's.
+  /// Stores another process's message.
   func store(_ subject: String, replaced: UInt64) {
     _ = store(subject, ["Porter-Replaces: \(replaced)", "Porter-Writer: other"])
   }
 
-  /// The consumer has nothing to give, and says what it gave last.
+  /// The consumer has nothing to deliver, and reports what it delivered last.
   func beat() {
     let (place, given) = state.withLock { ($0.place, $0.given) }
     guard let place else { return XCTFail("no consumer") }

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// How a relay finds out that it may have missed something.
+/// How a relay detects that it may have missed something.
 final class HeartbeatTests: XCTestCase {
   func testBeatsWithoutAGapMissNothing() {
     let (one, two) = (Heartbeat(), Heartbeat())

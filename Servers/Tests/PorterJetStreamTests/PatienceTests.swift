@@ -7,12 +7,12 @@ import XCTest
 final class PatienceTests: XCTestCase {
   func testItIsOfTheCommandAndNotOfEachQuestion() {
     let (patience, begin) = (Patience(), ContinuousClock.now)
-    // Two that are asked together, and fail together.
+    // Two requests made at the same time, which fail together.
     patience.begin(now: begin)
     patience.begin(now: begin)
     patience.end(now: begin + .seconds(15))
     patience.end(now: begin + .seconds(15))
-    // Time in which nothing fails gives a tenth of it back.
+    // Time without failures gives a tenth of it back.
     patience.begin(now: begin + .seconds(65))
     XCTAssertFalse(patience.isOver(now: begin + .seconds(94)))
     XCTAssertTrue(patience.isOver(now: begin + .seconds(95)))

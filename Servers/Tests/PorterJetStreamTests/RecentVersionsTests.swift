@@ -63,7 +63,7 @@ final class RecentVersionsTests: XCTestCase {
     XCTAssertFalse(isStillKnown)
   }
 
-  /// It may have been a version.
+  /// The missing message may have been a version.
   func testWhatCameBeforeAMissingMessageIsNotKnown() async {
     let versions = noted()
     versions.note(17, "s.b", .init(number: 17, replaced: 13, writer: "w"), now: begin)

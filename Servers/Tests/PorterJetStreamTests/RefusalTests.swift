@@ -3,7 +3,8 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A node that led and was cut off is connected again: it refuses what the new leader stores, and its answer arrives first.
+/// A node that led and was cut off is connected again: it refuses what the new leader stores, and its answer arrives
+/// first.
 final class RefusalTests: XCTestCase {
   private func withStream(isFollowed: Bool, _ body: (FollowedStream, JetStream) async throws -> Void) async throws {
     let node = FollowedStream()
@@ -15,7 +16,7 @@ final class RefusalTests: XCTestCase {
       stream.followers.add(VersionFollower(connection, stream: "s", name: "n", patience: .seconds(30)), "s")
       _ = await stream.followers.keep()
     }
-    // What comes first is not known to follow on something.
+    // The first version is not known to follow another.
     node.store("s.b", replaced: 0)
     let first = try await stream.replace("s", "s.a", [1], 0)
     XCTAssertEqual(first, 2)
@@ -37,7 +38,7 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  /// The refusal comes before the leader has stored it.
+  /// The refusal arrives before the leader has stored it.
   func testAVersionThatIsThereLaterWasNotRefused() async throws {
     for isFollowed in [false, true] {
       for questions in [1, 2, 3, 7] {
@@ -77,7 +78,7 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  /// It was sent once, and the one that is acknowledged came late.
+  /// It was sent once, and the copy that is acknowledged arrived late.
   func testAVersionThatWasStoredTwiceIsValid() async throws {
     for isFollowed in [false, true] {
       try await withStream(isFollowed: isFollowed) { node, stream in
@@ -101,7 +102,7 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  /// As of an earlier exchange, of which it is not known what became.
+  /// For example one from an earlier exchange whose outcome is unknown.
   func testAnotherVersionOfThisProcessIsNotThisOne() async throws {
     for isFollowed in [false, true] {
       try await withStream(isFollowed: isFollowed) { node, stream in
@@ -113,7 +114,7 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  /// Relays that change one mailbox refuse each other all the time.
+  /// Relays that change the same mailbox refuse each other all the time.
   func testWhatIsFollowedIsNotLookedForAfterARefusal() async throws {
     try await withStream(isFollowed: true) { node, stream in
       node.store("s.a", replaced: 2)

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// Answers of nats-server 2.9.10, as they come.
+/// Answers of nats-server 2.9.10, as received.
 final class ReplyTests: XCTestCase {
   func testAnAcknowledgement() {
     let reply = Reply(Array(#"{"stream":"box", "seq":18446744073709551615,"duplicate": true}"#.utf8))

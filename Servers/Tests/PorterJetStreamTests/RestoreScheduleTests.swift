@@ -5,7 +5,7 @@ import XCTest
 final class RestoreScheduleTests: XCTestCase {
   private let start = ContinuousClock.now
 
-  /// At which of these seconds it is looked.
+  /// The seconds among these at which it looks.
   private func looks(_ schedule: inout RestoreSchedule, _ seconds: ClosedRange<Int>) -> [Int] {
     seconds.filter { schedule.takeDue(at: start + .seconds($0)) }
   }

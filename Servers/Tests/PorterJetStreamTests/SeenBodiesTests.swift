@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A body's number is certain for the relay that has stored or read that body under the present leader, and for no one else.
+/// A body's number is certain only for the relay that has stored or read that body under the present leader.
 final class SeenBodiesTests: XCTestCase {
   private static let key = "mailbox"
   private static let bodies = "porter_bodies_0"
@@ -43,12 +43,12 @@ final class SeenBodiesTests: XCTestCase {
     defer { connection.close() }
     let found = try await JetStreamStore.existing(connection, name: "porter", watch: StreamWatch())
     let store = try XCTUnwrap(found)
-    // The first acknowledgement shows who leads.
+    // The first acknowledgement reveals the leader.
     _ = try await store.addBody(Self.key, Self.message(1) + [1])
     try await body(store, node)
   }
 
-  /// When there are as many, and a moment later: there must be no others.
+  /// The number of deletions once this many have been sent, and a moment later: there must be no others.
   private func deletions(_ node: FakeNode, awaited: Int) async throws -> Int {
     func count() -> Int { node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.\(Self.bodies)" }.count }
     let end = ContinuousClock.now + .seconds(20)
@@ -61,12 +61,12 @@ final class SeenBodiesTests: XCTestCase {
     store.dropBodies(Self.key, [StoredBody(number: number, message: Self.message(message))])
   }
 
-  /// After all that was sent before.
+  /// Waits for everything sent before.
   private func settle(_ store: JetStreamStore) async throws {
     _ = try await store.addBody(Self.key, [UInt8](repeating: 0, count: 25))
   }
 
-  /// A number that was another message's, whose record names it still, stays with the one that has it now.
+  /// A number that was another message's, and that a record still names, stays with the message that has it now.
   func testABodyThatThisRelayStoredIsDeletedWithoutAQuestionAndNoOther() async throws {
     for (message, deleted) in [(UInt8(2), 1), (3, 0)] {
       try await withStore { store, node in
@@ -79,7 +79,8 @@ final class SeenBodiesTests: XCTestCase {
     }
   }
 
-  /// In trouble a node that only believes to lead may answer; one without room is the leader, and gets room in no other way.
+  /// In trouble, a node that wrongly takes itself for the leader may answer; a node without room is the leader, and
+  /// gets room in no other way.
   func testInTroubleRoomIsMadeOnlyIfThereIsNone() async throws {
     for (isFull, deleted) in [(true, 1), (false, 0)] {
       try await withStore { store, node in
@@ -116,7 +117,8 @@ final class SeenBodiesTests: XCTestCase {
     }
   }
 
-  /// A node that takes itself for the leader and is not may give what others have undone; so may any node when this relay has just started.
+  /// A node that wrongly takes itself for the leader may return bodies that others have undone; so may any node when
+  /// this relay has just started.
   func testWhatWasReadCountsOnlyIfTheClusterWasAtRest() async throws {
     for (startedAgo, troubledAgo, deleted) in [(20, Int?.none, 1), (5, nil, 0), (60, 5, 0), (60, 20, 1)] {
       try await withStore { store, node in
@@ -133,7 +135,7 @@ final class SeenBodiesTests: XCTestCase {
     }
   }
 
-  /// What waits for the stream's next message would wait for weeks at a relay whose clients only read.
+  /// At a relay whose clients only read, deletions waiting for the stream's next message would wait for weeks.
   func testARelayThatStoresNothingAsksForItsDeletionsItself() async throws {
     try await withStore { store, node in
       store.stream.settledNumbers.noteStart(now: .now - .seconds(20))

@@ -6,7 +6,7 @@ import XCTest
 @testable import PorterJetStream
 
 final class SendingTests: XCTestCase {
-  /// libnats would keep them for a millisecond, for others to come: longer than the cluster takes to answer.
+  /// libnats would hold them back for a millisecond to wait for others: longer than the cluster takes to answer.
   func testAMessageIsSentWhenItIsPublished() throws {
     let node = try FakeNode()
     let connection = try node.connect()
@@ -17,7 +17,7 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// What was not taken is given again, and may be another's by then.
+  /// Messages that were not taken are given again, and may by then belong to another server.
   func testAnAcknowledgementThatNoQueueTakesIsAFailure() async throws {
     let node = try FakeNode { $0.subject.hasSuffix(".7.0.0.0") ? .text("") : .status(503) }
     let connection = try node.connect()
@@ -33,7 +33,7 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// The number of an outdated version may be that of another mailbox's record by then.
+  /// By then the number of an outdated version may belong to another mailbox's record.
   func testNothingIsDeletedFromAStreamThatHasGoneBack() async throws {
     for isLost in [false, true] {
       let node = try FakeNode { $0.subject == "s.a" ? .text(#"{"stream":"s","seq":20}"#) : nil }
@@ -51,7 +51,7 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// Another node may lead by now, and have undone what has replaced it: then it is the record again.
+  /// Another node may lead by now, and have undone the replacement: then it is the record again.
   func testAVersionIsDeletedInDoubtOnlyIfItIsNotTheRecordAgain() async throws {
     typealias Message = (subject: String, replaced: UInt64)
     let (late, mine) = (OutdatedMessages.Message.Reason.late(replacing: 1), "s.a")
@@ -104,7 +104,7 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// The leader of records may be cut off while that of bodies is not: what it does not have, the others may.
+  /// The leader of records may be cut off while the leader of bodies is not: the others may have what it lacks.
   func testABodyThatARecordMayNameIsKeptInDoubtThoughThereIsNoRoom() async throws {
     let node = try FakeNode { request in
       guard request.subject == "$JS.API.STREAM.MSG.GET.bodies" else { return .text(#"{"error":{"err_code":10037}}"#) }
@@ -125,7 +125,7 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// A removal, and a replacement that came late, passed together. Without the removal the other one would be the record.
+  /// A removal and a late replacement passed together. Without the removal the replacement would be the record.
   func testARemovedRecordDoesNotComeBack() async throws {
     let messages = Mutex<[UInt64: UInt64]>([2: 1, 3: 2, 4: 2, 5: 3])
     let node = try FakeNode { request in
@@ -149,7 +149,7 @@ final class SendingTests: XCTestCase {
     stream.forget("s", "s.a", removal: 3)
     let end = ContinuousClock.now + .seconds(20)
     while messages.withLock({ $0[3] }) != nil, .now < end { try await Task.sleep(for: .milliseconds(10)) }
-    // 5 was made after the removal.
+    // 5 was created after the removal.
     XCTAssertEqual(messages.withLock { $0 }, [5: 3])
     let deleted = node.requests.filter { $0.subject.contains("DELETE") }.map {
       Reply(Array($0.payload.utf8)).number("seq")
@@ -157,7 +157,8 @@ final class SendingTests: XCTestCase {
     XCTAssertEqual(deleted, [4, 2, 3])
   }
 
-  /// A node that has led all the time has undone nothing. In doubt the cluster is asked, unless something has just failed.
+  /// A node that has led all the time has undone nothing. In doubt the cluster is asked, unless something has just
+  /// failed.
   func testTheClusterIsAskedOnlyInDoubtAndAtRest() async throws {
     for (what, isCertain, troubledAgo, asked, deleted) in [
       ("one leader", true, nil, 0, 1), ("in doubt", false, 20, 2, 1), ("in trouble", false, 5, 0, 0),
@@ -183,8 +184,9 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// That one node leads when a body is dropped says nothing of the number that its record has had for longer: it is certain for who has
-  /// stored or read it under that leader. Otherwise the leader is asked, and says here that the number is another message's.
+  /// That one node leads when a body is dropped says nothing about the number that its record has had for longer: it is
+  /// certain only for a relay that has stored or read it under that leader. Otherwise the leader is asked, and reports
+  /// here that the number is another message's.
   func testABodysNumberIsInDoubtUnlessItWasSeenUnderThePresentLeader() async throws {
     for (seenAgo, asked) in [(Double?.some(20), 0), (40, 1), (nil, 1)] {
       let node = try FakeNode { request in
@@ -209,7 +211,8 @@ final class SendingTests: XCTestCase {
     }
   }
 
-  /// A first version is compared by no leader. While nodes may disagree about which of them leads, all of the stream is looked through.
+  /// No leader compares a first version. While nodes may disagree about which of them leads, the whole stream is
+  /// searched.
   func testAfterAFailureAFirstVersionFollowsNothing() async throws {
     let answers = Mutex(UInt64(100))
     let isFailing = Mutex(false)
@@ -223,7 +226,7 @@ final class SendingTests: XCTestCase {
     let stream = JetStream(connection: connection, watch: StreamWatch())
     stream.settledNumbers.note("s", 90, now: .now - .seconds(10))
     func follows() async throws -> String? {
-      // There is no such version when it is compared, which is a failure, too.
+      // There is no such version when it is compared, which is a failure too.
       _ = try? await stream.add("s", "s.a", [1])
       let stored = node.requests.last { $0.subject == "s.a" }
       return stored?.headers.split(whereSeparator: \.isNewline).first { $0.hasPrefix("Porter-Follows") }.map(

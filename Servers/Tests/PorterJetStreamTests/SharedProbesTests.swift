@@ -5,7 +5,7 @@ import XCTest
 @testable import PorterJetStream
 
 final class SharedProbesTests: XCTestCase {
-  /// Answers probes when a test says so.
+  /// Answers probes when the test says so.
   private final class Leader: Sendable {
     private let waiting = Mutex<[CheckedContinuation<Bool, Never>]>([])
     private let published = Mutex<[String]>([])
@@ -73,7 +73,7 @@ final class SharedProbesTests: XCTestCase {
     for each in tasks { _ = await each.value }
   }
 
-  /// A node that is frozen never answers, and another one leads meanwhile.
+  /// A frozen node never answers, and another one leads in the meantime.
   func testAProbeWithoutAnAnswerIsOvertaken() async {
     let leader = Leader()
     let probes = SharedProbes(patience: .milliseconds(1)) { (place) async throws(ClusterFailure) in
@@ -87,7 +87,7 @@ final class SharedProbesTests: XCTestCase {
     for each in [first, second] { _ = await each.value }
   }
 
-  /// Its own exchange's, since the one that publishes it may be another's.
+  /// Its own exchange's deadline, since another exchange may have published it.
   func testAProbeHasTheDeadlineOfTheFirstThatWaits() async throws {
     let deadlines = Mutex<[ContinuousClock.Instant?]>([])
     let probes = SharedProbes { (_) async throws(ClusterFailure) in

@@ -12,7 +12,7 @@ final class VersionFollowerTests: XCTestCase {
     let connection = try node.connect()
     defer { connection.close() }
     let stream = JetStream(connection: connection, watch: StreamWatch())
-    // It gives nothing that was there before.
+    // It delivers nothing from before its start.
     node.store("s.b", replaced: 0)
     follow(stream)
     let failures = await stream.followers.keep()
@@ -20,7 +20,7 @@ final class VersionFollowerTests: XCTestCase {
     try await body(node, stream)
   }
 
-  /// Threads of a busy machine may take long.
+  /// Allows for a busy machine, whose threads may take a long time.
   private func follow(_ stream: JetStream) {
     stream.followers.add(VersionFollower(stream.connection, stream: "s", name: "n", patience: .seconds(30)), "s")
   }
@@ -32,7 +32,7 @@ final class VersionFollowerTests: XCTestCase {
 
   func testWhatTheConsumerGivesIsNotAskedOfTheLeader() async throws {
     try await withStream { node, stream in
-      // What was before the consumer's first message is not known.
+      // Nothing is known from before the consumer's first message.
       let first = try await stream.replace("s", "s.a", [1], 0)
       XCTAssertEqual(first, 2)
       XCTAssertEqual(node.takeQuestions(), 1)
@@ -48,7 +48,7 @@ final class VersionFollowerTests: XCTestCase {
     }
   }
 
-  /// Of two that passed together the first is valid.
+  /// Of two that passed together, the first is valid.
   func testAnotherReplacementBeforeItIsFound() async throws {
     try await withStream { node, stream in
       _ = try await stream.replace("s", "s.a", [1], 0)
@@ -62,7 +62,7 @@ final class VersionFollowerTests: XCTestCase {
     }
   }
 
-  /// After these nothing is known of what was before, and another consumer is made.
+  /// After these, nothing is known of what was before, and another consumer is created.
   func testWhenSomethingMayBeMissingTheLeaderIsAsked() async throws {
     let cases: [(what: String, happens: (FollowedStream, JetStream) -> Void)] = [
       (
@@ -92,7 +92,7 @@ final class VersionFollowerTests: XCTestCase {
         node.store("s.b", replaced: 0)
         happens(node, stream)
         try await node.await(what) {
-          // Not because it has said nothing for long.
+          // Not because it has been silent for a long time.
           _ = await stream.followers.keep(now: begin)
           return node.consumers == 2
         }
@@ -138,14 +138,14 @@ final class VersionFollowerTests: XCTestCase {
     }
   }
 
-  /// It says something twice a second as long as it is there.
+  /// It sends something twice a second as long as it exists.
   func testAConsumerThatSaysNothingIsReplaced() async throws {
     let node = FollowedStream()
     try node.start()
     let connection = try node.connect()
     defer { connection.close() }
     let (follower, begin) = (VersionFollower(connection, stream: "s", name: "n"), ContinuousClock.now)
-    // Those that follow say nothing either.
+    // Its successors are silent too.
     for (milliseconds, consumers) in [
       (0, 1), (1_900, 1), (2_100, 2), (4_200, 3), (6_300, 3), (8_300, 4), (10_400, 4),
     ] {

@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A consumer that gives nothing, beside what its queue has.
+/// A consumer that delivers nothing, compared with the content of its queue.
 final class WorkQueueTests: XCTestCase {
   private struct Queue {
     var messages: Int
@@ -13,7 +13,7 @@ final class WorkQueueTests: XCTestCase {
     var unacknowledged = 0
   }
 
-  /// Whether the consumer was replaced while something was asked for several times, each with the queue like this.
+  /// Whether the consumer was replaced after several requests, each with the queue in this state.
   private func isReplaced(pause: Duration = .zero, _ states: [Queue]) async throws -> Bool {
     let state = Mutex(Queue(messages: 0))
     let node = try FakeNode { request in

@@ -5,7 +5,7 @@ import XCTest
 @testable import PorterNetRelay
 
 final class ListenerTests: XCTestCase {
-  /// Where the stack was when news were told.
+  /// The stack positions at which news were reported.
   private final class Places: Sendable {
     private let places = Mutex<Set<UInt>>([])
     var count: Int { places.withLock { $0.count } }
@@ -17,7 +17,7 @@ final class ListenerTests: XCTestCase {
     }
   }
 
-  /// Each took more of the stack than the one before, until there was no more.
+  /// Each used to take more of the stack than the one before, until there was none left.
   func testNewsTakeNoMoreOfTheStackTheMoreThereAre() {
     let places = Places()
     let listener = NetworkRelay.Listener { _, _ in }

@@ -32,7 +32,7 @@ final class WaitingPushesTests: XCTestCase {
   func testTheDeadlineIsThatOfThePushThatHasWaitedLongest() {
     var waiting = line(answered: nil)
     XCTAssertEqual(waiting.deadline, at(15))
-    // Again, and so for the whole time.
+    // Again, and so on for the whole time.
     XCTAssertEqual(waiting.popFirst(), 1)
     waiting.prepend(1, at(12))
     XCTAssertEqual(waiting.deadline, at(20))

@@ -25,7 +25,7 @@ final class FileBackEndTests: XCTestCase {
       onNews: { _ in })
   }
 
-  /// A request that the relay can read and that is refused: `getMessage` of a mailbox that does not exist.
+  /// A readable request that is refused: `getMessage` for a mailbox that does not exist.
   private let unknown = [1] + [UInt8](repeating: 7, count: 24) + [0, 1] + [UInt8](repeating: 8, count: 24) + [4]
 
   func testEveryRequestIsAnsweredOnceAlsoWhenTheBackEndCloses() throws {
@@ -46,7 +46,7 @@ final class FileBackEndTests: XCTestCase {
     let metrics = Metrics(buckets: RelayMetrics.buckets)
     let backEnd = try start(metrics)
     let counts = Mutex((answered: 0, refused: 0))
-    // Holds the thread until the queue is full.
+    // Blocks the thread until the queue is full.
     let gate = DispatchSemaphore(value: 0)
     backEnd.exchange(.init(request: unknown)) { _ in _ = gate.wait(timeout: .now() + 60) }
     var isTaken = false

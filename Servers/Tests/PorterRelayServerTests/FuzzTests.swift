@@ -6,8 +6,8 @@ import XCTest
 
 @testable import PorterRelayServer
 
-/// Whatever comes from outside is read without a trap, and what is read means what it says. `make verify` runs this with the address
-/// sanitizer and many more inputs; PORTER_FUZZ_SEED repeats a run.
+/// Outside input is read without a trap, and means what it says. `make verify` runs this with the address sanitizer and
+/// many more inputs; PORTER_FUZZ_SEED repeats a run.
 final class FuzzTests: XCTestCase {
   private var mutator = Mutator()
   private let listener = String(repeating: "aZ0-_", count: 8) + "abc"
@@ -20,7 +20,7 @@ final class FuzzTests: XCTestCase {
     let values = [listener, "application/octet-stream", "100", "7tJ0wX1c.12", "100-continue"]
     var found: Set<String> = []
     var runs = 0
-    // A head that is right in all is rare: a run that has found none continues, for a while.
+    // A fully valid head is rare: a run that has found none continues for a while.
     while runs < mutator.runs || found.count < 4 && runs < 50 * mutator.runs {
       runs += 1
       var headers = HTTPHeaders()
@@ -71,7 +71,7 @@ final class FuzzTests: XCTestCase {
     XCTAssertLessThan(read, mutator.runs)
   }
 
-  /// Each request is answered, and whatever makes a mailbox is counted against the source's limit before.
+  /// Every request is answered, and everything that creates a mailbox is counted against the source's limit first.
   func testExchangesAreAnsweredAndNoneMakesAMailboxUncounted() throws {
     let folder = NSTemporaryDirectory() + "porter-fuzz-" + UUID().uuidString.prefix(8)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -96,7 +96,8 @@ final class FuzzTests: XCTestCase {
     XCTAssertGreaterThan(results.count, 3, "requests get no further than their first byte: \(results)")
   }
 
-  /// Requests whose form is right; what they name does not exist and their signatures are wrong, as an attacker's.
+  /// Well-formed requests; the mailboxes they name do not exist and their signatures are wrong, as an attacker's would
+  /// be.
   private let seeds: [[UInt8]] = {
     let start = [1] + [UInt8](repeating: 7, count: 24)
     let signature = [1] + [UInt8](repeating: 9, count: 64)

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelayServer
 
-/// What came to a listener, whether its stream is open or not.
+/// The news that reached a listener, whether its stream is open or not.
 final class NewsHubTests: XCTestCase {
   private final class Stream: NewsStream {
     private let state = Mutex<(told: [NewsPosition], isEnded: Bool)>(([], false))

@@ -9,7 +9,7 @@ final class OverloadTests: XCTestCase {
       (4, [3, 4, 3], [false, true, false]),
       (2, [1, 2, 1], [false, true, false]),
       (1, [0, 1, 0], [false, true, false]),
-      // Jobs that are not refused, such as the end of a stream, come on top.
+      // Jobs that are never refused, such as the end of a stream, come on top.
       (4, [9, 4, 3], [true, true, false]),
     ]
     for (most, counts, expected) in steps {

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import PorterRelayServer
 
-/// What a balancer and an operator are answered.
+/// The answers to a load balancer and an operator.
 final class ReadinessTests: XCTestCase {
   private struct BackEnd: RelayBackEnd {
     var problem: String?

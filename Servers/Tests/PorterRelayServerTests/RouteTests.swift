@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterRelayServer
 
-/// What a request's head asks for.
+/// The route that a request's head selects.
 final class RouteTests: XCTestCase {
   private let listener = String(repeating: "aZ0-_", count: 8) + "abc"
 

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterRelayServer
 
-/// For whom no rate counts.
+/// Sources without a rate limit.
 final class TrustedSourcesTests: XCTestCase {
   private func trusts(_ text: String, _ address: String) throws -> Bool {
     try XCTUnwrap(TrustedSources(text), text).contains(SocketAddress(ipAddress: address, port: 4))

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import PorterRelayServer
 
-/// What a turn of the file's thread has to do.
+/// The work in one turn of the file's thread.
 final class TurnQueueTests: XCTestCase {
   private func queue(_ jobs: [(name: String, signatures: Int, listeners: [String])]) -> TurnQueue<String> {
     var queue = TurnQueue<String>()
@@ -34,7 +34,7 @@ final class TurnQueueTests: XCTestCase {
     XCTAssertEqual(turns(queue((0..<600).map { ("\($0)", 1, []) })).map(\.count), [256, 256, 88])
   }
 
-  /// What ends a subscription must find it.
+  /// The end of a subscription must find it.
   func testJobsOfAListenerStayInTheirOrder() {
     let turns = turns(
       queue([
@@ -44,7 +44,7 @@ final class TurnQueueTests: XCTestCase {
     XCTAssertEqual(turns.first, ["send", "ask other", "subscribe other"])
     XCTAssertEqual(
       turns.dropFirst().flatMap { $0 }, ["subscribe", "attach", "forget", "ask"], "behind what they wait for")
-    // Nothing is behind anything after that.
+    // Nothing is queued behind anything after that.
     var rest = queue([("subscribe", 64, ["me"])])
     _ = rest.takeTurn()
     rest.add("long", signatures: 64, from: [])

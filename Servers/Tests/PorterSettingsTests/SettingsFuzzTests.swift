@@ -3,7 +3,8 @@ import XCTest
 
 @testable import PorterSettings
 
-/// Files of settings with anything in them are read or refused, and what was read is printed so that it can be read again.
+/// Settings files with any content are read or rejected, and settings that were read are printed in a form that can be
+/// read again.
 final class SettingsFuzzTests: XCTestCase {
   private let table = SettingsTable(
     program: "tool", summary: "does it", prefix: "TOOL", defaultFile: "/etc/tool.conf",

@@ -2,7 +2,7 @@ import XCTest
 
 @testable import PorterSettings
 
-/// File, environment and flags: which is stronger, and what is said about a mistake.
+/// File, environment and flags: which takes precedence, and what is reported about a mistake.
 final class SettingsTests: XCTestCase {
   private let table = SettingsTable(
     program: "tool", summary: "does it", prefix: "TOOL", defaultFile: "/etc/tool.conf",

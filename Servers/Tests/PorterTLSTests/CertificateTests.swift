@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterTLS
 
-/// Certificates and keys: those a server makes, and each thing that can be wrong with those it is given.
+/// Certificates and keys: those that a server creates, and everything that can be wrong with those it is given.
 final class CertificateTests: XCTestCase {
   private var folder = ""
 
@@ -138,7 +138,7 @@ final class CertificateTests: XCTestCase {
     XCTAssertNil(keeper.problem)
   }
 
-  /// A change of its mode is no write.
+  /// Changing its mode is not a write.
   func testTheKeeperReadsAgainWhenTheKeyWasRestrictedAsItSays() throws {
     try make("one")
     try make("two")

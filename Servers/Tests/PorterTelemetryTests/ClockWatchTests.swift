@@ -3,9 +3,9 @@ import XCTest
 
 @testable import PorterTelemetry
 
-/// What is said of a wall clock that is set.
+/// Reports about a wall clock that is set.
 final class ClockWatchTests: XCTestCase {
-  /// `wall` is what the system's clock shows while `steady` seconds have passed.
+  /// `wall` is the system clock's reading while `steady` seconds have passed.
   private final class Clocks: Sendable {
     private let reading = Mutex(ClockWatch.Reading(wall: 1_000_000, steady: 50))
 
@@ -66,7 +66,7 @@ final class ClockWatchTests: XCTestCase {
     clocks.move(-86_400)
     XCTAssertEqual(watch.look(), .moved(seconds: -86_400))
     clocks.pass(55)
-    // Moved once more: the time begins again.
+    // Moved once more: the time starts again.
     clocks.move(40_000)
     XCTAssertEqual(watch.look(), .moved(seconds: -46_400))
     clocks.pass(59)

@@ -6,14 +6,14 @@ import XCTest
 
 @testable import PorterWebPush
 
-/// What clients name as endpoints, and what providers answer, is read without a trap and means what it says. `make verify` runs this with the
-/// address sanitizer and many more inputs; PORTER_FUZZ_SEED repeats a run.
+/// Endpoints from clients and answers from providers are read without a trap and mean what they say. `make verify` runs
+/// this with the address sanitizer and many more inputs; PORTER_FUZZ_SEED repeats a run.
 final class AnswerFuzzTests: XCTestCase {
   private var mutator = Mutator()
 
   override func setUp() { print("seed \(mutator.seed)") }
 
-  /// An endpoint leads to the host that is checked, and its origin is read from its own text as the same one.
+  /// An endpoint leads to the host that is checked, and reading the text of its origin gives the same origin.
   func testEndpointsAreReadOrRefused() {
     let seeds = [
       "https://push.example.org/one", "https://push.example.org:8443/?a=/b", "https://[2606:4700::1111]:443/x",

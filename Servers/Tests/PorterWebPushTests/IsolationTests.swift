@@ -11,7 +11,7 @@ import XCTest
 final class IsolationTests: WebPushTestCase {
   private func endpoint(_ path: String) throws -> String { "https://localhost:\(try mock.port)/push/\(path)" }
 
-  // MARK: Subscriptions that were made with another key
+  // MARK: Subscriptions made with another key
 
   func testARefusedSubscriptionDelaysNoOtherOfItsService() throws {
     let refused = try push(to: endpoint("of-another-key"))
@@ -22,7 +22,7 @@ final class IsolationTests: WebPushTestCase {
       let count = try mock.report().requests.count
       XCTAssertEqual(outcome(refused), .later(seconds: seconds), "not asked")
       XCTAssertEqual(try mock.report().requests.count, count)
-      // Longer than a connection stays idle, from the third time on.
+      // From the third time on, longer than a connection stays idle.
       try clock.advance(by: .seconds(Int64(seconds)))
       try mock.setTime(clock.seconds)
     }
@@ -52,7 +52,7 @@ final class IsolationTests: WebPushTestCase {
 
   // MARK: Names
 
-  /// Resolves `localhost`, and keeps the caller waiting for every other name until it is closed.
+  /// Resolves `localhost`, and blocks the caller for every other name until closed.
   private final class SlowNames: Sendable {
     private let state = Mutex((isClosed: false, asked: 0))
 

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterPushClient
 
-/// RFC 9110's own dates, and what is none.
+/// RFC 9110's own dates, and invalid ones.
 final class RetryAfterTests: XCTestCase {
   /// 6 November 1994, 08:49:37.
   private let moment: Int64 = 784_111_777
@@ -31,7 +31,7 @@ final class RetryAfterTests: XCTestCase {
     }
   }
 
-  /// A year of two digits is the nearest that is not more than 50 years ahead.
+  /// A two-digit year is the nearest that is not more than 50 years ahead.
   func testYearsOfTwoDigits() {
     let now: Int64 = 1_800_000_000
     XCTAssertEqual(RetryAfter.seconds(of: "Sunday, 06-Nov-94 08:49:37 GMT", now: now), moment)

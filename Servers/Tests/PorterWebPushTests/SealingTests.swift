@@ -3,7 +3,7 @@ import Foundation
 import PushStandIns
 import XCTest
 
-/// The encryption of messages, by the RFC's own example and beside other people's libraries.
+/// The encryption of messages, checked against the RFC's own example and third-party libraries.
 final class SealingTests: XCTestCase {
   /// RFC 8291, section 5 and appendix A.
   func testTheExampleOfTheRFC() throws {
@@ -35,7 +35,7 @@ final class SealingTests: XCTestCase {
     XCTAssertEqual(web_push_seal(receiver, secret, nil, nil, Array("hello".utf8), 5, &body), 0)
     var text = [UInt8](repeating: 0, count: body.count)
     XCTAssertEqual(web_push_open(own, secret, body, body.count, &text), 5)
-    // The size of a record may be larger; everything else counts.
+    // The record size may be larger; everything else counts.
     for index in body.indices where !(16..<20).contains(index) {
       var changed = body
       changed[index] ^= 1

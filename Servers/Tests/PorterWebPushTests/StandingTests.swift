@@ -3,13 +3,13 @@ import XCTest
 
 @testable import PorterWebPush
 
-/// What a push service's answers come to, without one.
+/// The effect of a push service's answers, tested without a push service.
 final class StandingTests: XCTestCase {
   private enum Step {
     case accepted, answered, failed, refused
-    /// It failed, and asked for so much time.
+    /// It failed, and asked for this much time.
     case asked(Int64)
-    /// So many seconds pass.
+    /// This many seconds pass.
     case after(Int64)
   }
 
@@ -57,7 +57,7 @@ final class StandingTests: XCTestCase {
       ([.failed, .after(30), .refused, .failed], .failing, 30),
       ([.asked(200)], .failing, 200),
       ([.asked(7)], .failing, 30),
-      // What was under way when it failed may still be accepted.
+      // Pushes under way when it failed may still be accepted.
       ([.asked(200), .accepted], .answering, 200),
     ]
     for (steps, state, pause) in table {

@@ -3,7 +3,7 @@ import XCTest
 
 @testable import PorterWebPush
 
-/// What the operator hears of push services.
+/// The operator's view of push services.
 final class TallyTests: XCTestCase {
   private enum Service {
     /// Accepted a push at this second.
@@ -40,7 +40,7 @@ final class TallyTests: XCTestCase {
       ([.good(1)], 1, nil, false),
       ([.good(1), .failed(1)], 1, "push services in use: 2, failing: 1", false),
       ([.failed(1), .failed(2)], 2, "push services in use: 2, failing: 2", true),
-      // A service that is one client's choice.
+      // A service that only one client has chosen.
       ([.good(1), .strange(2)], 2, nil, false),
       ([.good(1), .refusing(2)], 2, nil, false),
       ([.failed(1), .strange(2)], 2, "push services in use: 1, failing: 1", true),
@@ -49,7 +49,7 @@ final class TallyTests: XCTestCase {
       (
         [.refusing(1), .strange(2), .new], 2, "push services in use: 2, failing: 1, refusing the VAPID token: 1", true
       ),
-      // What was not tried for long.
+      // A service not tried for a long time.
       ([.failed(1)], 3_900, "push services in use: 1, failing: 1", true),
       ([.failed(1)], 3_901, nil, false),
       ([.good(1), .failed(10)], 3_901, "push services in use: 1, failing: 1", true),

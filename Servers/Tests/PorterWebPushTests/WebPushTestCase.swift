@@ -12,11 +12,12 @@ struct WebPushRequest: Decodable {
   let urgency: String
   let topic: String?
   let connection: Int
-  /// As http-ece has opened it.
+  /// As opened by http-ece.
   let body: String
 }
 
-/// The provider beside a push service that shares no code with it: py-vapid verifies its tokens, http-ece opens its messages.
+/// The provider against a push service that shares no code with it: py-vapid verifies its tokens, http-ece opens its
+/// messages.
 class WebPushTestCase: XCTestCase {
   var mock: StandIn<WebPushRequest>!
   var provider: WebPushProvider!
@@ -40,7 +41,7 @@ class WebPushTestCase: XCTestCase {
     mock?.close()
   }
 
-  /// `streams`: requests at a time that the push service allows.
+  /// `streams`: the number of concurrent requests that the push service allows.
   func restart(streams: Int) throws {
     try tearDownWithError()
     mock = try StandIn("webpush.py", streams: streams)

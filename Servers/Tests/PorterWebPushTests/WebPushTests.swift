@@ -118,7 +118,7 @@ final class WebPushTests: WebPushTestCase {
     try mock.plan(#"{"hold":true}"#)
     send(try push())
     try mock.waitForRequests(1)
-    // Another name is another service.
+    // A different name is a different service.
     XCTAssertEqual(outcome(try push(to: "https://127.0.0.1:\(mock.port)/push/other")), .accepted)
     try mock.plan(#"{"hold":true}"#)
     try clock.advance(by: .seconds(15))
@@ -154,7 +154,7 @@ final class WebPushTests: WebPushTestCase {
     XCTAssertEqual(try mock.report().connections, 2)
   }
 
-  // MARK: What clients register
+  // MARK: Registrations
 
   func testAKeyThatIsNoPointEndsItsSubscriptionOnly() throws {
     var key = try hex(receiver().p256dh)
@@ -178,7 +178,7 @@ final class WebPushTests: WebPushTestCase {
       strict.send(try push(to: "https://\(address):\(port)/push/1"), then: outcomes.note(index))
       XCTAssertEqual(outcomes.wait(1)[index], [.invalid(.bad)], address)
     }
-    // Names, and addresses that only the resolver takes for some, are found out when they are resolved.
+    // Names, and addresses that only the resolver recognises as such, are detected when they are resolved.
     for (index, name) in ["localhost", "2130706433", "127.1", "0x7f.1", "017700000001"].enumerated() {
       strict.send(try push(to: "https://\(name):\(port)/push/1"), then: outcomes.note(100 + index))
       XCTAssertEqual(outcomes.wait(1)[100 + index], [.later(seconds: 30)], name)

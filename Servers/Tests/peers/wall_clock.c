@@ -1,5 +1,6 @@
 /*
- * Preloaded into a process, moves its wall clock by as many seconds as the file in WALL_CLOCK_OFFSET says. No other clock is changed.
+ * Preloaded into a process, moves its wall clock by the number of seconds in the file named by WALL_CLOCK_OFFSET. Other
+ * clocks are unchanged.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The headers of an unknown relay, or of a proxy before it, beside a reader that was written from spec/protocol/relay-http.md. Each line is on the
-   heap, without an end, as libcurl has them. */
+/* The headers of an unknown relay, or of a proxy in front of it, compared with a reader written from
+   spec/protocol/relay-http.md. Each line is on the heap and unterminated, as libcurl delivers it. */
 #include <stdio.h>
 
 #include "../../../Sources/CNightporterNet/transfer.c"
@@ -15,7 +15,7 @@ static bool is_same(const char *text, size_t length, const char *wanted) {
   return true;
 }
 
-/* A media type is what comes before its parameters. */
+/* A media type ends where its parameters begin. */
 static bool is_media(const char *value, size_t length, const char *wanted) {
   size_t count = 0;
   while (count < length && value[count] != ';' && value[count] != ' ') count++;
@@ -51,7 +51,7 @@ static void expect(struct response *expected, const char *line, size_t length) {
   }
 }
 
-/* What the response says of later exchanges: of all for five minutes at most, or of one mailbox. */
+/* What the response says about later exchanges: a pause for all, of five minutes at most, or for one mailbox. */
 static void check_pauses(struct response response, const uint8_t *request, size_t length) {
   static const long statuses[] = {200, 429, 503, 404};
   for (size_t index = 0; index < sizeof statuses / sizeof *statuses; index++) {

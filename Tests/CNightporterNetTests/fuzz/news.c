@@ -1,5 +1,5 @@
-/* The stream of news as an unknown relay sends it, beside a reader that was written from spec/protocol/relay-http.md: whatever comes, in
-   whatever pieces, both find the same events. */
+/* The news stream as an unknown relay sends it, compared with a reader written from spec/protocol/relay-http.md:
+   whatever arrives, in whatever pieces, both find the same events. */
 #include <stdio.h>
 
 #include "../../../Sources/CNightporterNet/news.c"
@@ -34,14 +34,14 @@ static void is_opened(void *context, np_net_stream state) {
 
 /* ------------------------------------------------------------------------------------------------ as it is */
 
-/* `piece`: how many bytes come at a time. */
+/* `piece`: how many bytes arrive at a time. */
 static void read_pieces(struct found *found, const char *bytes, size_t length, size_t piece) {
   static struct net net;
   net = (struct net){.ready = is_ready, .stream = is_opened, .news = {.retry_ms = 2000, .response = {.status = 200, .is_stream = true}}};
   finding = found;
   for (size_t at = 0; at < length; at += piece) {
     size_t count = length - at < piece ? length - at : piece;
-    /* On the heap, so that a byte too many is seen. */
+    /* On the heap, so that an access one byte too far is detected. */
     char *part = malloc(count);
     if (part == NULL) abort();
     memcpy(part, bytes + at, count);
@@ -79,7 +79,7 @@ static bool is_event_id(const char *value, size_t length) {
   return length >= 1 && length <= EVENT_ID_LENGTH;
 }
 
-/* Up to ten minutes; 0 if it is no such number. */
+/* Up to ten minutes; 0 if the value is not such a number. */
 static unsigned milliseconds(const char *value, size_t length) {
   unsigned long long number = 0;
   for (size_t index = 0; index < length; index++) {
@@ -99,7 +99,7 @@ static void expect(struct found *found, const char *bytes, size_t length) {
   for (size_t begin = 0, end; begin < length; begin = end + 1) {
     for (end = begin; end < length && bytes[end] != '\n'; end++) {
     }
-    if (end == length) return; /* the rest of it has not come */
+    if (end == length) return; /* the rest has not arrived */
     const char *line = bytes + begin;
     size_t count = end - begin;
     if (count > 255) continue;

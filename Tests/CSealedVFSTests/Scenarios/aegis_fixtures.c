@@ -1,9 +1,9 @@
-// A file that was sealed with AEGIS-256 under test_key, with its log: what a killed process left.
+// A file sealed with AEGIS-256 under test_key, and its log, as a killed process left them.
 #include "fixtures.h"
 
 #include <stddef.h>
 
-// A table t of one row, 'in the file', and another, 'in the log'.
+// A table t of one row, 'in the file', and another row, 'in the log'.
 const char *const aegis_main[] = {
     "U1FMaXRlIGZvcm1hdCAzAAQAAgJAQCAgIsoFlGWQEsWfWdLZkBKNqUXrsTBzcZ840v8LG+80toaIVvnFqEkeFaLrmLZ8cKXAONBY2/+xxkBLo6+pv/9zvjVN7N/xvv38YCUK9sY+QmIU/RwE",
     "jf1r+luY4uY1vfJZoz0RBjXr4Y4FT1gCtX096fue14h31V8C/rNOYRWTV4Ty5p1kVaZJUEc/F0RCTrUbDfVw4j0iZBc4AltF3LO6TnPZhemcZgIzKH28tCMEzlI4c4YPyjx/IH/BkIqnTD55",

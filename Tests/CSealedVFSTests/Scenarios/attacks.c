@@ -3,7 +3,7 @@
 
 enum { PAGE = OVERFLOWING_PAGE, ROWS = OVERFLOWING_ROWS };
 
-// Two databases under one key, of the same shape.
+// Two databases with the same key and the same shape.
 static void make_pair(const char *first, const char *second) {
   const char *const paths[] = {first, second};
   for (int i = 0; i < 2; i++) {
@@ -24,7 +24,7 @@ static void put_page(const char *path, long number, const char *from) {
   free(bytes);
 }
 
-// Page 2 of another database under the same key, read in each way in which SQLite takes no lock.
+// Page 2 of another database under the same key, read in every way in which SQLite takes no lock.
 static void foreign_pages_without_locks(struct dice *dice) {
   (void)dice;
   const char *ours = path_of("ours.db"), *theirs = path_of("theirs.db");
@@ -46,7 +46,7 @@ static void foreign_pages_without_locks(struct dice *dice) {
   }
 }
 
-// The same beside a page 1 that is damaged, as a loss of power leaves it, and whole in the log.
+// The same next to a page 1 that is damaged in the main file, as after a power loss, and whole in the log.
 static void foreign_pages_beside_log(struct dice *dice) {
   (void)dice;
   const char *ours = path_of("ours.db"), *theirs = path_of("theirs.db");
@@ -88,7 +88,7 @@ static void without_locks(struct dice *dice) {
   database_close(database);
 }
 
-// A block that could not be written, as the disk was full for a moment, is not forgotten.
+// A block that could not be written because the disk was briefly full is not forgotten.
 static void full_temporary_files(struct dice *dice) {
   (void)dice;
   sqlite3_vfs *vfs = sqlite3_vfs_find("sealed-faulty");
@@ -100,7 +100,7 @@ static void full_temporary_files(struct dice *dice) {
   for (int turn = 1; turn < 4; turn++) {
     memset(bytes, turn, sizeof bytes);
     for (int block = 0; block < 3; block++) { CHECK_EQUAL(methods->xWrite(file, bytes, 4096, block * 4096), SQLITE_OK); }
-    // The last of them is still held. Reading another one puts it out, and fails.
+    // The last block is still held. Reading another one evicts it, and fails.
     faults.operation = OP_WRITE;
     faults.countdown = 1;
     faults.short_write = turn == 3;
@@ -117,7 +117,7 @@ static void full_temporary_files(struct dice *dice) {
   free(file);
 }
 
-// Another database, of larger pages, takes the place of one that could not be read, and a frame of the first is written.
+// Another database, with larger pages, replaces one that could not be read, and a frame of the first is written.
 static void larger_pages(struct dice *dice) {
   (void)dice;
   const char *path = path_of("larger.db"), *other = path_of("other.db");
@@ -152,7 +152,7 @@ static void put_number(FILE *file, uint32_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) { fputc((int)(number >> shift & 0xff), file); }
 }
 
-// The name of a super-journal is plain at the end of a hot journal. SQLite deletes that file, once it has rolled back.
+// A super-journal's name is stored in plain at the end of a hot journal. SQLite deletes that file after rolling back.
 static void named_files(struct dice *dice) {
   (void)dice;
   const char *path = path_of("hot.db");
@@ -182,12 +182,12 @@ static void named_files(struct dice *dice) {
     sqlite3 *database = database_open(path, SEALED_VFS_NAME);
     CHECK_EQUAL(overflowing_rows(database, 0), ROWS);
     database_close(database);
-    // The last has such a name, and for all that SQLite knows is one.
+    // The last has such a name and, as far as SQLite knows, is one.
     CHECK(file_exists(precious) == (i < 3), "%s is %s", names[i], i < 3 ? "gone" : "there");
   }
 }
 
-// What is beside a database is looked for through the VFS that the database is opened with, and not through SQLite's default.
+// Files next to a database are looked up through the VFS that opened the database, not through SQLite's default VFS.
 static int sees_nothing(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
   (void)vfs;
   (void)name;
@@ -200,7 +200,7 @@ static void other_bases(struct dice *dice) {
   (void)dice;
   const char *path = path_of("torn.db");
   overflowing_make(path, "DELETE");
-  // A creation that was torn: of page 1 the beginning is there, and a journal.
+  // A torn creation: the beginning of page 1 is there, and a journal.
   size_t length;
   uint8_t *bytes = file_load(path, &length);
   memset(bytes + 512, 0, PAGE - 512);
@@ -221,7 +221,7 @@ static void other_bases(struct dice *dice) {
   CHECK_EQUAL(code, SQLITE_OK);
 }
 
-// Registered without the part that reserves the seal's bytes: out of memory, or it was unregistered again.
+// Registered without the part that reserves the seal's bytes: out of memory, or unregistered again.
 static void registered_by_half(struct dice *dice) {
   (void)dice;
   const char *path = path_of("half.db");

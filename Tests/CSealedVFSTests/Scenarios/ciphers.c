@@ -1,5 +1,5 @@
-// What a database is sealed with is a property of its file. Without AEGIS-256 in libsodium these scenarios try what is
-// left of them.
+// A database's cipher is a property of its file. Without AEGIS-256 in libsodium these scenarios test what remains of
+// them.
 #include "fixtures.h"
 #include "support.h"
 
@@ -80,7 +80,8 @@ static void given_files(struct dice *dice) {
   CHECK_EQUAL(sealed_vfs_read_cipher(path, NULL), SQLITE_MISUSE);
 }
 
-// Which cipher a part names is not taken on trust: with the other's, or an unknown one, it does not authenticate.
+// The cipher that a part names is not trusted: with the other cipher's name, or an unknown one, it fails
+// authentication.
 static void renamed_ciphers(struct dice *dice) {
   (void)dice;
   const char *path = path_of("renamed.db");
@@ -129,13 +130,13 @@ static void copy_and_maintain(sealed_vfs_cipher from, sealed_vfs_cipher to, cons
   prefer(to);
   run_sql(database, "VACUUM INTO '%s'", copy);
   CHECK_EQUAL(cipher_of(copy), to);
-  // A file keeps its own, whatever is preferred.
+  // A file keeps its cipher, whatever is preferred.
   run_sql(database, "DELETE FROM t WHERE a %% 3 = 0; VACUUM; UPDATE t SET b = b || 'x' WHERE a = 4");
   expect_sound(database);
   sqlite3 *second = database_open(copy, SEALED_VFS_NAME);
   CHECK_EQUAL(ask(second, "SELECT count(*) FROM t"), 300);
   expect_sound(second);
-  // The backup API writes over what is there, page by page.
+  // The backup API overwrites the existing content page by page.
   sqlite3_backup *backup = sqlite3_backup_init(second, "main", database, "main");
   CHECK(backup != NULL, "no backup: %s", sqlite3_errmsg(second));
   CHECK_EQUAL(sqlite3_backup_step(backup, -1), SQLITE_DONE);
@@ -166,9 +167,9 @@ static void changed_ciphers(struct dice *dice) {
   note("AEGIS-256 %s", is_available ? "too" : "is not there");
 }
 
-// ---- Parts that have no salt ----
+// ---- Parts without a salt ----
 
-// Leaves a database of 40 rows, and a journal or log, as a killed process does.
+// Leaves a database of 40 rows and a journal or log, like a killed process.
 static void kill_in_transaction(const char *path, bool is_log) {
   database_remove(path);
   use_key(path);
@@ -188,8 +189,8 @@ static void kill_in_transaction(const char *path, bool is_log) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the writer ended with %d", status);
 }
 
-// Page 1 is in the log or journal as well, whose parts have no salt: their headers have it. `is_late`: the connection has
-// looked at page 1 before it was damaged.
+// Page 1 is also in the log or journal, whose parts have no salt: their headers have it. `is_late`: the connection read
+// page 1 before it was damaged.
 static void read_beside_damage(struct dice *dice, const char *path, bool is_log, bool is_late) {
   const char *beside = with_suffix(path, is_log ? "-wal" : "-journal");
   size_t length, beside_length;
@@ -204,7 +205,8 @@ static void read_beside_damage(struct dice *dice, const char *path, bool is_log,
     sealed_vfs_clear_report();
     if (!is_late) { sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, SEALED_VFS_NAME); }
     int code = try_sql(database, "SELECT count(*) FROM t");
-    // Another salt or mark means a wrong key or another format to one that opens it: an error, before SQLite looks beside it.
+    // To a connection that opens the file, another salt or mark means a wrong key or another format: an error, before
+    // SQLite looks beside it.
     bool is_sure = is_late || turn >= 8;
     CHECK(code == SQLITE_OK || (code == SQLITE_NOTADB && !is_sure), "turn %d, byte %zu: %d, %s", turn, at, code, describe(last_report()));
     if (code == SQLITE_OK) {
@@ -228,7 +230,7 @@ static void damaged_first_pages(struct dice *dice) {
   }
 }
 
-// A connection that comes while the log is in use, and page 1 of the main file is damaged: what it reads first is a frame.
+// A connection that arrives while the log is in use and page 1 of the main file is damaged reads a frame first.
 static void read_frame_first(long damaged) {
   const char *path = path_of("first.db");
   database_remove(path);
@@ -249,11 +251,11 @@ static void read_frame_first(long damaged) {
 
 static void frames_read_first(struct dice *dice) {
   (void)dice;
-  read_frame_first(4096 - 4);  // the tag: page 1 still tells the salt
-  read_frame_first(4096 - 64); // the mark: it tells nothing
+  read_frame_first(4096 - 4);  // the tag: page 1 still reveals the salt
+  read_frame_first(4096 - 64); // the mark: it reveals nothing
 }
 
-// The place of the salt in page 1 must be empty to SQLite.
+// To SQLite, the salt's place in page 1 must be empty.
 static void filled_first_pages(struct dice *dice) {
   const char *path = path_of("filled.db");
   use_key(path);

@@ -1,4 +1,4 @@
-// The files are edited: each change is noticed and reported, and never returned as data.
+// Files are edited: every change is detected and reported, and never returned as data.
 #include "support.h"
 
 enum { PAGE = 4096, FRAME = PAGE + 24, TRAILER = 64, CLEAR = 40 };
@@ -9,7 +9,7 @@ static void count_findings(void *context, const sealed_vfs_report *finding) {
   observed += finding->kind != SEALED_VFS_NOTHING;
 }
 
-// Tables, an index, overflow pages, free pages; all of it in the main file.
+// Tables, an index, overflow pages and free pages, all in the main file.
 static void make(const char *path, int seed) {
   database_remove(path);
   use_key(path);
@@ -30,7 +30,7 @@ static char *dump_of(const char *path, int *code) {
   return dump;
 }
 
-// The main file holds these bytes, and a read of all pages must fail at `page`.
+// The main file holds these bytes, and reading all pages must fail at `page`.
 static void expect_found(const char *path, const uint8_t *bytes, size_t length, uint64_t page, const char *what) {
   file_store(path, bytes, length);
   int code = read_every_page(path);
@@ -53,7 +53,7 @@ static void flips_in_pages(struct dice *dice) {
     size_t start = (page - 1) * PAGE;
     bool thorough = page <= 2;
     for (int i = 0; i < (thorough ? CLEAR + TRAILER + 40 : 25); i++) {
-      // The plain header and what may be a salt, the trailer, and anywhere.
+      // The plain header and the possible salt, the trailer, and anywhere.
       size_t at = below(dice, PAGE);
       if (thorough && i < TRAILER + CLEAR) { at = i < TRAILER ? (size_t)(PAGE - TRAILER + i) : (size_t)(i - TRAILER); }
       uint8_t bit = (uint8_t)(1 << below(dice, 8));
@@ -98,11 +98,11 @@ static void moved_pages(struct dice *dice) {
     memset(copy + first * PAGE, 0, PAGE);
     expect_found(path, copy, length, first + 1, "a page of zeros");
   }
-  // Page 1 of another file: then all others are foreign.
+  // Page 1 of another file: then all other pages are foreign.
   memcpy(copy, bytes, length);
   memcpy(copy, other, PAGE);
   expect_found(path, copy, length, 2, "page 1 of another file");
-  // While it is open, the identity is settled: nothing else is taken for page 1.
+  // While the file is open, its identity is settled: nothing else is accepted as page 1.
   file_store(path, bytes, length);
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 60);
@@ -121,8 +121,8 @@ static void moved_pages(struct dice *dice) {
   free(copy);
 }
 
-// Leaves a WAL with two transactions behind, as a killed process does, in `path` and `path`-wal. What a reader sees before the first, after
-// the first, and after both is in `dumps`.
+// Leaves a WAL with two transactions in `path` and `path`-wal, like a killed process. `dumps` holds what a reader sees
+// before the first, after the first, and after both.
 static void make_log(const char *path, char *dumps[3]) {
   const char *live = path_of("live.db");
   int code;
@@ -139,7 +139,7 @@ static void make_log(const char *path, char *dumps[3]) {
   use_key(path);
   file_copy(live, path);
   file_copy(with_suffix(live, "-wal"), with_suffix(path, "-wal"));
-  // Closing checkpoints; the copies stay.
+  // Closing runs a checkpoint; the copies stay.
   database_close(database);
 }
 
@@ -171,7 +171,7 @@ static void log_files(struct dice *dice) {
   free(dump);
   uint8_t *copy = malloc(length);
 
-  // The header: without it all of the log would be lost, so that is an error.
+  // The header: without it the whole log would be lost, so damage there is an error.
   for (size_t at = 0; at < start; at++) {
     memcpy(copy, log, length);
     copy[at] ^= (uint8_t)(1 << below(dice, 8));
@@ -179,7 +179,7 @@ static void log_files(struct dice *dice) {
     dump = dump_of(path, &code);
     CHECK(dump == NULL && last_report().file == SEALED_VFS_FILE_WAL, "header byte %zu: %d, %s", at, code, describe(last_report()));
   }
-  // A frame: recovery ends before its transaction, and says so.
+  // A frame: recovery ends before its transaction, and reports that.
   for (int i = 0; i < 300; i++) {
     memcpy(copy, log, length);
     size_t frame = below(dice, frames);
@@ -191,7 +191,7 @@ static void log_files(struct dice *dice) {
     CHECK(last_report().kind == SEALED_VFS_CUT && last_report().frame == frame + 1, "frame %zu: %s", frame + 1, describe(last_report()));
     free(dump);
   }
-  // Two frames in each other's places.
+  // Two frames swapped.
   for (int i = 0; i < 30; i++) {
     memcpy(copy, log, length);
     size_t first = below(dice, frames - 1), second = first + 1 + below(dice, frames - first - 1);
@@ -202,7 +202,7 @@ static void log_files(struct dice *dice) {
     CHECK(dump != NULL && which(dumps, dump) < 2 && last_report().frame == first + 1, "swapped frames: %d", code);
     free(dump);
   }
-  // Cut anywhere, as a loss of power may: some transactions are gone, nothing else.
+  // Cut anywhere, as by a power loss: some transactions are gone, nothing else.
   for (int i = 0; i < 60; i++) {
     size_t cut = i < 10 ? (size_t)i * 12 : below(dice, length);
     restore(path, main, main_length, log, cut);
@@ -210,7 +210,7 @@ static void log_files(struct dice *dice) {
     CHECK(dump != NULL && which(dumps, dump) >= 0, "cut to %zu bytes: %d, %s", cut, code, describe(last_report()));
     free(dump);
   }
-  // Zeros that never became frames are no finding.
+  // Zeros that never became frames are not reported.
   memcpy(copy, log, length);
   memset(copy + start + (frames - 1) * FRAME, 0, FRAME);
   restore(path, main, main_length, copy, length);
@@ -237,7 +237,7 @@ static void log_files(struct dice *dice) {
     free(other_dumps[i]);
   }
 
-  // Page 1 damaged by a checkpoint that lost power: the log repairs it.
+  // Page 1 damaged by a checkpoint that lost power; the log repairs it.
   make_log(path, dumps);
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   run_sql(database, "PRAGMA wal_autocheckpoint=0; PRAGMA user_version=5");
@@ -277,7 +277,8 @@ static void live_log(struct dice *dice) {
   uint8_t *bytes = file_load(log, &length);
   const size_t start = log_start(path);
   size_t frames = (length - start) / FRAME;
-  // The index tells readers where each page is; a frame of the earlier generation in that place authenticates, and is refused all the same.
+  // The index tells readers where each page is. A frame of the earlier generation in that place authenticates, and is
+  // still rejected.
   for (size_t frame = 0; frame < frames && frame < (old_length - start) / FRAME; frame++) {
     long offset = (long)(start + frame * FRAME);
     bool is_other = memcmp(old + offset, bytes + offset, FRAME) != 0;
@@ -292,14 +293,14 @@ static void live_log(struct dice *dice) {
     if (frame == 0) { CHECK_EQUAL(code, SQLITE_IOERR_DATA); }
     file_poke(log, offset, bytes + offset, FRAME);
   }
-  // Cut while it is in use.
+  // Cut while in use.
   sqlite3 *reader = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(truncate(log, (off_t)(start + FRAME)), 0);
   CHECK_EQUAL(try_sql(reader, "SELECT sum(length(b)) FROM t"), SQLITE_IOERR_DATA);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_TRUNCATED);
   CHECK_EQUAL(truncate(log, 0), 0);
   file_poke(log, 0, bytes, length);
-  // The header is looked at again when the generation does not fit.
+  // The header is read again when the generation does not match.
   const uint8_t zeros[LONGEST_LOG_START] = {0};
   file_poke(log, 0, zeros, start);
   sqlite3 *late = database_open(path, SEALED_VFS_NAME);
@@ -313,7 +314,7 @@ static void live_log(struct dice *dice) {
   free(bytes);
 }
 
-// Leaves a hot journal behind: a transaction that has been spilled to the database was not finished.
+// Leaves a hot journal behind: a transaction was spilled to the database but not finished.
 static void make_journal(const char *path, const char *settings, char **before) {
   int code;
   make(path, 7);
@@ -344,8 +345,8 @@ static void journals(struct dice *dice) {
     char *dump = dump_of(path, &code);
     CHECK(dump != NULL && strcmp(dump, before) == 0, "%s: not rolled back: %d, %s", settings[setting], code, describe(last_report()));
     free(dump);
-    // Flips: in the first header, in the first record, and anywhere. Either it is refused, or, where a torn write looks the same, it is
-    // reported; a database that is half rolled back must not pass for a whole one.
+    // Bit flips in the first header, in the first record, and anywhere. Each is either rejected or, where a torn write
+    // looks the same, reported; a half rolled-back database must not pass for a whole one.
     for (int i = 0; i < 150; i++) {
       uint8_t *copy = malloc(length);
       memcpy(copy, bytes, length);
@@ -369,13 +370,13 @@ static void journals(struct dice *dice) {
     file_store(path, main, main_length);
     file_copy(with_suffix(other_path, "-journal"), journal);
     CHECK(dump_of(path, &code) == NULL && last_report().kind == SEALED_VFS_FOREIGN, "%d, %s", code, describe(last_report()));
-    // Nor is one under another key.
+    // Nor is a journal under another key.
     uint8_t other_key[32] = {9};
     file_store(journal, bytes, length);
     sealed_vfs_set_key(path, other_key, SEALED_VFS_KEEP_KEY);
     CHECK(dump_of(path, &code) == NULL && code == SQLITE_NOTADB && last_report().kind == SEALED_VFS_WRONG_KEY, "%d", code);
     use_key(path);
-    // Page 1 torn by the crash that left the journal: it is in there.
+    // Page 1 torn by the crash that left the journal: the journal holds it.
     memset(main + 100, 0, 2000);
     file_store(path, main, main_length);
     dump = dump_of(path, &code);

@@ -1,4 +1,4 @@
-// The VFS and its files, called as SQLite would call them, and as it does not.
+// The VFS and its files, called as SQLite would call them, and as it would not.
 #include "support.h"
 
 #include <sys/resource.h>
@@ -10,7 +10,7 @@ static sqlite3_file *file_of(sqlite3 *database, int operation) {
   return file;
 }
 
-// A temporary file beside an array: random reads, writes and truncations must agree.
+// A temporary file against an array: random reads, writes and truncations must agree.
 static void temporary_files(struct dice *dice) {
   enum { MOST = 400000, PIECE = 30000 };
   sqlite3_vfs *vfs = sqlite3_vfs_find("sealed-faulty");
@@ -58,7 +58,7 @@ static void temporary_files(struct dice *dice) {
     CHECK_EQUAL(methods->xFileSize(file, &told), SQLITE_OK);
     CHECK_EQUAL(told, size);
   }
-  // Edited: not returned.
+  // Edited: not returned as data.
   CHECK_EQUAL(methods->xTruncate(file, 0), SQLITE_OK);
   memset(bytes, 7, PIECE);
   CHECK_EQUAL(methods->xWrite(file, bytes, PIECE, 0), SQLITE_OK);
@@ -81,7 +81,7 @@ static void temporary_files(struct dice *dice) {
   CHECK_EQUAL(truncate(path, 4160), 0);
   CHECK_EQUAL(methods->xRead(file, bytes, 10, 5000), SQLITE_IOERR_DATA);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_TRUNCATED);
-  // Each operation failing.
+  // Each operation failing in turn.
   const enum operation failing[] = {OP_READ, OP_WRITE, OP_TRUNCATE, OP_SYNC};
   for (int i = 0; i < 4; i++) {
     CHECK_EQUAL(methods->xTruncate(file, 0), SQLITE_OK);
@@ -108,7 +108,7 @@ static void temporary_files(struct dice *dice) {
   CHECK_EQUAL(methods->xCheckReservedLock(file, &result), SQLITE_OK);
   CHECK_EQUAL(methods->xUnlock(file, SQLITE_LOCK_NONE), SQLITE_OK);
   CHECK(methods->xSectorSize(file) >= 512 && (methods->xDeviceCharacteristics(file) & SQLITE_IOCAP_SAFE_APPEND) == 0, "device");
-  // Memory runs out.
+  // Out of memory.
   CHECK_EQUAL(methods->xTruncate(file, 0), SQLITE_OK);
   malloc_countdown = 1;
   CHECK_EQUAL(methods->xWrite(file, bytes, 4096, 100000000) | methods->xWrite(file, bytes, 4096, 0), SQLITE_NOMEM);
@@ -130,7 +130,7 @@ static void odd_calls(struct dice *dice) {
   uint8_t bytes[9000] = {0}, page[4096];
   run_sql(database, "CREATE TABLE t(a); INSERT INTO t VALUES(zeroblob(20000))");
   sqlite3_file *main = file_of(database, SQLITE_FCNTL_FILE_POINTER);
-  // Any part of the main file can be read; pages only are written.
+  // Any part of the main file can be read; only whole pages are written.
   CHECK_EQUAL(main->pMethods->xLock(main, SQLITE_LOCK_SHARED), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xRead(main, page, 4096, 4096), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xRead(main, bytes, 9000, 1000), SQLITE_OK);
@@ -151,7 +151,7 @@ static void odd_calls(struct dice *dice) {
   CHECK_EQUAL(main->pMethods->xRead(main, page, 4096, lock_byte + 4096), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xRead(main, page, 4096, lock_byte), SQLITE_IOERR_DATA);
   CHECK_EQUAL(main->pMethods->xTruncate(main, size), SQLITE_OK);
-  // Longer by truncation: pages of sealed zeros.
+  // Extended by truncation: pages of sealed zeros.
   CHECK_EQUAL(main->pMethods->xTruncate(main, size + 3 * 4096), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xRead(main, page, 4096, size + 4096), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xTruncate(main, size), SQLITE_OK);
@@ -170,7 +170,7 @@ static void odd_calls(struct dice *dice) {
   memset(bytes, 1, 4120);
   CHECK_EQUAL(log->pMethods->xWrite(log, bytes, 24, 32 + 4120 * 20LL), SQLITE_OK);
   CHECK_EQUAL(log->pMethods->xWrite(log, bytes, 4096, 32 + 24 + 4120 * 20LL), SQLITE_READONLY);
-  // A frame that is found damaged while this process is writing its transaction is no torn one.
+  // A frame found damaged while this process is writing its transaction is not a torn one.
   memset(bytes, 0, 4120);
   sqlite3_int64 third = 32 + 4120 * 2;
   CHECK_EQUAL(log->pMethods->xRead(log, bytes, 4120, third), SQLITE_OK);
@@ -193,7 +193,7 @@ static void odd_calls(struct dice *dice) {
   CHECK_EQUAL(size, 0);
   database_close(database);
 
-  // With page 1 damaged nothing is written: under which identity?
+  // With page 1 damaged nothing is written: the identity to write under is unknown.
   const char *damaged = path_of("damaged.db");
   use_key(damaged);
   file_copy(path, damaged);
@@ -237,7 +237,7 @@ static void odd_calls(struct dice *dice) {
 
 enum { CALLS = 16 };
 
-// One call on a file that has just been opened. -1 where there is no such call.
+// One call on a freshly opened file. -1 where there is no such call.
 static int one_call(int call, sqlite3_file *main, sqlite3_file *other, bool is_log) {
   static uint8_t bytes[9000];
   const sqlite3_io_methods *on_main = main->pMethods, *on_other = other->pMethods;
@@ -263,7 +263,7 @@ static int one_call(int call, sqlite3_file *main, sqlite3_file *other, bool is_l
   }
 }
 
-// Each call with its first, second, ... operation below it, or allocation, failing: it says so.
+// Each call with its first, second, ... operation or allocation below it failing: it reports the failure.
 static void failing_calls(struct dice *dice) {
   (void)dice;
   const enum operation failing[] = {OP_READ, OP_WRITE, OP_SIZE, OP_TRUNCATE, OP_SYNC, OP_COUNT};
@@ -297,7 +297,7 @@ static void failing_calls(struct dice *dice) {
           faults_reset();
           CHECK(!has_fired || code != SQLITE_OK, "call %d, log %d, failure %d of sort %d was kept quiet", call, is_log, (int)n, sort);
           fired += has_fired;
-          CHECK_EQUAL(truncate(path, 0), 0);  // what the call left of it is no database
+          CHECK_EQUAL(truncate(path, 0), 0);  // what the call left of it is not a database
           unlink(with_suffix(path, "-wal"));
           sqlite3_exec(fresh, "ROLLBACK", NULL, NULL, NULL);
           database_close(fresh);
@@ -335,7 +335,7 @@ static void handed_on(struct dice *dice) {
   }
   CHECK(strcmp(sealed_vfs_kind_name((sealed_vfs_kind)99), "unknown") == 0, "kind 99 has a name");
 
-  // No folder, no right to write: as SQLite says it.
+  // No folder, no write permission: reported as SQLite reports it.
   const char *path = path_of("no folder/x.db");
   use_key(path);
   sqlite3 *database = NULL;
@@ -353,7 +353,7 @@ static void handed_on(struct dice *dice) {
   CHECK_EQUAL(sqlite3_close(database), SQLITE_OK);
 }
 
-// Argon2id's 64 MB are not to be had, in an extension: that is an error, and no other key.
+// Argon2id's 64 MB are not available in an extension: that is an error, and does not lead to another key.
 static void too_little_memory(struct dice *dice) {
   (void)dice;
 #if !defined(__SANITIZE_ADDRESS__)
@@ -381,7 +381,7 @@ static void too_little_memory(struct dice *dice) {
 #endif
 #ifdef SEALED_WRAPPED_MEMORY
   extern long wrapped_countdown;
-  // All pieces that keys share are taken (guarded.c), so that each key needs memory of its own.
+  // All shared pieces for keys are taken (guarded.c), so each key needs memory of its own.
   char name[32];
   for (int i = 0; i < 32; i++) {
     snprintf(name, sizeof name, "taken-%d.db", i);

@@ -1,7 +1,7 @@
-// Connections that release every lock without being closed, plain and sealed, beside processes that know nothing of it.
+// Connections that release every lock without closing, plain and sealed, alongside processes that do not doze.
 #include "dozing.h"
 
-// ---- What is kept ----
+// ---- Kept state ----
 
 static void keeps(const struct layers *layers) {
   const char *path = dozing_make(layers);
@@ -18,7 +18,7 @@ static void keeps(const struct layers *layers) {
     doze(database);
     CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_OK);
     struct other other = {0};
-    // A process that stays keeps the index of the log; otherwise it is begun anew.
+    // A process that stays keeps the log's index; otherwise the index is rebuilt.
     if (round % 4 == 1) { other = other_begin(path, layers->usual, STAYS, "INSERT INTO t VALUES(10)"); }
     if (round % 4 == 2) { other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(10)"); }
     if (round % 4 == 3) { other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(10); PRAGMA wal_checkpoint(TRUNCATE)"); }
@@ -36,8 +36,8 @@ static void keeps(const struct layers *layers) {
   CHECK_EQUAL(locks_of(getpid()), 0);
 }
 
-// The index of an empty log that was recovered says nothing of the generation: SQLite takes what it had cached for current, though
-// the database has changed below.
+// The index of an empty log that was recovered says nothing about the generation: SQLite takes its cache for current,
+// although the database has changed underneath.
 static void forgets_pages(const struct layers *layers) {
   const char *path = dozing_make(layers);
   other_runs(path, layers->usual, IS_KILLED, "INSERT INTO t VALUES(1); PRAGMA wal_checkpoint(TRUNCATE)");
@@ -52,7 +52,8 @@ static void forgets_pages(const struct layers *layers) {
   database_close(database);
 }
 
-// A log whose index needs several regions: recovery writes to all of them, also where the file has been cut meanwhile.
+// A log whose index needs several regions: recovery writes to all of them, even where the file has been cut in the
+// meantime.
 static void long_logs(const struct layers *layers) {
   const char *path = dozing_make(layers);
   sqlite3 *database = database_open(path, layers->dozing);
@@ -64,7 +65,7 @@ static void long_logs(const struct layers *layers) {
   other_runs(path, layers->usual, IS_KILLED, "PRAGMA wal_checkpoint(TRUNCATE)");
   struct other other = other_begin(path, layers->usual, STAYS, "SELECT * FROM t");
   CHECK(file_size(with_suffix(path, "-shm")) <= 2 * 32768, "the index was not begun anew");
-  // To make it longer is the writer's right.
+  // Only a writer may extend it.
   struct other writer = other_begin(path, layers->usual, STAYS, "BEGIN IMMEDIATE");
   CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_BUSY);
   CHECK_EQUAL(locks_of(getpid()), 0);
@@ -79,7 +80,7 @@ static void long_logs(const struct layers *layers) {
   database_close(database);
 }
 
-// ---- What is noticed ----
+// ---- Detected changes ----
 
 static void expect_changed(const struct layers *layers, const char *path, sqlite3 *database, long long sum) {
   CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_NOTFOUND);
@@ -99,21 +100,22 @@ static sqlite3 *dozing_connection(const struct layers *layers, const char *path)
 }
 
 static void notices(const struct layers *layers) {
-  // The last to close deletes the log.
+  // The last connection to close deletes the log.
   const char *path = dozing_make(layers);
   sqlite3 *database = dozing_connection(layers, path);
   other_runs(path, layers->usual, CLOSES, "INSERT INTO t VALUES(1)");
   CHECK(!file_exists(with_suffix(path, "-wal")), "the log was kept");
   expect_changed(layers, path, database, 3);
 
-  // The next has made a new one. The number of the old one's inode is free for it only when this connection has closed it.
+  // The next one has created a new log. The old inode number becomes free for it only after this connection has closed
+  // it.
   database = dozing_connection(layers, path);
   other_runs(path, layers->usual, CLOSES, "INSERT INTO t VALUES(1)");
   struct other other = other_begin(path, layers->usual, STAYS, "INSERT INTO t VALUES(1)");
   expect_changed(layers, path, database, 6);
   other_kill(other);
 
-  // Another file in the place of the database, as a change of the key leaves it.
+  // Another file takes the database's place, as after a rekeying.
   database = dozing_connection(layers, path);
   const char *copy = path_of("copy.db");
   database_remove(copy);
@@ -130,7 +132,7 @@ static void notices(const struct layers *layers) {
   database_close(database);
 }
 
-// The log's file stays, though the database is no longer written with one.
+// The log file stays, although the database is no longer in WAL mode.
 static void notices_modes(const struct layers *layers) {
   const char *path = dozing_make(layers);
   sqlite3 *database = dozing_connection(layers, path);
@@ -160,7 +162,7 @@ static void waits_for_none(const struct layers *layers) {
   database_close(database);
 }
 
-// ---- What a caller does wrong ----
+// ---- Caller errors ----
 
 static void refuses(const struct layers *layers) {
   const char *path = dozing_make(layers);
@@ -177,9 +179,9 @@ static void refuses(const struct layers *layers) {
   CHECK_EQUAL(dozing_vfs_doze(database), SQLITE_MISUSE);
   CHECK_EQUAL(sqlite3_finalize(statement), SQLITE_OK);
 
-  // Asleep, every statement fails, whatever has become of the index, and nothing is changed.
+  // While dozing, every statement fails, whatever has happened to the index, and nothing is changed.
   doze(database);
-  // As the first process to come does before it begins the index anew.
+  // As the first arriving process does before it rebuilds the index.
   CHECK_EQUAL(truncate(with_suffix(path, "-shm"), 0), 0);
   CHECK(try_sql(database, "SELECT a FROM t") != SQLITE_OK, "a statement ran without a lock");
   CHECK(try_sql(database, "INSERT INTO t VALUES(7)") != SQLITE_OK, "a statement ran without a lock");
@@ -189,7 +191,7 @@ static void refuses(const struct layers *layers) {
   CHECK_EQUAL(dozing_vfs_wake(database), SQLITE_OK);
   CHECK_EQUAL(ask(database, "SELECT sum(a) FROM t"), 2);
 
-  // Closing leaves to others what they have.
+  // Closing leaves other processes' files alone.
   doze(database);
   struct other other = other_begin(path, layers->usual, STAYS, "INSERT INTO t VALUES(1)");
   database_close(database);
@@ -207,7 +209,7 @@ static void refuses(const struct layers *layers) {
   database_close(database);
 }
 
-// Two connections of one process share its locks: those of one stay when the other dozes.
+// Two connections of one process share its locks: one connection's locks stay when the other dozes.
 static void of_one_process(const struct layers *layers) {
   const char *path = dozing_make(layers);
   sqlite3 *first = database_open(path, layers->dozing), *second = database_open(path, layers->dozing);

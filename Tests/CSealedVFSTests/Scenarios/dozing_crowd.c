@@ -1,5 +1,5 @@
-// Processes that doze, others that do not, one that puts copies in the database's place, and one that kills any of them at any
-// moment: whatever they do, each commit is there once.
+// Processes that doze, others that do not, one that replaces the database with copies, and one that kills any of them
+// at any moment: whatever they do, each commit is there once.
 #include "dozing.h"
 
 #include <signal.h>
@@ -9,9 +9,9 @@
 
 enum { DOZERS = 3, OTHERS = 2, REPLACER = DOZERS + OTHERS, PROCESSES };
 
-// In memory that all processes share.
+// In memory shared by all processes.
 struct tally {
-  volatile long commits[PROCESSES]; // that each has been told of
+  volatile long commits[PROCESSES]; // reported to each process
   volatile long wakes, changes, replacements;
 };
 
@@ -42,7 +42,7 @@ static sqlite3 *open_usually(const struct crowd *crowd, const char *vfs) {
   return database;
 }
 
-// What any connection sees is whole, and holds all that this process has committed.
+// What any connection sees is whole, and holds everything this process has committed.
 static void look(const struct crowd *crowd, sqlite3 *database, int who) {
   run_sql(database, "BEGIN");
   CHECK_EQUAL(ask(database, "SELECT (SELECT n FROM total) - (SELECT count(*) FROM t)"), 0);
@@ -58,7 +58,7 @@ static void commit(const struct crowd *crowd, sqlite3 *database, int who, struct
   crowd->tally->commits[who]++;
 }
 
-// Killed between a commit and its tally, the process before this one may have one commit more.
+// If it was killed between a commit and its tally, the previous process may have one commit more.
 static void settle(const struct crowd *crowd, sqlite3 *database, int who) {
   char sql[64];
   snprintf(sql, sizeof sql, "SELECT count(*) FROM t WHERE who = %d", who);
@@ -113,7 +113,7 @@ static void run_replacer(const struct crowd *crowd, struct dice *dice) {
     int gate = enter(crowd, LOCK_EX);
     database_remove(crowd->copy);
     sqlite3 *database = database_open(crowd->path, crowd->usual);
-    // Fails while another process has it open. One that dozes has not.
+    // Fails while another process has it open. A dozing process does not.
     bool is_alone = try_sql(database, "PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT") == SQLITE_OK;
     if (is_alone && crowd->usual != NULL) { CHECK_EQUAL(sealed_vfs_prepare(database, "main"), SQLITE_OK); }
     if (is_alone) { run_sql(database, "VACUUM INTO 'file:%s?vfs=%s'", crowd->copy, crowd->usual == NULL ? "unix" : crowd->usual); }
@@ -159,7 +159,7 @@ static void run_crowd(const char *dozing, const char *usual, struct dice *dice) 
   for (; time(NULL) < end && failures == 0; kills++) {
     rest(dice, 60000);
     int who = (int)below(dice, PROCESSES);
-    // Each that has ended by itself has failed a check.
+    // A process that ended by itself has failed a check.
     for (int each = 0; each < PROCESSES; each++) { failures += waitpid(children[each], NULL, WNOHANG) != 0; }
     if (failures > 0) { break; }
     kill(children[who], SIGKILL);

@@ -1,4 +1,4 @@
-// What scenarios of dozing connections share.
+// Shared by the scenarios of dozing connections.
 #include "dozing.h"
 
 #include <signal.h>
@@ -40,7 +40,7 @@ int locks_of(pid_t pid) {
   return count;
 }
 
-// Whether a file is mapped into this process. Touching what is behind the end of one that was cut ends the process.
+// Whether a file is mapped into this process. Touching memory past the end of a truncated file ends the process.
 static bool is_mapped(const char *path) {
   FILE *file = fopen("/proc/self/maps", "r");
   CHECK(file != NULL, "no list of mappings");

@@ -1,4 +1,4 @@
-// What was decrypted stays in the VFS's memory no longer than it is of use.
+// Decrypted content stays in the VFS's memory no longer than it is needed.
 #include "dozing.h"
 
 #include <sys/wait.h>
@@ -8,7 +8,8 @@
 enum { SECRET = 32, LARGEST_PAGE = 65536 };
 enum wiping { BY_CALL, BY_CALL_ONCE_READ, BY_UNMAPPING, BY_CLOSING };
 
-// The complement of a secret, another each time. Neither text nor file has it: SQLite makes it, in another process.
+// The complement of a secret, a new one each time. Neither text nor file has it: SQLite produces it, in another
+// process.
 static void invert_secret(enum wiping wiping, uint8_t inverted[SECRET]) {
   for (int at = 0; at < SECRET; at += 2) {
     inverted[at] = (uint8_t)~'q';
@@ -31,7 +32,8 @@ static bool holds_secret(const uint8_t *page, int size, const uint8_t inverted[S
   return false;
 }
 
-// Reads the frame with the secret twice, beside SQLite's page cache: it is kept by recovery for the first time, and then decrypted in a buffer.
+// Reads the frame with the secret twice, bypassing SQLite's page cache: the first time recovery keeps it, then it is
+// decrypted in a buffer.
 static void read_secret(sqlite3 *database, const uint8_t inverted[SECRET]) {
   sqlite3_file *log = NULL;
   CHECK_EQUAL(sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log), SQLITE_OK);
@@ -46,7 +48,8 @@ static void read_secret(sqlite3 *database, const uint8_t inverted[SECRET]) {
   for (volatile uint8_t *at = page; at < page + size; at++) { *at = 0; }
 }
 
-// How many there are when SQLite has given the index back. A process of its own, which ends with that: SQLite closes the log next.
+// The number of copies once SQLite has given the index back. Runs in a process of its own, which ends there: SQLite
+// closes the log next.
 static int copies_once_unmapped(sqlite3 *database, const uint8_t inverted[SECRET]) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -60,8 +63,8 @@ static int copies_once_unmapped(sqlite3 *database, const uint8_t inverted[SECRET
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Recovery decrypts frames and keeps the last ones. The secret's page is not read by SQLite, which so has none of it: the last frame, which
-// stays where SQLite recovered it, is another's.
+// Recovery decrypts frames and keeps the last ones. SQLite does not read the secret's page, so it has none of it: the
+// last frame, which stays where SQLite recovered it, is a different one.
 static void wipes(enum wiping wiping) {
   const char *path = dozing_make(&both_layers[1]);
   other_runs(path, both_layers[1].usual, IS_KILLED,
@@ -75,7 +78,7 @@ static void wipes(enum wiping wiping) {
   if (wiping == BY_CALL_ONCE_READ) { read_secret(database, inverted); }
   CHECK(memory_scan(inverted, SECRET) > 0, "nothing was kept: the search is of no use");
   if (wiping == BY_CLOSING) {
-    // Without writing the log back, for which SQLite reads the page.
+    // Without a checkpoint, for which SQLite would read the page.
     CHECK_EQUAL(sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), SQLITE_OK);
     database_close(database);
   }

@@ -1,4 +1,4 @@
-// Where keys, pages and logs meet files that are empty, replaced, or not there: calls that SQLite makes rarely or never.
+// Where keys, pages and logs meet files that are empty, replaced or missing: calls that SQLite makes rarely or never.
 #include "support.h"
 
 static sqlite3_file *file_of(sqlite3 *database) {
@@ -56,7 +56,7 @@ static void salts(void) {
   CHECK_EQUAL(sealed_vfs_read_salt(empty, salt, NULL), SQLITE_NOTADB);
   free(bytes);
 
-  // By another name of the same file.
+  // By another name for the same file.
   const char *link = path_of("link.db");
   CHECK_EQUAL(symlink(path, link), 0);
   CHECK_EQUAL(sealed_vfs_forget_key(path), SQLITE_OK);
@@ -71,7 +71,7 @@ static void salts(void) {
   CHECK_EQUAL(sealed_vfs_set_key(endless, test_key, 0), SQLITE_CANTOPEN);
 }
 
-// A passphrase that is kept: the key is derived once for a file, and anew for another file in its place.
+// A kept passphrase: the key is derived once for a file, and again for another file in its place.
 static void kept_passphrase(void) {
   const char *path = path_of("kept.db");
   CHECK_EQUAL(sealed_vfs_set_passphrase(path, "a secret", 8, SEALED_VFS_KEEP_KEY), SQLITE_OK);
@@ -120,12 +120,12 @@ static void main_files(void) {
   CHECK_EQUAL(main->pMethods->xRead(main, page, 4096, 0), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xRead(main, bytes, 4096, 1000), SQLITE_OK);
   CHECK(memcmp(bytes, page + 1000, 3000) == 0, "a part differs from its page");
-  // A first page that says it is of another size.
+  // A first page that claims another size.
   memset(page, 0, sizeof page);
   page[16] = 0x20;
   page[20] = 64;
   CHECK_EQUAL(main->pMethods->xWrite(main, page, 4096, 0), SQLITE_READONLY);
-  // Another file in its place: found out under a lock, and not taken for an error before.
+  // Another file in its place: detected under a lock, and not reported as an error before.
   CHECK_EQUAL(main->pMethods->xUnlock(main, SQLITE_LOCK_NONE), SQLITE_OK);
   file_copy(other, path);
   CHECK_EQUAL(main->pMethods->xRead(main, bytes, 100, 0), SQLITE_OK);
@@ -140,7 +140,7 @@ static void main_files(void) {
   CHECK_EQUAL(main->pMethods->xUnlock(main, SQLITE_LOCK_NONE), SQLITE_OK);
   database_close(database);
 
-  // Not a page, and a file that is not ours: nothing is written.
+  // A write that is not a page, and a file that is not ours: nothing is written.
   database_remove(path);
   database = database_open(path, "sealed-faulty");
   main = file_of(database);
@@ -187,7 +187,7 @@ static void close_log(struct log *log) {
 static void logs(void) {
   uint8_t bytes[8192] = {0};
   const char *path = path_of("log.db");
-  // A log beside an empty database, and beside one that cannot be read.
+  // A log next to an empty database, and next to one that cannot be read.
   database_remove(path);
   use_key(path);
   for (int step = 0; step < 6; step++) {
@@ -201,7 +201,7 @@ static void logs(void) {
     faults_reset();
     CHECK(code == SQLITE_IOERR_DATA || code == SQLITE_IOERR, "step %d: %d", step, code);
     if (step == 5) {
-      // The log makes the identity of a database of which no page has been read yet.
+      // The log creates the identity of a database none of whose pages have been read yet.
       CHECK_EQUAL(methods->xWrite(log.file, bytes, 32, 0), SQLITE_OK);
       CHECK_EQUAL(log.main->pMethods->xTruncate(log.main, 4096), SQLITE_OK);
       CHECK_EQUAL(log.main->pMethods->xTruncate(log.main, 0), SQLITE_OK);
@@ -215,7 +215,7 @@ static void logs(void) {
   CHECK_EQUAL(foreign.file->pMethods->xWrite(foreign.file, bytes, 32, 0), SQLITE_NOTADB);
   close_log(&foreign);
 
-  // A frame that is begun, and continued elsewhere.
+  // A frame that is begun in one place and continued in another.
   make(path, "sealed-faulty");
   struct log log = open_log(path);
   CHECK_EQUAL(log.main->pMethods->xRead(log.main, bytes, 16, 0), SQLITE_OK);
@@ -226,7 +226,7 @@ static void logs(void) {
   close_log(&log);
 }
 
-// Page 1 is asked before a log is believed: each of its reads and allocations failing, and a page 1 that has changed.
+// Page 1 is checked before a log is trusted: each of its reads and allocations failing, and a changed page 1.
 static void logs_without_page_1(void) {
   uint8_t bytes[100];
   const char *path = path_of("asked.db"), *kept = path_of("kept-asked.db");
@@ -267,7 +267,7 @@ static void logs_without_page_1(void) {
 
 // ---- The journal ----
 
-// In the middle of a transaction: pieces that do not follow each other, and what comes before a super-journal's name.
+// In the middle of a transaction: pieces that are not consecutive, and what precedes a super-journal's name.
 static void journals(void) {
   enum { RECORD = 4 + 4096 + 4 };
   const uint8_t number[4] = {0, 0, 0, 7}, super_number[4] = {0, 4, 0, 1};
@@ -338,7 +338,7 @@ int __real_sodium_init(void);
 int __wrap_sodium_init(void);
 int __wrap_sodium_init(void) { return wrapped_sodium_fails ? -1 : __real_sodium_init(); }
 
-// Without its library nothing is done.
+// Without its library it does nothing.
 static void without_sodium(void) {
   uint8_t salt[16] = {0}, key[32];
   wrapped_sodium_fails = true;

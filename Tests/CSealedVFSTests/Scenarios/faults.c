@@ -1,9 +1,9 @@
-// Disks that fail, fill up, lose power; memory that runs out: nothing is corrupted, and nothing that was promised is lost.
+// Disks fail, fill up or lose power; memory runs out: nothing is corrupted, and nothing that was promised is lost.
 #include "support.h"
 
 static const char *const modes[] = {"DELETE", "WAL", "PERSIST", "TRUNCATE"};
 
-// A database with a table `t` of rows, to be changed by the transactions below.
+// Makes a database with a table `t` of rows, to be changed by the transactions below.
 static void make(const char *path, const char *mode, const char *vfs) {
   database_remove(path);
   use_key(path);
@@ -13,7 +13,7 @@ static void make(const char *path, const char *mode, const char *vfs) {
   database_close(database);
 }
 
-// One transaction that makes `n` be `number`. It spills, grows, shrinks, and goes back to a savepoint.
+// One transaction that sets `n` to `number`. It spills, grows, shrinks, and rolls back to a savepoint.
 static int change(sqlite3 *database, int number) {
   char sql[600];
   snprintf(sql, sizeof sql,
@@ -26,7 +26,7 @@ static int change(sqlite3 *database, int number) {
   return code;
 }
 
-// Whether the database is sound; the answer is `n`.
+// Whether the database is sound; returns `n`.
 static int state_of(const char *path) {
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   expect_sound(database);
@@ -37,8 +37,9 @@ static int state_of(const char *path) {
   return number;
 }
 
-// Where a write was torn, a free page may be, too: SQLite does not journal pages that hold nothing (with a log it has them there). It
-// matters only to what copies free pages: the backup API and VACUUM in place. VACUUM INTO makes a copy without them.
+// Where a write was torn, a free page may be torn too: SQLite does not journal pages that hold nothing (with a log,
+// they are in it). This matters only to readers of free pages: the backup API and VACUUM in place. VACUUM INTO makes a
+// copy without them.
 static int state_after_torn_write(const char *path, bool has_journal, long *torn) {
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   expect_sound(database);
@@ -64,7 +65,7 @@ static void nth_operation(struct dice *dice) {
     for (int operation = 0; operation < OP_COUNT; operation++) {
       for (int style = 0; style < 3; style++) {
         if (style == 2 && operation != OP_WRITE) { continue; }
-        // Each operation in turn; from the 25th on some are left out.
+        // Each operation in turn; from the 25th on some are skipped.
         for (long n = 1;; n += n < 25 ? 1 : n / 6) {
           database_remove(path);
           file_copy(good, path);
@@ -185,7 +186,7 @@ static void memory(struct dice *dice) {
       failures++;
     }
   }
-  // Our own: the registry and the salt.
+  // Our own allocations: the registry and the salt.
   for (long n = 1; n < 6; n++) {
     uint8_t salt[16];
     malloc_countdown = n;
@@ -202,7 +203,7 @@ static void memory(struct dice *dice) {
   note("%ld allocations failed", failures);
 }
 
-// Power is lost at a random write; of what was not synced, a random part of the sectors did not arrive.
+// Power is lost at a random write; of the unsynced data, a random part of the sectors did not arrive.
 static void power(struct dice *dice) {
   const char *path = path_of("power.db");
   long rounds = 0, advanced = 0, torn = 0;
@@ -230,7 +231,7 @@ static void power(struct dice *dice) {
     unlink(with_suffix(path, "-shm"));
     if (getenv("SEALED_VERBOSE") != NULL) { fprintf(stderr, "%s, full %d\n", mode, full); }
     int state = state_after_torn_write(path, strcmp(mode, "WAL") != 0, &torn);
-    // A log that is not synced at each commit may lose the last ones, never the middle.
+    // A log that is not synced at each commit may lose its last commits, but none in the middle.
     bool may_lose = strcmp(mode, "WAL") == 0 && !full;
     CHECK(state <= begun && (may_lose || state >= last_good), "%s, full %d, psow: state %d, promised %d", mode, full, state, last_good);
     rounds++;
@@ -240,7 +241,7 @@ static void power(struct dice *dice) {
   note("%ld losses of power, %ld with torn free pages", rounds, torn);
 }
 
-// Nothing of the content in anything that is written: main file, logs, journals, temporary files.
+// No content appears in anything that is written: main file, logs, journals, temporary files.
 static void canary(struct dice *dice) {
   (void)dice;
   const char *secret = "CANARY-IN-THE-COAL-MINE";
@@ -263,7 +264,7 @@ static void canary(struct dice *dice) {
     database_close(database);
   }
   for (int sort = 1; sort < 5; sort++) { CHECK(written[sort] > 50, "only %ld writes to files of sort %d", written[sort], sort); }
-  // The watcher itself sees: a plain database over the same VFS gives it away.
+  // The watcher works: a plain database over the same VFS reveals the secret.
   faults.canary = secret;
   const char *plain = path_of("plain.db");
   sqlite3 *database = database_open(plain, "faulty");

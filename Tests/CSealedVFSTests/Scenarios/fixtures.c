@@ -1,4 +1,4 @@
-// Files that version 1 of the format wrote: what a killed process left. Made by the code of that version, under test_key.
+// Files in version 1 of the format, as a killed process left them. Made by that version's code, under test_key.
 #include "fixtures.h"
 
 #include <sodium.h>
@@ -19,7 +19,7 @@ void fixture_store(const char *path, const char *const *lines) {
   fclose(file);
 }
 
-// A table t of one row, 'in the file', and another that was written back, 'in the log'.
+// A table t of one row, 'in the file', and another row that was written back, 'in the log'.
 const char *const version_1_main[] = {
     "U1FMaXRlIGZvcm1hdCAzAAQAAgJAQCAgX1TRuiYUqMswKva8UMrqgwQbxRpsp9OShjFc3ATuz/0GB/xuX7wysGU/ewPTV2RbSpQevWkAVRym0tn3miudGz6xqdFgHK6NaQWMzSnusrGWUnab",
     "3zQ9UoPe3tCayMNl4ewHB5HPJyCwJENkksOO4crStgl2NOx0Jc4K7rCGBDUr+OOGVykncYdL0AyNXCEwZcppVtqEEPBuwzCqw+HJYu1I4Nv1mMiipVcae5x1upKuP16aRdJpfugwxfdNxuAW",

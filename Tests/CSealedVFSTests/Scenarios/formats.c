@@ -1,4 +1,4 @@
-// What is accepted, what is refused, and what SQLite can do with a sealed database.
+// Accepted and rejected files, and what SQLite can do with a sealed database.
 #include "support.h"
 
 static int open_code(const char *path, const char *vfs) {
@@ -29,7 +29,7 @@ static sqlite3 *make(const char *path, const char *vfs, const char *settings) {
   return database;
 }
 
-// What a connection without a key can tell.
+// What a connection without a key can find out.
 static int inspected(const char *path) {
   sqlite3 *database = NULL;
   CHECK_EQUAL(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
@@ -38,7 +38,7 @@ static int inspected(const char *path) {
   return (int)kind;
 }
 
-// A plain database that reserves as much as a seal takes, and whose log must survive being opened with a key.
+// A plain database that reserves as many bytes as a seal takes, and whose log must survive being opened with a key.
 static void plain_with_room(const char *path) {
   database_remove(path);
   sqlite3 *database = database_open(path, NULL);
@@ -103,11 +103,11 @@ static void files(struct dice *dice) {
   file_store(path, bytes, length);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_NEWER_FORMAT);
   bytes[4096 - 63] = 1;
-  bytes[4096 - 62] = 7;  // another way to a key
+  bytes[4096 - 62] = 7;  // another key derivation
   file_store(path, bytes, length);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_NEWER_FORMAT);
   memcpy(bytes, good, length);
-  bytes[16] = 3;  // no page size
+  bytes[16] = 3;  // an invalid page size
   file_store(path, bytes, length);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_DAMAGED);
   bytes[16] = 0x20;  // another page size
@@ -120,7 +120,7 @@ static void files(struct dice *dice) {
     if (cut < 4096) {
       CHECK_EQUAL(code, SQLITE_IOERR_DATA);
     } else {
-      // Whatever is missing has a number.
+      // Every missing page has a number.
       CHECK(code == SQLITE_IOERR_DATA && last_report().kind == SEALED_VFS_TRUNCATED && last_report().page == cut / 4096 + 1,
             "cut to %zu bytes: %d, %s, page %llu", cut, code, describe(last_report()), (unsigned long long)last_report().page);
     }
@@ -141,16 +141,16 @@ static void keys(struct dice *dice) {
   sealed_vfs_report finding = last_report();
   const char *name = strrchr(finding.path, '/');
   CHECK(name != NULL && strcmp(name, "/keys.db") == 0 && finding.page == 1, "the report names %s", finding.path);
-  // It was not kept: closed is wiped.
+  // It was not kept: closing wiped it.
   expect_refusal(path, SQLITE_AUTH, SEALED_VFS_NO_KEY);
   CHECK_EQUAL(sealed_vfs_forget_key(path), SQLITE_NOTFOUND);
-  // Named differently, the same file.
+  // A different name for the same file.
   char detour[1100];
   snprintf(detour, sizeof detour, "%.*s/./keys.db", (int)(strrchr(path, '/') - path), path);
   CHECK_EQUAL(sealed_vfs_set_key(detour, test_key, SEALED_VFS_KEEP_KEY), SQLITE_OK);
   CHECK_EQUAL(open_code(path, SEALED_VFS_NAME), SQLITE_OK);
   CHECK_EQUAL(open_code(path, SEALED_VFS_NAME), SQLITE_OK);
-  // Open connections go on with the key that they have; new ones get the new one.
+  // Open connections keep using their key; new ones get the new key.
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(sealed_vfs_set_key(path, other, SEALED_VFS_KEEP_KEY), SQLITE_OK);
   run_sql(database, "INSERT INTO t(b) VALUES('still')");
@@ -200,7 +200,7 @@ static void passphrases(struct dice *dice) {
   CHECK_EQUAL(sealed_vfs_set_passphrase(path, "wrong", 5, 0), SQLITE_OK);
   expect_refusal(path, SQLITE_NOTADB, SEALED_VFS_WRONG_KEY);
 
-  // Derived once by one that can afford it, the key serves one that cannot.
+  // Derived once by a process that can afford it, the key serves one that cannot.
   CHECK_EQUAL(sealed_vfs_derive_key(secret, strlen(secret), salt, key), SQLITE_OK);
   CHECK_EQUAL(sealed_vfs_set_key(path, key, 0), SQLITE_OK);
   database = database_open(path, SEALED_VFS_NAME);
@@ -210,7 +210,7 @@ static void passphrases(struct dice *dice) {
   CHECK_EQUAL(sealed_vfs_set_passphrase(path, secret, strlen(secret), 0), SQLITE_OK);
   CHECK_EQUAL(open_code(path, SEALED_VFS_NAME), SQLITE_OK);
 
-  // An example, so that another implementation can be compared (libsodium: crypto_pwhash_argon2id, interactive).
+  // A known value, for comparison with another implementation (libsodium: crypto_pwhash_argon2id, interactive).
   const uint8_t known_salt[16] = "0123456789abcde";
   CHECK_EQUAL(sealed_vfs_derive_key("password", 8, known_salt, key), SQLITE_OK);
   uint8_t again[32];
@@ -263,7 +263,7 @@ static void maintenance(struct dice *dice) {
     sqlite3 *database = make(path, SEALED_VFS_NAME, settings);
     long long expected = sum(database);
 
-    // VACUUM to another page size: refused in place (WAL: not even tried, as with plain SQLite), and nothing is lost.
+    // VACUUM to another page size: rejected in place (WAL: not even tried, as with plain SQLite), and nothing is lost.
     int code = try_sql(database, "PRAGMA page_size=1024; VACUUM");
     CHECK_EQUAL(code, mode == 0 ? SQLITE_READONLY : SQLITE_OK);
     CHECK_EQUAL(ask(database, "PRAGMA page_size"), 4096);
@@ -279,7 +279,7 @@ static void maintenance(struct dice *dice) {
     expect_sound(other);
     database_close(other);
 
-    // Backup into a new sealed file, and over one that exists.
+    // Backup into a new sealed file, and over an existing one.
     database_remove(copy);
     for (int round = 0; round < 2; round++) {
       other = database_open(copy, SEALED_VFS_NAME);
@@ -295,7 +295,7 @@ static void maintenance(struct dice *dice) {
       database_close(other);
     }
 
-    // A plain source has no room for seals: refused. With room reserved, it is imported.
+    // A plain source has no room for seals: rejected. With room reserved, it is imported.
     database_remove(plain);
     sqlite3 *source = make(plain, NULL, "");
     other = database_open(copy, SEALED_VFS_NAME);
@@ -313,7 +313,7 @@ static void maintenance(struct dice *dice) {
     database_close(other);
     database_close(source);
 
-    // ATTACH: without room for the seal it is refused.
+    // ATTACH: rejected without room for the seal.
     database_remove(copy);
     run_sql(database, "ATTACH 'file:%s?vfs=sealed' AS extra", copy);
     CHECK_EQUAL(try_sql(database, "CREATE TABLE extra.x(a)"), SQLITE_READONLY);

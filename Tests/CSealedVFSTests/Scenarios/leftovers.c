@@ -1,4 +1,4 @@
-// What a call leaves behind in memory must not reach the next one, and what the last connection leaves behind on disk.
+// Data that a call leaves in memory must not reach the next call; and what the last connection leaves on disk.
 #include "support.h"
 
 enum { PAGE = 4096, FRAME = PAGE + 24, HEADER = 32 };
@@ -16,8 +16,8 @@ static void close_beside(sqlite3_file *file) {
   free(file);
 }
 
-// A frame was read to be written again, and then another database with larger pages takes the place of the first: the
-// room for frames is replaced, and with it what was read.
+// A frame was read in order to be rewritten, then another database with larger pages takes the first one's place: the
+// frame buffer is replaced, along with what was read.
 static void held_frames(struct dice *dice) {
   (void)dice;
   const char *path = path_of("held.db"), *other = path_of("other.db");
@@ -36,7 +36,7 @@ static void held_frames(struct dice *dice) {
   CHECK_EQUAL(log->pMethods->xWrite(log, header, HEADER, 0), SQLITE_OK);
   CHECK_EQUAL(log->pMethods->xWrite(log, frame, 24, HEADER), SQLITE_OK);
   CHECK_EQUAL(log->pMethods->xWrite(log, frame + 24, PAGE, HEADER + 24), SQLITE_OK);
-  file_poke(path, 300, "damaged", 7); // so that it is not certain yet which database this is
+  file_poke(path, 300, "damaged", 7); // so that it is not yet certain which database this is
   CHECK_EQUAL(log->pMethods->xRead(log, frame, FRAME, HEADER), SQLITE_OK);
   long length = file_size(with_suffix(path, "-wal"));
   size_t other_length;
@@ -50,7 +50,7 @@ static void held_frames(struct dice *dice) {
   database_close(database);
 }
 
-// A record that was begun before a header is not continued after it.
+// A record begun before a header is not continued after it.
 static void unfinished_records(struct dice *dice) {
   (void)dice;
   const char *path = path_of("unfinished.db");
@@ -66,7 +66,7 @@ static void unfinished_records(struct dice *dice) {
   CHECK_EQUAL(journal->pMethods->xWrite(journal, header, 512, 0), SQLITE_OK);
   CHECK_EQUAL(journal->pMethods->xWrite(journal, number, 4, 512), SQLITE_OK);
   CHECK_EQUAL(journal->pMethods->xWrite(journal, header, 512, 1024), SQLITE_OK);
-  // Where it would go on if the header had been its beginning.
+  // Where it would continue if the header had been its beginning.
   CHECK_EQUAL(journal->pMethods->xWrite(journal, header, 100, 3), SQLITE_IOERR_WRITE);
   close_beside(journal);
   database_close(database);
@@ -79,7 +79,7 @@ static void count_second(void *context, const sealed_vfs_report *finding) {
   calls += finding->kind == SEALED_VFS_NO_KEY ? 100 : 0;
 }
 
-// Replaces itself, during its call.
+// Replaces itself during its call.
 static void count_first(void *context, const sealed_vfs_report *finding) {
   (void)finding;
   calls++;
@@ -99,7 +99,7 @@ static void observe_refusals(void *context) {
 
 static void observers(struct dice *dice) {
   (void)dice;
-  // In a child, which is ended if it waits for itself.
+  // In a child, which is ended if it deadlocks.
   pid_t child = fork();
   if (child == 0) {
     alarm(20);
@@ -114,7 +114,7 @@ static void observers(struct dice *dice) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the observer ended with %d", status);
 }
 
-// The index beside a log tells something about content (README.md): it is there only as long as a connection is.
+// The index next to a log reveals something about the content (README.md): it exists only as long as a connection does.
 static void removed_index(struct dice *dice) {
   (void)dice;
   const char *path = path_of("index.db"), *index = with_suffix(path, "-shm"), *copy = path_of("copy.db");
@@ -131,9 +131,9 @@ static void removed_index(struct dice *dice) {
   CHECK(!file_exists(index) && !file_exists(with_suffix(path, "-wal")), "the last connection has left it behind");
 }
 
-// The first transaction of a log is rolled back to its beginning, after pages in it were written twice: SQLite makes the
-// header anew, and 3.40 still has in mind which checksums it wanted to renew. (It then leaves those of this transaction
-// out, so that a crash takes it back, with a plain database as well.)
+// The first transaction of a log is rolled back to its beginning after pages in it were written twice: SQLite writes
+// the header anew, and 3.40 still remembers which checksums it wanted to renew. (It then omits those of this
+// transaction, so that a crash undoes it, with a plain database as well.)
 static void forgotten_checksums(struct dice *dice) {
   (void)dice;
   const char *path = path_of("forgotten.db");

@@ -1,4 +1,4 @@
-// Files whose length changes: main files that were cut off while a log or a hot journal lies beside them, and such as only got
+// Files whose length changes: main files cut while a log or a hot journal lies beside them, and files that merely got
 // shorter and longer.
 #include "support.h"
 
@@ -40,7 +40,7 @@ static void change_row(sqlite3 *database, int row) {
 
 static const char *const openings[] = {"", "PRAGMA locking_mode=EXCLUSIVE;"};
 
-// The main file is cut while there is a log. What is written behind the cut must not make the missing pages whole.
+// The main file is cut while there is a log. Writes past the cut must not make the missing pages look whole.
 static void cut_beside_log(struct dice *dice) {
   const char *live = path_of("live.db"), *path = path_of("cut.db");
   long refused = 0;
@@ -49,7 +49,7 @@ static void cut_beside_log(struct dice *dice) {
     sqlite3 *database = database_open(live, SEALED_VFS_NAME);
     run_sql(database, "PRAGMA wal_autocheckpoint=0; UPDATE t SET b = b WHERE a = 1");
     change_row(database, ROWS);
-    // New pages, some of them free, and in half of the rounds all of it written back before.
+    // New pages, some of them free; in half of the rounds all written back before.
     run_sql(database, "CREATE TABLE x(y); INSERT INTO x SELECT zeroblob(9000) FROM t LIMIT 9; DELETE FROM x WHERE rowid %% 2");
     if (round % 2 == 1) { run_sql(database, "PRAGMA wal_checkpoint(PASSIVE)"); }
     database_remove(path);
@@ -60,7 +60,7 @@ static void cut_beside_log(struct dice *dice) {
     CHECK_EQUAL(truncate(path, (10 + (long)below(dice, 60)) * PAGE + (chance(dice, 30) ? 700 : 0)), 0);
     sqlite3_open_v2(path, &reader, SQLITE_OPEN_READWRITE, SEALED_VFS_NAME);
     try_sql(reader, openings[round / 2 % 2]);
-    // First nothing needs what was missing; then a checkpoint, and more pages.
+    // At first nothing needs the missing pages; then a checkpoint, and more pages.
     int before = round / 4 % 2 == 0 ? overflowing_rows(reader, ROWS) : 0;
     try_sql(reader, "INSERT INTO x VALUES(zeroblob(30000))");
     try_sql(reader, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -75,7 +75,7 @@ static void cut_beside_log(struct dice *dice) {
   note("%ld rows refused", refused);
 }
 
-// The same with a hot journal: SQLite makes the file as long as it was, before it puts back what it has.
+// The same with a hot journal: SQLite restores the file's length before it restores the content.
 static void cut_beside_journal(struct dice *dice) {
   const char *path = path_of("cut.db");
   long refused = 0;
@@ -101,7 +101,8 @@ static void cut_beside_journal(struct dice *dice) {
   note("%ld rows refused", refused);
 }
 
-// The last page cut in two while the database is open: to SQLite, which rounds up, it is all there. Then it grows.
+// The last page is cut in two while the database is open: SQLite, which rounds up, still counts it. Then the file
+// grows.
 static void cut_in_use(struct dice *dice) {
   (void)dice;
   const char *path = path_of("open.db");
@@ -121,15 +122,15 @@ static void cut_in_use(struct dice *dice) {
   }
 }
 
-// A transaction makes the main file shorter, and a later one, in the same generation of the log, longer again. Then the
-// process dies.
+// A transaction makes the main file shorter, and a later one, in the same generation of the log, makes it longer again.
+// Then the process dies.
 static void shorter_and_longer(void) {
   const char *live = path_of("live.db"), *path = path_of("length.db");
   overflowing_make(live, "WAL");
   long before = file_size(live);
   sqlite3 *writer = database_open(live, SEALED_VFS_NAME), *second = database_open(live, SEALED_VFS_NAME);
   run_sql(writer, "PRAGMA wal_autocheckpoint=0; DELETE FROM t WHERE a > 3; VACUUM");
-  // A reader that has it all keeps the log from being begun anew, and not from being written back.
+  // A reader with a complete snapshot keeps the log from being restarted, but not from being written back.
   run_sql(second, "BEGIN; SELECT count(*) FROM t");
   run_sql(writer, "PRAGMA wal_checkpoint(PASSIVE)");
   CHECK(file_size(live) < before / 2, "it is %ld bytes long", file_size(live));
@@ -140,7 +141,7 @@ static void shorter_and_longer(void) {
   file_copy(with_suffix(live, "-wal"), with_suffix(path, "-wal"));
   database_close(second);
   database_close(writer);
-  // As a checkpoint writes a page behind some that were freed again. SQLite leaves those out, but that is hard to make it do.
+  // Like a checkpoint that writes a page past some freed ones. SQLite omits those, but that is hard to provoke.
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(ask(database, "SELECT count(*) FROM t"), 6);
   sqlite3_file *main = NULL;
@@ -149,7 +150,7 @@ static void shorter_and_longer(void) {
   long size = file_size(path);
   CHECK_EQUAL(main->pMethods->xWrite(main, page, PAGE, size + 5 * PAGE), SQLITE_OK);
   CHECK_EQUAL(main->pMethods->xRead(main, page, PAGE, size + 2 * PAGE), SQLITE_OK);
-  // But not behind some that are missing.
+  // But not past missing ones.
   CHECK_EQUAL(truncate(path, size - PAGE), 0);
   CHECK_EQUAL(main->pMethods->xWrite(main, page, PAGE, size + 5 * PAGE), SQLITE_IOERR_DATA);
   CHECK(last_report().kind == SEALED_VFS_TRUNCATED && last_report().page == (uint64_t)(size / PAGE), "%s", describe(last_report()));
@@ -158,7 +159,7 @@ static void shorter_and_longer(void) {
   database_close(database);
 }
 
-// Each operation failing while the log is asked whether the main file was cut, and a log that has nothing to say.
+// Each operation failing while the log is checked for a cut main file, and a log with nothing to say.
 static void failing_questions(void) {
   const char *path = path_of("asked.db");
   for (int is_exclusive = 0; is_exclusive < 2; is_exclusive++) {
@@ -166,7 +167,7 @@ static void failing_questions(void) {
     sqlite3 *database = database_open(path, "sealed-faulty");
     run_sql(database, "%s PRAGMA wal_autocheckpoint=0; PRAGMA user_version=1", openings[is_exclusive]);
     for (int row = 1; row < 9; row++) { change_row(database, row); }
-    // What follows the next transaction in the log is of its earlier generation.
+    // Whatever follows the next transaction in the log is of its earlier generation.
     run_sql(database, "PRAGMA wal_checkpoint(RESTART); PRAGMA user_version=2");
     sqlite3_file *main = NULL;
     CHECK_EQUAL(sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &main), SQLITE_OK);
@@ -196,8 +197,8 @@ static void failing_questions(void) {
   }
 }
 
-// What is no attack: within one generation of the log a database gets shorter and longer, some of it is written back, pages
-// are made and freed again, and the process dies. Nothing of that is taken for a cut.
+// Not attacks: within one generation of the log a database gets shorter and longer, some of it is written back, pages
+// are created and freed again, and the process dies. None of that is taken for a cut.
 static void changing_lengths(struct dice *dice) {
   shorter_and_longer();
   failing_questions();
@@ -234,7 +235,7 @@ static void changing_lengths(struct dice *dice) {
       CHECK(faults.power_is_lost || code != SQLITE_IOERR, "step %d: %s", step, describe(last_report()));
       if (code != SQLITE_OK) { try_sql(reader, "ROLLBACK"); }
     }
-    // Killed: what was written is there, or, without power, some of what was not synced is not.
+    // Killed: what was written is there or, after a power loss, some of the unsynced data is not.
     faults.power_is_lost = true;
     sqlite3_close(second);
     sqlite3_close(reader);

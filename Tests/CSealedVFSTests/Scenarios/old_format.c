@@ -1,4 +1,4 @@
-// Databases of version 1 of the format, whose logs and journals begin without a plain header.
+// Databases in version 1 of the format, whose logs and journals have no plain header.
 #include "support.h"
 
 #include "fixtures.h"
@@ -10,7 +10,7 @@ static void restore(const char *path, const char *const *main, const char *suffi
   fixture_store(with_suffix(path, suffix), beside);
 }
 
-// The version that the label of a part says, which ends 64 bytes behind `offset`.
+// The version in the label of a part, which ends 64 bytes after `offset`.
 static int version_at(const char *path, size_t offset) {
   size_t length;
   uint8_t *bytes = file_load(path, &length);
@@ -20,7 +20,7 @@ static int version_at(const char *path, size_t offset) {
   return version;
 }
 
-// The version of the index that begins at `offset`, in the file that is mapped for it.
+// The version of the index that begins at `offset` in the file mapped for it.
 static uint32_t index_version(const char *path, size_t offset) {
   size_t length;
   uint8_t *bytes = file_load(with_suffix(path, "-shm"), &length);
@@ -48,7 +48,7 @@ static void old_log(void) {
   sqlite3 *second = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(ask(database, "SELECT group_concat(a, ', ') = 'in the file, in the log, in the log of now, and behind it' FROM t"), 1);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_NOTHING);
-  // It continues as it began: after the old frames, and in the generations after them.
+  // It continues in its own version: after the old frames, and in the generations after them.
   run_sql(database, "PRAGMA wal_autocheckpoint=0; INSERT INTO t VALUES('appended')");
   CHECK_EQUAL(ask(second, "SELECT count(*) FROM t"), 5);
   run_sql(second, "PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES(zeroblob(9000))");
@@ -72,7 +72,7 @@ static void old_journal(void) {
   CHECK_EQUAL(ask(database, committed), 3);
   CHECK_EQUAL(last_report().kind, SEALED_VFS_NOTHING);
   expect_sound(database);
-  // Journals that are made for it are of its version, and are rolled back.
+  // Journals made for it are of its version, and are rolled back.
   run_sql(database, "PRAGMA cache_size=1; PRAGMA journal_mode=PERSIST; BEGIN; UPDATE t SET a = 'half' || a; INSERT INTO t SELECT a FROM t; ROLLBACK");
   run_sql(database, "PRAGMA journal_mode=DELETE; BEGIN; UPDATE t SET a = 'half' || a; INSERT INTO t SELECT a FROM t");
   CHECK_EQUAL(sqlite3_db_cacheflush(database), SQLITE_OK);
@@ -83,7 +83,7 @@ static void old_journal(void) {
   CHECK_EQUAL(read_every_page(path), SQLITE_OK);
 }
 
-// A copy of it is of the version of now, and its log is not taken for one of the former.
+// A copy of it is of the current version, and its log is not taken for an old one.
 static void copy_of_an_old_file(void) {
   const char *path = path_of("old.db"), *copy = path_of("copy.db");
   restore(path, version_1_main, "-wal", version_1_log);

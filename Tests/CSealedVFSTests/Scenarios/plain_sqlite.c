@@ -1,9 +1,9 @@
-// SQLite without the sealed VFS opens a sealed database, as a support tool does: it must leave log and journal alone.
+// SQLite without the sealed VFS opens a sealed database, as a support tool would: it must leave log and journal alone.
 #include "support.h"
 
 enum { PAGE = OVERFLOWING_PAGE, ROWS = OVERFLOWING_ROWS };
 
-// What a tool does that only looks.
+// Statements of a tool that only reads.
 static const char *const looks[] = {
     "SELECT * FROM sqlite_master", "PRAGMA user_version", "PRAGMA journal_mode", "PRAGMA integrity_check",
     "SELECT count(*) FROM t", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA quick_check; VACUUM INTO 'file::memory:'",
@@ -19,7 +19,7 @@ static bool is_unchanged(const char *path, const uint8_t *bytes, size_t length) 
   return result;
 }
 
-// Leaves the main file and `suffix` beside it as a killed process does that ran these statements.
+// Leaves the main file and `suffix` beside it, like a killed process that ran these statements.
 static void kill_after(const char *path, const char *suffix, const char *sql) {
   pid_t child = fork();
   if (child == 0) {
@@ -33,7 +33,7 @@ static void kill_after(const char *path, const char *suffix, const char *sql) {
   CHECK(file_size(with_suffix(path, suffix)) > 0, "it left no %s", suffix);
 }
 
-// Looks at the database in each way, through a new connection each time and through one for all.
+// Reads the database in each way, through a new connection each time and through one for all.
 static void expect_left_alone(const char *path, const char *suffix, int expected) {
   const char *beside = with_suffix(path, suffix);
   size_t main_length, length;
@@ -93,7 +93,7 @@ static void looked_at_journals(struct dice *dice) {
 
 // ---- While the database is in use ----
 
-// Another process that has the database open: it does what it is sent, one statement a line, and answers each.
+// Another process that has the database open: it runs the statements it is sent, one a line, and answers each.
 struct user {
   pid_t process;
   int to, from;
@@ -143,7 +143,7 @@ static void end_user(struct user user, const char *line) {
   close(user.from);
 }
 
-// When the one that looks has come: before the others, while the log is empty, or when there is something in it.
+// When the reader arrives: before the others, while the log is empty, or when it has content.
 enum arrival { FIRST, TO_AN_EMPTY_LOG, TO_A_FULL_LOG };
 
 static void look_and_stay(enum arrival arrival, const char *end) {

@@ -1,4 +1,4 @@
-// Several processes at one file.
+// Several processes using one file.
 #include "support.h"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ static void writers(struct dice *dice) {
       run_sql(mine, "PRAGMA synchronous=OFF; PRAGMA cache_size=10; PRAGMA wal_autocheckpoint=%d", 5 + who * 20);
       for (int i = 0; i < ROWS; i++) {
         run_sql(mine, "BEGIN IMMEDIATE; INSERT INTO t VALUES(%d, %d, zeroblob(%d)); UPDATE total SET n = n + 1; COMMIT", who, i, i * 60);
-        // What each sees is whole, at any moment.
+        // What each process sees is whole at any moment.
         CHECK_EQUAL(ask(mine, "SELECT (SELECT n FROM total) - (SELECT count(*) FROM t)"), 0);
       }
       sqlite3_close(mine);
@@ -45,7 +45,7 @@ static void writers(struct dice *dice) {
   }
 }
 
-// Killed at any moment: what was reported as committed is there, nothing else is, and no repair is needed.
+// Killed at any moment: everything reported as committed is there, nothing else is, and no repair is needed.
 static void killed(struct dice *dice) {
   long kept = 0;
   for (int round = 0; round < 40; round++) {
@@ -120,7 +120,7 @@ static void creation(struct dice *dice) {
   }
 }
 
-// Two databases in one transaction, killed between their commits: both have it, or neither.
+// Two databases in one transaction, killed between their commits: both have it, or neither does.
 static void two_databases(struct dice *dice) {
   long both = 0;
   for (int round = 0; round < 60; round++) {

@@ -1,9 +1,9 @@
-// Authentic parts of a log put back in their place: by an attacker who kept copies of the file.
+// Authentic parts of a log put back in place by an attacker who kept copies of the file.
 #include "support.h"
 
 enum { PAGE = 4096, FRAME = PAGE + 24 };
 
-// A database whose one row, in each generation of the log, takes the same frames.
+// A database whose only row takes the same frames in each generation of the log.
 static sqlite3 *make_generations(const char *path) {
   use_key(path);
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
@@ -34,7 +34,7 @@ static void replay_frame(bool is_checkpoint, bool is_header) {
   sealed_vfs_report found = last_report();
   CHECK(found.kind == SEALED_VFS_DAMAGED && found.file == SEALED_VFS_FILE_WAL, "%s", describe(found));
   CHECK_EQUAL(found.frame, is_header ? 0 : 1);
-  // Nothing of it was written back: with the log as it was, all is there.
+  // None of it was written back: with the old log restored, everything is there.
   file_poke(log, 0, second, length);
   CHECK_EQUAL(ask(stale, "SELECT a = 'second' FROM t"), 1);
   run_sql(stale, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -52,8 +52,9 @@ static void frames_of_the_last_generation(struct dice *dice) {
   for (int variant = 0; variant < 4; variant++) { replay_frame(variant % 2 == 1, variant / 2 == 1); }
 }
 
-// A frame of the last generation, put under a page that the transaction under way has flushed and then writes again.
-// SQLite takes the page number from the frame when it renews the checksums: the page would be committed as another one.
+// A frame of the last generation, put under a page that the current transaction has flushed and then writes again.
+// SQLite takes the page number from the frame when it renews the checksums: the page would be committed under another
+// number.
 static void replay_flushed(bool is_rewritten) {
   const char *path = path_of("flushed.db"), *copy = path_of("copy.db");
   const char *log = with_suffix(path, "-wal");
@@ -75,7 +76,7 @@ static void replay_flushed(bool is_rewritten) {
     CHECK(last_report().kind == SEALED_VFS_DAMAGED && last_report().frame == 1, "%s", describe(last_report()));
     try_sql(writer, "ROLLBACK");
   }
-  // What is committed is recovered as it was meant.
+  // What is committed is recovered as intended.
   database_remove(copy);
   use_key(copy);
   file_copy(log, with_suffix(copy, "-wal"));
@@ -96,8 +97,8 @@ static void replayed_flush(struct dice *dice) {
   replay_flushed(true);
 }
 
-// The header of an earlier generation, put back at rest: what the log holds is not recovered, as after a loss of power
-// that took the header. That is reported.
+// The header of an earlier generation, restored while the log is not in use: the log's content is not recovered, as
+// after a power loss that took the header. That is reported.
 static void replayed_headers(struct dice *dice) {
   (void)dice;
   const char *path = path_of("headers.db"), *copy = path_of("copy.db");
@@ -124,7 +125,7 @@ static void replayed_headers(struct dice *dice) {
       database_close(database);
     }
   }
-  // A frame that an earlier generation left behind the last one is what SQLite expects there.
+  // A frame that an earlier generation left after the last one is what SQLite expects there.
   run_sql(writer, "CREATE TABLE u(a); INSERT INTO u VALUES(zeroblob(20000)); PRAGMA wal_checkpoint(RESTART); UPDATE t SET a = 'last'");
   database_remove(copy);
   use_key(copy);

@@ -1,4 +1,4 @@
-// What a key was given as is in memory no longer than it is needed.
+// The secret behind a key stays in memory no longer than it is needed.
 #include "support.h"
 
 #include <pthread.h>
@@ -9,14 +9,14 @@
 
 enum { SECRET = 32 };
 
-// How often a secret is in memory, asked without having it there.
+// Counts the copies of a secret in memory, without holding it there to ask.
 static long copies(const uint8_t inverted[SECRET]) {
   long found = memory_scan(inverted, SECRET);
   CHECK(found >= 0, "memory cannot be read");
   return found;
 }
 
-// A new secret in `secret`, text where it is to be a passphrase.
+// A new secret in `secret`, as text if it is a passphrase.
 static void make_secret(struct dice *dice, bool is_text, uint8_t secret[SECRET], uint8_t inverted[SECRET]) {
   for (int i = 0; i < SECRET; i++) {
     secret[i] = is_text ? (uint8_t)('a' + below(dice, 26)) : (uint8_t)roll(dice);
@@ -34,7 +34,7 @@ static void give(const char *path, bool is_passphrase, const uint8_t secret[SECR
               SQLITE_OK);
 }
 
-// As one opens it that has the key for no longer than that: registered, opened, taken back.
+// Opens like a process that holds the key only that long: register, open, unregister.
 static sqlite3 *open_and_forget(const char *path) {
   sqlite3 *database = database_open(path, SEALED_VFS_NAME);
   CHECK_EQUAL(sealed_vfs_forget_key(path), SQLITE_OK);
@@ -55,7 +55,7 @@ static void make_and_open_again(struct dice *dice, bool is_passphrase, const cha
   wipe(secret, SECRET);
   CHECK(copies(inverted) > 0, "a registered key is not found: the search is of no use");
 
-  // Made in this run.
+  // Created in this run.
   sqlite3 *database = open_and_forget(path);
   CHECK(copies(inverted) > 0, "wiped before it was needed");
   run_sql(database, "%s; CREATE TABLE t(a)", mode);
@@ -73,7 +73,7 @@ static void make_and_open_again(struct dice *dice, bool is_passphrase, const cha
   }
   use(database);
 
-  // Opened while it is there; the registration outlives the opening.
+  // Opened while the key is registered; the registration outlives the opening.
   for (int i = 0; i < SECRET; i++) { secret[i] = (uint8_t)~inverted[i]; }
   give(path, is_passphrase, secret);
   sqlite3 *second = database_open(path, SEALED_VFS_NAME);
@@ -91,7 +91,7 @@ static void make_and_open_again(struct dice *dice, bool is_passphrase, const cha
   database_close(second);
   database_close(database);
 
-  // Refused: wiped with the connection.
+  // Rejected: wiped with the connection.
   for (int i = 0; i < SECRET; i++) { secret[i] = (uint8_t)(~inverted[i] ^ 1); }
   give(path, is_passphrase, secret);
   wipe(secret, SECRET);
@@ -109,7 +109,7 @@ static void wiped_secrets(struct dice *dice) {
   }
 }
 
-// A process that began to create a database and rolled back still has the key when another has created it.
+// A process that began to create a database and rolled back still has the key after another has created it.
 static void unmade_databases(struct dice *dice) {
   const char *path = path_of("unmade.db");
   for (int is_passphrase = 0; is_passphrase < 2; is_passphrase++) {
@@ -118,7 +118,7 @@ static void unmade_databases(struct dice *dice) {
     make_secret(dice, is_passphrase != 0, secret, inverted);
     give(path, is_passphrase != 0, secret);
     sqlite3 *first = open_and_forget(path);
-    // Written out before the end, since it does not fit into the cache.
+    // Written out before the end, because it does not fit into the cache.
     run_sql(first, "PRAGMA cache_size=5; BEGIN; CREATE TABLE mine(a); INSERT INTO mine VALUES(zeroblob(300000))");
     CHECK(file_size(path) > 0, "nothing was written");
     run_sql(first, "SELECT count(*) FROM mine; ROLLBACK");
@@ -136,7 +136,7 @@ static void unmade_databases(struct dice *dice) {
   }
 }
 
-// More keys at a time than there are pieces of guarded memory for (guarded.c), given back in any order; in two rounds.
+// More keys at a time than there are pieces of guarded memory (guarded.c), released in any order; in two rounds.
 static void many_keys(struct dice *dice) {
   enum { DATABASES = 24 };
   sqlite3 *databases[DATABASES];
@@ -159,7 +159,7 @@ static void many_keys(struct dice *dice) {
       int i = (int)below(dice, (uint64_t)left);
       use(databases[i]);
       database_close(databases[i]);
-      // Opened again with the key that was kept.
+      // Reopened with the key that was kept.
       database_close(database_open(paths[i], SEALED_VFS_NAME));
       CHECK(copies(inverted[i]) > 0, "wiped though it is to be kept");
       CHECK_EQUAL(sealed_vfs_forget_key(paths[i]), SQLITE_OK);
@@ -188,7 +188,7 @@ static double seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// While a key is made of a passphrase, which takes some 0.1 s, other databases are opened.
+// While a key is derived from a passphrase, which takes some 0.1 s, other databases can be opened.
 static void slow_keys(struct dice *dice) {
   (void)dice;
   const char *slow = path_of("slow.db"), *other = path_of("other.db");
@@ -201,7 +201,7 @@ static void slow_keys(struct dice *dice) {
   run_sql(database, "CREATE TABLE t(a)");
   database_close(database);
   double least = 1;
-  // A busy machine may leave this thread without a processor for as long as that.
+  // A busy machine may leave this thread without a processor for that long.
   for (int round = 0; round < 40 && least > 0.25; round++) {
     CHECK_EQUAL(sealed_vfs_set_passphrase(slow, "open sesame", 11, 0), SQLITE_OK);
     pthread_t thread;

@@ -412,7 +412,7 @@ static void begin_once(void) {
 // ---- Scenarios ----
 
 static const struct scenario *scenario_at(size_t index) {
-  // Secrets first: what is searched is all of the memory that scenarios before them have used.
+  // Secrets first: they search all memory that earlier scenarios have used.
   const struct scenario *lists[] = {
       secret_scenarios, workload_scenarios, damage_scenarios, fault_scenarios, process_scenarios, format_scenarios,
       direct_scenarios, edge_scenarios, attack_scenarios, replay_scenarios, plain_sqlite_scenarios, old_format_scenarios,
@@ -470,7 +470,7 @@ int sealed_scenario_run(const char *name, uint64_t seed, const char *directory, 
 }
 
 #ifdef SEALED_WRAPPED_MEMORY
-// Built with -Wl,--wrap=calloc,--wrap=sodium_malloc: these run out as SQLite's memory does.
+// Built with -Wl,--wrap=calloc,--wrap=sodium_malloc: these fail the way SQLite's allocations do.
 long wrapped_countdown;
 void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);

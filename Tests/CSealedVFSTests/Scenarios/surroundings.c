@@ -1,14 +1,15 @@
-// What is around the sealed VFS: another VFS on top of it, a connection with another page size, lock bytes elsewhere.
+// The surroundings of the sealed VFS: another VFS on top of it, a connection with another page size, lock bytes
+// elsewhere.
 #include "support.h"
 
-// Fails as a body did that was run by `holds`, once what it changed has been put back.
+// Fails as the body run by `holds` did, once its changes have been undone.
 static void fail_as_body(void) {
   char text[400];
   snprintf(text, sizeof text, "%s", failed_check());
   CHECK(false, "%s", text);
 }
 
-// ---- A VFS that hands everything on to the sealed one, in files of its own ----
+// ---- A VFS that passes everything on to the sealed one, in files of its own ----
 
 struct shim_file {
   sqlite3_file sqlite;
@@ -91,7 +92,7 @@ static void use_stacked(void *context) {
   const char *mode = context, *path = path_of("stacked.db");
   database_remove(path);
   use_key(path);
-  // The room for the seal is reserved without being asked for.
+  // The room for the seal is reserved unasked.
   sqlite3 *database = database_open(path, "shim"), *second = database_open(path, SEALED_VFS_NAME);
   run_sql(database, "PRAGMA journal_mode=%s; PRAGMA cache_size=3; CREATE TABLE t(a INTEGER PRIMARY KEY, b)", mode);
   run_sql(database, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 40) INSERT INTO t SELECT i, zeroblob(2000) FROM n");
@@ -126,7 +127,7 @@ static void stacked(struct dice *dice) {
   if (!held) { fail_as_body(); }
 }
 
-// ---- A connection that was opened before the database was made, with larger pages ----
+// ---- A connection opened before the database was created, with larger pages ----
 
 static void late_page_size(struct dice *dice) {
   (void)dice;
@@ -142,7 +143,7 @@ static void late_page_size(struct dice *dice) {
     if (round / 2 % 2 == 0) {
       CHECK_EQUAL(ask(early, "SELECT a FROM t"), 7);
     } else {
-      // Here it is cut: one that has the right page size says so, and so does this one.
+      // Here it is cut: a connection with the right page size reports that, and so does this one.
       run_sql(maker, "PRAGMA wal_checkpoint(TRUNCATE)");
       CHECK_EQUAL(truncate(path, 4096 + 100), 0);
       CHECK_EQUAL(try_sql(early, "SELECT a FROM t"), SQLITE_IOERR_DATA);
@@ -171,7 +172,7 @@ static void use_moved_lock_bytes(void *context) {
     run_sql(database, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 60) INSERT INTO t SELECT i, zeroblob(3000) FROM n");
     database_close(database);
   }
-  // The page of the lock bytes, the 17th, is where the name of a super-journal is announced.
+  // The page of the lock bytes, the 17th, announces the name of a super-journal.
   sqlite3 *database = database_open(first, SEALED_VFS_NAME);
   run_sql(database, "ATTACH '%s' AS second", second);
   run_sql(database, "BEGIN; UPDATE t SET b = zeroblob(2000); UPDATE second.t SET b = zeroblob(2000); COMMIT");
@@ -198,7 +199,7 @@ static void moved_lock_bytes(struct dice *dice) {
   if (!held) { fail_as_body(); }
 }
 
-// What recovery has read of the log is answered without reading it again, as long as it is what the log holds.
+// Frames that recovery has read are returned without reading them again, as long as the log still holds them.
 static void recovered_frames(struct dice *dice) {
   (void)dice;
   const char *path = path_of("left.db"), *copy = path_of("recovered.db");
@@ -219,7 +220,7 @@ static void recovered_frames(struct dice *dice) {
   long reads = 1000 - faults.countdown;
   faults_reset();
   CHECK(reads < 4, "%ld reads", reads);
-  // Another connection begins a generation, with other frames in the places of those that were not read yet.
+  // Another connection begins a generation, with other frames in place of those that were not read yet.
   run_sql(other, "UPDATE t SET b = zeroblob(2000); PRAGMA wal_checkpoint(RESTART); UPDATE t SET b = zeroblob(1000 + a)");
   CHECK_EQUAL(ask(reader, "SELECT sum(length(b)) FROM t"), 16136);
   database_close(other);

@@ -1,4 +1,4 @@
-// Generated SQL, run on a plain and on a sealed database side by side: every answer has to be the same.
+// Generated SQL, run on a plain and on a sealed database side by side: every answer must be the same.
 #include <stdarg.h>
 
 #include "support.h"
@@ -14,26 +14,27 @@ struct workload {
   struct pair pairs[CONNECTIONS];
   int tables;     // t0, t1, ...
   long statements;
-  // The plan's, which must not be behind when a check fails.
+  // Belongs to the plan, so that a failed check does not leak it.
   char **transcript;
 };
 
-// One workload is its seed and its journal mode. Each step has a seed of its own, so that one can be left out and the others
-// stay as they are.
+// One workload is its seed and its journal mode. Each step has its own seed, so that one can be left out without
+// changing the others.
 struct plan {
   uint64_t seed;
   const char *journal_mode;
   bool left_out[MOST_STEPS];
   int steps;
   long statements;
-  // What is run, while a failure is made smaller; NULL: not recorded.
+  // The statements run, while a failure is being shrunk; NULL: not recorded.
   char *transcript;
 };
 
-// A mistake that the shrinking is tried with: where statements begin with these words, the sealed database gets none.
+// A deliberate mistake to try the shrinking with: statements that begin with these words are not run on the sealed
+// database.
 static const char *sabotaged;
 
-// Both run it; codes and rows must be the same.
+// Runs it on both; codes and rows must be the same.
 static void both(struct workload *work, struct pair *pair, const char *sql) {
   int plain_code, sealed_code;
   if (*work->transcript != NULL) {
@@ -114,7 +115,7 @@ static void one_step(struct workload *work, struct pair *pair) {
       break;
     default:
       if (chance(dice, 20)) {
-        // Answers with a row for each page that it frees; how many there are depends on the room in a page.
+        // Returns a row for each page that it frees; the number depends on the room in a page.
         CHECK_EQUAL(try_sql(pair->plain, "PRAGMA incremental_vacuum(3)"), try_sql(pair->sealed, "PRAGMA incremental_vacuum(3)"));
       }
       if (chance(dice, 10)) { both(work, pair, "REINDEX"); }
@@ -172,7 +173,7 @@ static void compare(const char *plain_path, const char *sealed_path) {
   database_close(sealed);
 }
 
-// One thing that one of the connections does.
+// One action by one of the connections.
 static void one_turn(struct workload *work, struct pair *pair, const char *plain, const char *sealed, int cache_pages, int synchronous,
                      bool exclusive) {
   struct dice *dice = work->dice;
@@ -229,7 +230,8 @@ static bool plan_holds(struct plan *plan) {
   return held;
 }
 
-// Leaves out as many steps as it can while something still fails: halves, quarters, ..., single ones. The number that are left.
+// Leaves out as many steps as it can while something still fails: halves, quarters, ..., single ones. Returns the
+// number left.
 static int shrink(struct plan *plan) {
   for (int size = plan->steps / 2; size > 0; size /= 2) {
     for (int start = 0; start < plan->steps; start += size) {
@@ -247,7 +249,7 @@ static void fail_with_the_smallest(struct plan *plan) {
   int left = shrink(plan);
   plan->transcript = sqlite3_mprintf("");
   plan_holds(plan);
-  // A copy: the message of this check takes its place.
+  // A copy, because the message of this check replaces it.
   char *reason = sqlite3_mprintf("%s", failed_check());
   CHECK(false, "workload with the seed %llu (%s), of %d steps %d are enough: %s\n%.2500s", (unsigned long long)plan->seed,
         plan->journal_mode, plan->steps, left, reason, plan->transcript);
@@ -256,7 +258,7 @@ static void fail_with_the_smallest(struct plan *plan) {
 static void many(struct dice *dice, const char *const *modes, size_t mode_count, int workloads) {
   long statements = 0;
   for (int i = 0; i < workloads; i++) {
-    // Each has its own seed, so that one that fails can be run again by itself.
+    // Each has its own seed, so that a failing one can be run again by itself.
     struct plan plan = {.seed = roll(dice), .journal_mode = modes[(size_t)i % mode_count]};
     if (getenv("SEALED_VERBOSE") != NULL) { fprintf(stderr, "workload %d: seed %llu\n", i, (unsigned long long)plan.seed); }
     if (!plan_holds(&plan)) { fail_with_the_smallest(&plan); }
@@ -265,7 +267,7 @@ static void many(struct dice *dice, const char *const *modes, size_t mode_count,
   note("%d workloads, %ld statements", workloads, statements);
 }
 
-// The comparison sees a mistake, and what it says of it is short.
+// The comparison detects a mistake, and its report is short.
 static void shrinking(struct dice *dice) {
   sabotaged = "DELETE";
   for (int tries = 0; tries < 40; tries++) {

@@ -16,7 +16,7 @@ struct faulty_file {
   char path[512];
 };
 
-// A write that has not been synced, with what was there before.
+// An unsynced write, with the bytes it replaced.
 struct unsynced {
   struct unsynced *next;
   char path[512];
@@ -30,8 +30,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct unsynced *log_head;
 static sqlite3_vfs *base;
 static uint64_t random_state;
-static long full_for;  // so many further writes find the disk full
-static int tally = -1;  // a file that gets a letter for each operation that failed
+static long full_for;  // the number of further writes that find the disk full
+static int tally = -1;  // a file that gets a letter for each failed operation
 
 static struct faulty_file *self(sqlite3_file *file) { return (struct faulty_file *)(void *)file; }
 static const sqlite3_io_methods *methods(sqlite3_file *file) { return self(file)->real->pMethods; }
@@ -46,7 +46,7 @@ static bool is_touched(const char *path) {
   return whole >= length && strncmp(path + whole - length, faults.path, length) == 0;
 }
 
-// ---- Writes that do not return ----
+// ---- Blocked writes ----
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
@@ -107,7 +107,8 @@ void faults_reset(void) {
   forget(NULL);
 }
 
-// The result of an operation that fails at random. A lock that is taken is not a failure; SQLite then waits or reports busy.
+// The result of an operation that fails at random. A lock held elsewhere is not a failure; SQLite then waits or reports
+// busy.
 static int random_code(enum operation operation) {
   switch (operation) {
     case OP_READ: return SQLITE_IOERR_READ;
@@ -141,7 +142,7 @@ static int strike_now(enum operation operation) {
   return --faults.countdown == 0 ? faults.code : SQLITE_OK;
 }
 
-// SQLITE_OK, or the code that this operation has to return.
+// SQLITE_OK, or the code that this operation must return.
 static int strike(enum operation operation, const char *path) {
   if (!is_touched(path)) { return SQLITE_OK; }
   pthread_mutex_lock(&lock);
@@ -191,7 +192,7 @@ void faults_return_power(uint64_t *state) {
       at = end;
     }
     fclose(file);
-    // A file that grew may not have.
+    // The growth of a file may be lost.
     if (entry->old_size <= entry->offset && chance(state, 30)) {
       if (truncate(entry->path, entry->old_size) != 0) { abort(); }
     }
@@ -213,7 +214,7 @@ static int faulty_write(sqlite3_file *file, const void *bytes, int amount, sqlit
   if (faults.canary != NULL && memmem(bytes, (size_t)amount, faults.canary, strlen(faults.canary)) != NULL) { faults.canary_hits++; }
   int code = strike(OP_WRITE, self(file)->path);
   if (code != SQLITE_OK) {
-    // It ends with a sector: what lies within one arrives, or does not.
+    // It ends on a sector boundary: writes within a sector arrive or do not.
     sqlite3_int64 end = (offset + amount / 2) / 512 * 512;
     if (faults.short_write && end > offset) { methods(file)->xWrite(real(file), bytes, (int)(end - offset), offset); }
     return code;
@@ -386,7 +387,7 @@ void faults_cut_power(void) { faults.power_is_lost = true; }
 //   "nth OPERATION N STICKY PATH"       the Nth of these fails (numbers as in the enum), and all that follow if STICKY
 //   "broken OPERATION N STICKY PATH"    the same, but a lock is not busy: requesting it fails
 //
-// where PATH is a part of the paths of the files that fail. Its syncs all report success, and do nothing.
+// where PATH is part of the paths of the files that fail. Its syncs all report success and do nothing.
 // PORTER_FAULTS_TALLY names the file that gets a letter for each failure.
 static bool arm(const char *told) {
   unsigned millionths = 0;

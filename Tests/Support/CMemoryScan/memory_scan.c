@@ -13,7 +13,7 @@
 
 enum { PIECE = 1 << 20, LONGEST = 4096 };
 
-// Not searched itself: everything that is read passes through here.
+// Not searched itself: everything read passes through here.
 static uint8_t piece[LONGEST + PIECE];
 
 static long count_in(const uint8_t *bytes, size_t count, const uint8_t *inverted, size_t length) {
@@ -29,7 +29,7 @@ static long count_in(const uint8_t *bytes, size_t count, const uint8_t *inverted
   return found;
 }
 
-// How many bytes can be read from `address` on; 0 if none.
+// The number of bytes that can be read from `address` on; 0 if none.
 static size_t load(uintptr_t address, size_t count, uint8_t *into) {
   struct iovec local = {into, count}, remote = {(void *)address, count};
   ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A thread still makes calls when its sanitizer's state has been taken down. */
+/* A thread still makes calls after its sanitizer state has been torn down. */
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 #endif
@@ -38,7 +38,7 @@ static void note(const char *name) {
   strcat(found, name);
 }
 
-/* Of the program's own code, not of a library that it is linked to dynamically, which has its own business. */
+/* Only for calls from the program's own code, not from a dynamically linked library, which has its own business. */
 static void note_own(const char *name, const void *caller) {
   Dl_info own, calling;
   if (!watching || ports > 0) return;
@@ -59,7 +59,7 @@ const char *system_calls_end(void) {
   return found;
 }
 
-/* A definition in the program comes before libc's for every library that is linked to it; this calls libc's. */
+/* A definition in the program precedes libc's for every library linked to it; this calls libc's. */
 #define INTERPOSE(result, name, parameters, arguments) \
   result name parameters {                             \
     static result(*next) parameters;                   \
@@ -102,7 +102,7 @@ INTERPOSE_OWN(int, rename, (const char *old, const char *new), (old, new))
 INTERPOSE_OWN(int, unlink, (const char *path), (path))
 INTERPOSE_OWN(pid_t, getpid, (void), ())
 
-/* SQLite seeds its generator from this file, whatever opens it; the program's own files come through their port. */
+/* SQLite seeds its generator from this file, whatever opens it; the program's own files go through their port. */
 static void note_open(const char *name, const char *path, const void *caller) {
   if (strstr(path, "random") != NULL) note(path);
   note_own(name, caller);
@@ -126,7 +126,7 @@ static void note_open(const char *name, const char *path, const void *caller) {
 INTERPOSE_OPEN(open)
 INTERPOSE_OPEN(open64)
 
-/* By number: this is how Swift's own generator asks. */
+/* By number: Swift's own generator asks this way. */
 long syscall(long number, ...) {
   static long (*next)(long, ...);
   if (number == SYS_getrandom) note("getrandom");

@@ -2,8 +2,8 @@
   import Foundation
   import Synchronization
 
-  /// An inbox: messages with identifiers and plain text, which wait until they are acknowledged. In memory, or in a file for
-  /// several processes.
+  /// An inbox of messages with identifiers and plain text, which wait until they are acknowledged. In memory, or in a
+  /// file for several processes.
   package final class Inbox: Sendable {
     struct Message: Sendable, Codable {
       let identifier: String
@@ -15,11 +15,11 @@
       case answers
       case neverAnswers
       case isUnreachable
-      /// Gives messages, and does not take the acknowledgement.
+      /// Gives messages, but does not accept the acknowledgement.
       case losesAcknowledgements
     }
 
-    /// What is the same for every process.
+    /// State shared by every process.
     private struct Contents: Codable {
       var waiting: [Message] = []
       var acknowledged: [String] = []
@@ -42,7 +42,7 @@
         guard let file else { return body(&state.contents) }
         var contents = Self.read(file)
         body(&contents)
-        // Atomic, so that a process that is killed meanwhile leaves the old contents or the new.
+        // Atomic, so that a process killed during the write leaves the old contents or the new.
         try? JSONEncoder().encode(contents).write(to: URL(fileURLWithPath: file), options: .atomic)
       }
     }

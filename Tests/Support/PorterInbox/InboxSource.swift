@@ -1,4 +1,4 @@
-// Debug builds only, like the places at which a process is killed: a source is internal to the engine.
+// Debug builds only, like the places where a process is killed: a source is internal to the engine.
 #if DEBUG
   import PorterJSON
   import PorterMachines
@@ -8,7 +8,7 @@
 
   @testable import PorterEngine
 
-  /// An inbox as the source of the messages of one connection: no relay, no ratchet.
+  /// An inbox as the message source of one connection: no relay, no ratchet.
   final class InboxSource: Source {
     static let connectionID: Int64 = 1
     private let context: EngineContext
@@ -83,13 +83,13 @@
     ) {
       guard inbox.mood != .losesAcknowledgements else { return context.later { then(.failure(.timeout)) } }
       inbox.acknowledge(String(decoding: message.identifier, as: UTF8.self))
-      // The engine has to ask what is next.
+      // The engine must ask what is next.
       context.later { then(.success(.unknown)) }
     }
   }
 
   extension Configuration {
-    /// With messages from this inbox in place of the mailboxes at the relay.
+    /// Takes messages from this inbox instead of the mailboxes at the relay.
     package func receiving(from inbox: Inbox) -> Configuration {
       var configuration = self
       configuration.makeSource = { InboxSource($0.context, inbox) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The failure of a process that a test drives; a test that does not expect it fails with its text.
+/// A failure of a process that a test drives; a test that does not expect it fails with its text.
 package struct ProcessFailure: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
@@ -12,7 +12,7 @@ package enum Ending: Equatable {
   case killed(Int32)
 }
 
-/// A process of a test, read line by line, that is killed with the test if it still runs.
+/// A test's process, read line by line, that is killed with the test if it is still running.
 package final class ChildProcess {
   package let name: String
   private let process = Process()
@@ -22,7 +22,7 @@ package final class ChildProcess {
   private var unread = Data()
   private var searched = 0
 
-  /// `log` receives its standard error; without one it goes where the test's goes.
+  /// `log` receives its standard error; without one it goes to the test's.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], log: URL? = nil
   ) throws {
@@ -75,7 +75,7 @@ package final class ChildProcess {
     }
   }
 
-  /// Bytes searched before are not searched again: a line can be many megabytes long.
+  /// Bytes already searched are not searched again: a line can be many megabytes long.
   private func takeLine() -> String? {
     let length = unread.withUnsafeBytes { bytes -> Int? in
       guard let start = bytes.baseAddress, bytes.count > searched else { return nil }
@@ -117,7 +117,7 @@ package final class ChildProcess {
     if process.isRunning { Foundation.kill(process.processIdentifier, signal) }
   }
 
-  /// Freezes it, as a system does with processes in the background, and waits until it is frozen.
+  /// Freezes it, as a system freezes background processes, and waits until it is frozen.
   package func freeze() throws {
     signal(SIGSTOP)
     try waitUntilStopped()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The places that tests of whole processes need.
+/// Paths for tests of whole processes.
 package enum Places {
   /// The root of the package.
   package static let root: URL = {
@@ -9,7 +9,7 @@ package enum Places {
     return url
   }()
 
-  /// Where the build that runs this test put its programs and libraries.
+  /// Where the build running this test put its programs and libraries.
   package static let products: URL = {
     let running = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     let beside = running.appendingPathComponent("porter-harness")

@@ -17,8 +17,8 @@ package final class ScriptedHost {
     try openStore(key: key, background: background)
   }
 
-  /// Like the other initialiser, with a program that finally becomes `porter-harness script -`; without a store there
-  /// is no `$c` yet.
+  /// Like the other initialiser, with a program that eventually becomes `porter-harness script -`; without a store
+  /// there is no `$c` yet.
   package init(store: String?, launching program: String, _ arguments: [String], log: URL) throws {
     self.store = store ?? ""
     process = try ChildProcess(program, arguments, log: log)
@@ -42,7 +42,7 @@ package final class ScriptedHost {
     return result
   }
 
-  /// The whole answer of a command: `{"result": …}` or `{"error": …}`.
+  /// The whole answer to a command: `{"result": …}` or `{"error": …}`.
   package func answer(_ command: String, of controller: String = "c") throws -> JSONValue {
     try call("chat_send_cmd $\(controller) \(JSONValue(command).text)")
   }
@@ -50,7 +50,7 @@ package final class ScriptedHost {
   /// The type of a command's result.
   package func result(_ command: String) throws -> String? { try answer(command)["result"]?["type"]?.stringValue }
 
-  /// The result of a command that has to succeed, and to have this type.
+  /// The result of a command, which must succeed and have this type.
   @discardableResult
   package func command(_ command: String, _ type: String) throws -> JSONValue {
     let answer = try answer(command)

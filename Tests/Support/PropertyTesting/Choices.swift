@@ -1,7 +1,7 @@
-/// The choices one generated input is made of.
+/// The choices that one generated input is made of.
 ///
 /// A generator only ever asks for numbers below a bound. They are recorded; a smaller input is found by replaying a
-/// shorter or smaller sequence of them. So whatever a generator builds shrinks by itself and stays valid.
+/// shorter or smaller sequence of them. So whatever a generator builds shrinks automatically and stays valid.
 package final class Choices {
   private var generator: SplitMix64
   private let replayed: [UInt64]?
@@ -13,7 +13,7 @@ package final class Choices {
     replayed = nil
   }
 
-  /// Choices given beforehand; where they end, every further one is 0, the simplest.
+  /// Choices given in advance; past their end, every further one is 0, the simplest.
   init(replaying sequence: [UInt64]) {
     generator = SplitMix64(state: 0)
     replayed = sequence
@@ -71,7 +71,7 @@ package final class Choices {
   }
 }
 
-/// Steele, Lea, Flood 2014: small, and the same everywhere for the same seed.
+/// Steele, Lea, Flood 2014: small, and identical everywhere for the same seed.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The bytes of a text that count how often one of them is read, slices included: the work of a parser, whatever
-/// machine it runs on.
+/// The bytes of a text that count how often they are read, slices included: a parser's work, whatever machine it runs
+/// on.
 package struct CountedBytes: RandomAccessCollection, Sendable {
   private final class Counter: Sendable {
     let count = Atomic<Int>(0)

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Up to four changes of bytes that are valid otherwise: bits, bytes, lengths, repeats, pieces that move. What is changed so gets past the
-/// first check of a parser, where noise does not.
+/// Up to four changes to otherwise valid bytes: bits, bytes, lengths, repeats, moved pieces. Edited input gets past a
+/// parser's first check, where noise does not.
 package struct Edits: Sendable, CustomStringConvertible {
   struct Edit: Sendable {
     let kind: UInt8
-    /// Of its length, in 65,536ths.
+    /// A fraction of the length, in 65,536ths.
     let place: UInt16
     let byte: UInt8
   }
 
   let edits: [Edit]
 
-  /// What parsers treat in a way of their own.
+  /// Bytes that parsers treat specially.
   private static let special: [UInt8] = [0, 1, 0x7f, 0x80, 0xff] + Array("\"\\{}[],:-0e\n\r ".utf8)
 
   package func applied(to original: [UInt8]) -> [UInt8] {

@@ -4,9 +4,9 @@ import XCTest
 /// Checks that `property` holds for `runs` generated values: it must not throw. Use `expect` and `expectEqual` inside
 /// it.
 ///
-/// A failure is shrunk, and reported once, with the smallest input found, its failure, and the seed. `PORTER_SEED=…`
-/// runs the same inputs again; the seed is also printed before the first property, since a trap in the code under test
-/// prints nothing else.
+/// A failure is shrunk and reported once, with the smallest input found, its failure, and the seed. `PORTER_SEED=…`
+/// runs the same inputs again; the seed is also printed before the first property, because a trap in the code under
+/// test prints nothing else.
 package func forAll<Value>(
   _ generator: Generator<Value>, runs: Int = 100, file: StaticString = #filePath, line: UInt = #line,
   _ property: (Value) throws -> Void
@@ -29,7 +29,7 @@ package func forAll<Value>(
   }
 }
 
-/// Skips the current input, since it does not meet a condition of the property.
+/// Skips the current input, because it does not meet a condition of the property.
 package func assume(_ condition: Bool) throws {
   if !condition { throw PropertyDiscard() }
 }
@@ -50,7 +50,7 @@ package func expectEqual<Value: Equatable>(
   }
 }
 
-/// The property throws the given error, or this where it should have thrown.
+/// The body must throw an error; if it does not, this function throws one.
 package func expectThrows(_ body: () throws -> Void, line: UInt = #line) throws {
   do { try body() } catch { return }
   throw PropertyFailure(reason: "line \(line): no error was thrown")

@@ -1,4 +1,4 @@
-/// How to make a value out of choices. Compose with the functions below, or write `Generator { choices in … }`.
+/// A recipe for making a value out of choices. Compose with the functions below, or write `Generator { choices in … }`.
 package struct Generator<Value> {
   let generate: (Choices) -> Value
 
@@ -39,8 +39,8 @@ package struct Generator<Value> {
 }
 
 extension Generator where Value: FixedWidthInteger {
-  /// A number of the range, shrinking towards its lower bound, or towards 0 if the range holds it. One in eight is at
-  /// an edge.
+  /// A number in the range, shrinking towards its lower bound, or towards 0 if the range contains it. One in eight is
+  /// at an edge.
   package static func number(_ range: ClosedRange<Value> = Value.min...Value.max) -> Generator {
     Generator { choices in
       let simplest = range.contains(0) ? 0 : range.lowerBound
@@ -65,7 +65,7 @@ extension Generator where Value == [UInt8] {
 }
 
 extension Generator where Value == String {
-  /// Text of any Unicode scalars, one in two of them printable ASCII, some of them what breaks parsers.
+  /// Text of any Unicode scalars, half of them printable ASCII, some of them troublesome for parsers.
   package static func text(_ counts: ClosedRange<Int>) -> Generator {
     Generator<Unicode.Scalar>.scalar.array(counts).map { scalars in
       var text = String.UnicodeScalarView()
@@ -74,7 +74,7 @@ extension Generator where Value == String {
     }
   }
 
-  /// Text of the given characters only.
+  /// Text made only of the given characters.
   package static func text(of alphabet: String, _ counts: ClosedRange<Int>) -> Generator {
     Generator<Character>.element(of: Array(alphabet)).array(counts).map { String($0) }
   }

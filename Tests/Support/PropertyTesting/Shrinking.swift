@@ -33,7 +33,7 @@ func check<Value>(
         shrinker.shrink()
         return (smallest: shrinker.smallest, steps: shrinker.steps)
       }
-      // Once more, to report the smallest input's failure rather than the first one's.
+      // Once more, to report the smallest input's failure instead of the first one's.
       let smallest = Choices(replaying: shrinker.smallest)
       let value = generator.generate(smallest)
       var reason = "the property failed once, but not again with the same input: it is not deterministic"
@@ -74,7 +74,7 @@ struct Shrinker {
   private let deadline = ContinuousClock.now + .seconds(20)
   private let stillFails: ([UInt64]) -> [UInt64]?
 
-  /// `stillFails` returns what the generator drew from the candidate, if the property fails with it.
+  /// `stillFails` returns what the generator drew from the candidate if the property fails with it.
   init(smallest: [UInt64], stillFails: @escaping ([UInt64]) -> [UInt64]?) {
     self.smallest = smallest
     self.stillFails = stillFails
@@ -92,7 +92,7 @@ struct Shrinker {
     } while smallest != before && budget > 0
   }
 
-  /// Takes the candidate if it fails as well and is simpler than the best so far.
+  /// Takes the candidate if it also fails and is simpler than the best so far.
   private mutating func take(_ candidate: [UInt64]) -> Bool {
     guard budget > 0, isSimpler(candidate, than: smallest) else { return false }
     budget = ContinuousClock.now < deadline ? budget - 1 : 0
@@ -127,7 +127,7 @@ struct Shrinker {
     }
   }
 
-  /// A count that was drawn before what it counts can only shrink together with it.
+  /// A count that was drawn before the items it counts can only shrink together with them.
   private mutating func lowerAndDelete() {
     var index = 0
     while index < smallest.count {
@@ -162,7 +162,7 @@ struct Shrinker {
   private mutating func lowerEach() {
     var index = 0
     while index < smallest.count {
-      // Binary search for the least value that fails, then one down, since failing need not be monotone.
+      // Binary search for the least value that fails, then one lower, because failing need not be monotone.
       var low: UInt64 = 0
       while index < smallest.count, low < smallest[index] {
         let middle = low + (smallest[index] - low) / 2

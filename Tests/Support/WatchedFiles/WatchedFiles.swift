@@ -1,7 +1,7 @@
 import PorterPlatform
 import Synchronization
 
-/// The system's files, which can fail and be watched.
+/// The system's files, which can be made to fail and can be watched.
 package final class WatchedFiles: Files {
   private struct State {
     var renamed = 0

@@ -3,7 +3,8 @@
  *
  *   calls FILE PROGRAM [ARGUMENT...]
  *
- * At its end FILE has one line, `calls COUNT`. Ends with the program's exit status, or with 128 and the number of its signal.
+ * At its end FILE has one line, `calls COUNT`. Exits with the program's exit status, or with 128 plus the number of its
+ * signal.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,14 +19,14 @@
 
 enum { MOST_THREADS = 256 };
 
-static pid_t inside[MOST_THREADS]; /* threads that are between the beginning and the end of a call */
+static pid_t inside[MOST_THREADS]; /* threads between the beginning and the end of a call */
 
 static void fail(const char *what) {
   fprintf(stderr, "calls: %s: %s\n", what, strerror(errno));
   exit(127);
 }
 
-/* Whether this stop is the beginning of a call, and not its end. */
+/* Whether this stop is the beginning of a call rather than its end. */
 static bool begins(pid_t thread) {
   int free_place = -1;
   for (int place = 0; place < MOST_THREADS; place++) {
@@ -46,7 +47,7 @@ static void begin(char **words) {
   fail(words[0]);
 }
 
-/* The program's status, as of waitpid. */
+/* The program's status, as returned by waitpid. */
 static int count(pid_t program, long *calls) {
   for (;;) {
     int status = 0;
@@ -59,7 +60,7 @@ static int count(pid_t program, long *calls) {
     }
     int signal = WSTOPSIG(status);
     if (signal == (SIGTRAP | 0x80) && begins(thread)) { (*calls)++; }
-    /* Stops of the tracer's own, and the first one of each thread, are no signals of the program. */
+    /* The tracer's own stops, and the first one of each thread, are not signals of the program. */
     bool is_own = signal == SIGTRAP || signal == (SIGTRAP | 0x80) || signal == SIGSTOP;
     ptrace(PTRACE_SYSCALL, thread, NULL, is_own ? 0L : (long)signal);
   }

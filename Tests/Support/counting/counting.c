@@ -1,12 +1,12 @@
 /*
- * Counts what a process asks for: loaded with LD_PRELOAD in front of its libraries. At its end the process writes one line of
+ * Counts a process's requests: loaded with LD_PRELOAD in front of its libraries. On exit the process writes one line of
  * counts to the file that PORTER_COUNTS_TO names:
  *
  *   allocations COUNT statements COUNT syncs COUNT threads COUNT
  *
- * Threads are those that it starts. A statement is one that a caller has SQLite compile, also by `sqlite3_exec`, which calls
- * `sqlite3_prepare_v2` for each. Their texts follow the counts, each in a line of its own, for a caller that asked for more of them
- * than it may.
+ * Threads are those that it starts. A statement is one that a caller makes SQLite compile, also by `sqlite3_exec`,
+ * which calls `sqlite3_prepare_v2` for each. Their texts follow the counts, each on its own line, for a caller that
+ * used more of them than it may.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* glibc's own names for what is replaced here. */
+/* glibc's own names for the functions replaced here. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
@@ -55,7 +55,7 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
   return 0;
 }
 
-/* The function that this library hides. ISO C has no conversion from an object's address to a function's. */
+/* The function that this library shadows. ISO C has no conversion from an object's address to a function's. */
 #define NEXT(type, name)                 \
   static union {                         \
     void *object;                        \

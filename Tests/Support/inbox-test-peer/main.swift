@@ -2,8 +2,8 @@
 //
 //   inbox-test-peer app|extension STORE INBOX
 //
-// Takes a line at a time: a command that begins with a slash, or else a push. Answers each with a line, and ends with its
-// input.
+// Reads one line at a time: a command that begins with a slash, or else a push. Answers each with a line, and ends with
+// its input.
 
 #if DEBUG
   import PorterEngine

@@ -1,6 +1,6 @@
 /*
- * A host of libnightporter-net that does what it reads, line by line, and reports what happens: with nothing else in its process, so
- * that its descriptors and threads are the library's, and so that it runs under sanitizers and valgrind.
+ * A host of libnightporter-net that executes the lines it reads and reports what happens: with nothing else in its
+ * process, so that its descriptors and threads are the library's, and so that it runs under sanitizers and valgrind.
  *
  *   open URL [proxy=…] [ca=…] [isolate=1] [connect=MS] [news=1 [stream=1]]   opened, or refused CODE
  *   exchange NAME MS HEX         later: answer NAME CODE FAILURE HEX, from a thread of its own
@@ -162,7 +162,7 @@ static int count(const char *folder, bool (*counts)(const char *name)) {
 
 static int threads(void) { return count("/proc/self/task", is_any); }
 
-/* The thread sanitizer's own comes with the first that is created. */
+/* The thread sanitizer's own thread appears with the first one created. */
 #ifdef __SANITIZE_THREAD__
 enum { THREADS_AT_REST = 2 };
 #else

@@ -127,7 +127,7 @@ struct Peer {
     guard results != [.auth] else { throw Failure(reason: "subscription refused") }
   }
 
-  /// Without limit: a lost wake-up shows as a test that hangs into its own time limit.
+  /// No limit: a lost wake-up shows as a test that hangs until its own time limit.
   private func waitForWake() throws {
     guard let descriptor = relay.wakeDescriptor else { throw Failure(reason: "no descriptor") }
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

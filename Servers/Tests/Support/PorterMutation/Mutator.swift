@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Changes what is valid in a few places, as a seed has it.
+/// Changes valid input in a few places, determined by a seed.
 public struct Mutator: RandomNumberGenerator {
   public let seed: UInt64
   public let runs: Int
@@ -30,7 +30,7 @@ public struct Mutator: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// As it is, or with up to four changes: bits, bytes, lengths, repeats, pieces that move.
+  /// Unchanged, or with up to four changes: bits, bytes, lengths, repeats, moved pieces.
   public mutating func bytes(like seed: [UInt8]) -> [UInt8] {
     var bytes = seed
     for _ in 0..<Int.random(in: 0...4, using: &self) {

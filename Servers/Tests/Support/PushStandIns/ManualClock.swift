@@ -18,7 +18,7 @@ package final class ManualClock: PushClock {
   package var now: NIODeadline { state.withLock { $0.now } }
   package var seconds: Int64 { Self.start + (now - .uptimeNanoseconds(1_000_000_000)).nanoseconds / 1_000_000_000 }
 
-  /// When each is due, from now, in seconds.
+  /// When each timer is due, from now, in seconds.
   package var timers: [Int64] {
     state.withLock { state in state.timers.values.map { ($0.due - state.now).nanoseconds / 1_000_000_000 }.sorted() }
   }
@@ -34,7 +34,7 @@ package final class ManualClock: PushClock {
     return { [self] in state.withLock { $0.timers[number] = nil } }
   }
 
-  /// What is due then has been called when this returns.
+  /// Everything due by then has been called when this returns.
   package func advance(by time: TimeAmount) throws {
     let due = state.withLock { state in
       state.now = state.now + time

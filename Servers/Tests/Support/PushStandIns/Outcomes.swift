@@ -2,7 +2,7 @@ private import Foundation
 package import PorterServer
 import Synchronization
 
-/// What pushes came to.
+/// The outcomes of pushes.
 package final class Outcomes: Sendable {
   private let outcomes = Mutex<[Int: [PushOutcome]]>([:])
   private let ended = DispatchSemaphore(value: 0)
@@ -16,7 +16,7 @@ package final class Outcomes: Sendable {
     }
   }
 
-  /// Waits for as many more to end, a minute at most; then all that have, each with what it was told.
+  /// Waits for this many more to end, a minute at most; returns all that have ended, each with the outcomes reported.
   package func wait(_ count: Int) -> [Int: [PushOutcome]] {
     let end = DispatchTime.now() + .seconds(60)
     for _ in 0..<count where ended.wait(timeout: end) == .timedOut { break }

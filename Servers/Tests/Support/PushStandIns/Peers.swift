@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where the programs in Python are.
+/// The location of the Python programs.
 enum Peers {
   private static var root: URL {
     var root = URL(fileURLWithPath: #filePath)
@@ -16,9 +16,9 @@ enum Peers {
   static func path(_ program: String) -> String { root.appendingPathComponent("Servers/Tests/peers/\(program)").path }
 }
 
-/// A program in Python that reads its input to the end.
+/// A Python program that reads its input to the end.
 package enum PythonLines {
-  /// The lines of its output.
+  /// Returns the lines of its output.
   package static func run(_ program: String, input: String) throws -> [Data] {
     let process = Process()
     let (orders, answers) = (Pipe(), Pipe())

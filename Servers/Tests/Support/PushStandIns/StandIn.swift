@@ -2,8 +2,8 @@ package import Foundation
 
 private struct Started: Decodable { let port: Int }
 
-/// A program in `Servers/Tests/peers` that stands in for a push service, with a folder of its files. Each request that it reports is a
-/// `Request`.
+/// A program in `Servers/Tests/peers` that stands in for a push service, with a folder for its files. Each request that
+/// it reports is a `Request`.
 package final class StandIn<Request: Decodable> {
   package struct Report: Decodable {
     package let requests: [Request]
@@ -12,14 +12,14 @@ package final class StandIn<Request: Decodable> {
   }
 
   package let folder: URL
-  /// Of a file in it.
+  /// The path of a file in it.
   package func path(_ file: String) -> String { folder.appendingPathComponent(file).path }
 
   private let process = Process()
   private let orders = Pipe()
   private let answers = Pipe()
   private var rest = Data()
-  /// Its first line.
+  /// The first line of its output.
   package private(set) var beginning = Data()
 
   package init(_ program: String, streams: Int? = nil) throws {
@@ -64,7 +64,7 @@ package final class StandIn<Request: Decodable> {
 
   package func waitForRequests(_ count: Int) throws { try order(#"{"await": \#(count)}"#) }
 
-  /// Connections that are ready for requests, as far as their clients know.
+  /// Waits for connections that are ready for requests, as far as their clients know.
   package func waitForConnections(_ count: Int) throws { try order(#"{"awaitSettled": \#(count)}"#) }
 
   package func report() throws -> Report { try JSONDecoder().decode(Report.self, from: order(#"{"report": true}"#)) }

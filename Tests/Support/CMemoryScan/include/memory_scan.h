@@ -1,4 +1,4 @@
-/// Searches all of this process's memory for bytes, for tests of wiping.
+/// Searches all of this process's memory for bytes, to test wiping.
 #ifndef MEMORY_SCAN_H
 #define MEMORY_SCAN_H
 
@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /// The number of places in this process's memory with the complement of these bytes, so that the caller need not itself
-/// hold in memory what must not be there. Guarded memory is searched as well. -1 where memory cannot be read (systems
-/// other than Linux). One call at a time; what other threads write meanwhile may be missed.
+/// hold the forbidden bytes in memory. Guarded memory is searched as well. -1 where memory cannot be read (systems
+/// other than Linux). One call at a time; concurrent writes by other threads may be missed.
 long memory_scan(const uint8_t *inverted, size_t length);
 
 #ifdef __cplusplus

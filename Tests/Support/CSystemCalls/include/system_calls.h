@@ -5,25 +5,25 @@
 #include <stdint.h>
 
 /*
- * Watches the calling thread's use of the operating system that bypasses its ports: clocks, sleeping, waiting on
- * descriptors, and randomness, whichever library calls; and the program's own use of file locks, of directories, of names
- * of files and of the process's number, outside its ports. The functions of libc are interposed, so that nothing is
- * missed. Linux only; elsewhere nothing is found.
+ * Watches the calling thread for operating system use that bypasses its ports: clocks, sleeping, waiting on
+ * descriptors, and randomness, whichever library calls; and the program's own use of file locks, directories, file
+ * names and the process number outside its ports. libc's functions are interposed, so that nothing is missed. Linux
+ * only; elsewhere nothing is found.
  */
 void system_calls_watch(void);
 
-/* What this thread does in between is done by a port. */
+/* Calls by this thread in between are made by a port. */
 void system_calls_enter_port(void);
 void system_calls_leave_port(void);
 
-/* Stops watching. The names of the functions that were called meanwhile, each once, separated by spaces; "" if none was.
- * Valid until the next call of this thread. */
+/* Stops watching. Returns the names of the functions called since, each once, separated by spaces; "" if there were
+ * none. Valid until this thread's next call. */
 const char *system_calls_end(void);
 
-/* libsodium takes its randomness from `fill` from now on, in the whole process; from the system again with NULL. */
+/* From now on libsodium takes its randomness from `fill`, in the whole process; with NULL, from the system again. */
 void system_calls_sodium(void (*fill)(void *bytes, size_t count));
 
-/* SQLite's generator begins anew, in the whole process: from this seed, or from the system with 0. */
+/* SQLite's generator restarts, in the whole process: from this seed, or with 0 from the system. */
 void system_calls_sqlite(int seed);
 
 #endif

@@ -3,25 +3,25 @@
 VERSION := $(shell sed -n 's/^\#define NP_VERSION "\(.*\)"/\1/p' Include/nightporter.h)
 PREFIX ?= /usr/local
 RELEASE := .build-release
-# Types are reached through functions of their own, not looked up by their names when they are needed first: that lookup took a fifth of
-# a push's instructions. Generic types of our own are made by the compiler, as far as it can.
+# Types are accessed through their own functions, not looked up by name when first needed: that lookup took a fifth of
+# a push's instructions. The compiler specializes our own generic types in advance, as far as it can.
 SWIFT_TYPES := -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
   -Xswiftc -Xfrontend -Xswiftc -prespecialize-generic-metadata
-# Release builds include the Swift runtime, so that what is measured and installed needs none.
+# Release builds include the Swift runtime, so that measured and installed programs need none.
 SWIFT_RELEASE := swift build -c release --scratch-path $(RELEASE) -Xswiftc -static-stdlib -Xswiftc -use-ld=lld $(SWIFT_TYPES)
 LIBRARY := $(RELEASE)/library
 TRANSPORT := .build-programs/network
-# The transport to a relay on the network is C, on libcurl.
+# The transport to a relay on the network is written in C, with libcurl.
 NET_FLAGS := -std=c11 -D_GNU_SOURCE -O2 -fPIC -Wall -Wextra -Wconversion -pedantic -IInclude
-# Programs are wholly static: an extension starts in half the time and with two thirds of the memory, since nothing is
-# relocated when it starts. Each function has a section of its own, so that the linker can put those side by side that a push runs
-# (`make order`): the system maps 64 KB around each page that is touched, and without an order nearly all of the text was. The linker
-# keeps relocations for what `make order` does afterwards; no process maps them.
+# Programs are fully static: an extension starts in half the time and with two thirds of the memory, since nothing is
+# relocated at start-up. Each function has its own section, so that the linker can put the functions that a push runs side by side
+# (`make order`): the system maps 64 KB around each touched page, and without an order that was nearly all of the text. The linker
+# keeps relocations, which `make order` needs afterwards; no process maps them.
 PROGRAMS := .build-programs
 SERVERS := .build-servers
 ORDER := $(CURDIR)/$(PROGRAMS)/order.txt
-# The compiler would keep objects that an earlier build made without sections, as the rest of what it compiles is the same. It makes no
-# jump tables: without these a push is no slower, and `scripts/hot-code` has to trust BOLT with fewer.
+# Otherwise the compiler would keep objects that an earlier build made without sections, since their other inputs are the same. It makes no
+# jump tables: a push is no slower without them, and `scripts/hot-code` must trust BOLT with fewer.
 SWIFT_SECTIONS := -Xswiftc -Xllvm -Xswiftc -min-jump-table-entries=1000 \
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xcc -ffunction-sections \
@@ -32,7 +32,7 @@ ORDERED := $(PROGRAMS)/ordered/porter-harness
 SWIFT_ORDER = $(if $(wildcard $(ORDER)),-Xlinker --symbol-ordering-file=$(ORDER) -Xlinker --no-warn-symbol-ordering)
 SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -static-executable -Xswiftc -use-ld=lld $(SWIFT_TYPES) \
   $(SWIFT_SECTIONS) $(RELOCATIONS) $(SWIFT_ORDER)
-# The program that `make order` made, unless another was linked since.
+# The program made by `make order`, unless another was linked since.
 HARNESS = $$([ $(ORDERED) -nt $(PROGRAMS)/release/porter-harness ] && echo $(ORDERED) || echo $(PROGRAMS)/release/porter-harness)
 
 .PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-scale bench-scale-jetstream
@@ -159,7 +159,7 @@ order: ## trace pushes into the program of `make demo`, and put what they run si
 	@NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so scripts/hot-code trace $(PROGRAMS)/release $(PROFILE) \
 	  $(if $(NETWORK),$(SERVERS)/release/porter-relay)
 	@scripts/hot-code rewrite $(PROGRAMS)/release/porter-harness $(PROFILE) $(ORDERED)
-	@# What was rewritten is to work also where no push was traced: a night has all kinds of processes.
+	@# The rewritten program must also work where no push was traced: a night has all kinds of processes.
 	@$(ORDERED) device $(if $(NETWORK),--network $(SERVERS)/release,--server $(PROGRAMS)/release/porter-server) > $(PROGRAMS)/night.txt || \
 	  { cat $(PROGRAMS)/night.txt >&2; echo "order: a night failed with the program that BOLT has rewritten" >&2; rm -rf $(PROGRAMS)/ordered; exit 1; }
 	@rm $(PROGRAMS)/night.txt
@@ -169,7 +169,7 @@ programs:
 	@$(SWIFT_PROGRAMS) --product porter-server 1>&2
 	@$(SWIFT_PROGRAMS) --product porter-harness 1>&2
 
-# libcurl and OpenSSL within: an extension with Debian's shared ones needs 10 MB more.
+# With libcurl and OpenSSL linked statically: an extension with Debian's shared ones needs 10 MB more.
 extension: ## build porter-harness with the transport to a relay on the network, wholly static, in .build-programs
 	@scripts/setup network
 	@mkdir -p $(TRANSPORT)

@@ -1,4 +1,4 @@
-# Included by the Makefile at the root. `make bench` measures the budgets of the design.
+# Included by the Makefile at the root. `make bench` measures the design's budgets.
 # BENCH="--quick" only checks that it works.
 
 BENCH_FOLDER := .build/bench
@@ -6,7 +6,7 @@ BENCH_FLAGS := -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wconversion -pedantic -
 BENCH_PRODUCTS := porter-harness porter-server bench-machine-steps bench-json-porter bench-json-foundation \
   bench-commit-latency bench-server
 
-# The references have the SQLite that the extension has.
+# The references use the extension's SQLite.
 BENCH_SQLITE = $(if $(findstring /,$(NIGHTPORTER_SQLITE)),$(NIGHTPORTER_SQLITE)/lib/libsqlite3.a,$(if \
   $(NIGHTPORTER_SQLITE),$(shell pkg-config --libs $(NIGHTPORTER_SQLITE)),-lsqlite3))
 
@@ -24,7 +24,7 @@ bench: ## measure the budgets, each figure beside its reference; also as JSON in
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/measure.c -o $(BENCH_FOLDER)/measure
 	@$(CC) $(BENCH_FLAGS) -static Benchmarks/server/provider.c -o $(BENCH_FOLDER)/provider
 	@$(MAKE) --no-print-directory -s -C Benchmarks/sealed-store BUILD=$(CURDIR)/$(BENCH_FOLDER)
-	@# The same extension, linked with a libsodium that has AEGIS-256; only one file of ours is compiled otherwise for it.
+	@# The same extension, linked with a libsodium that has AEGIS-256; only one of our files is compiled differently for it.
 	@sodium=$$(scripts/newer-libsodium) && \
 	  sed '/CSealedVFS.build.cipher.c.o/d' $(PROGRAMS)/release/porter-harness.product/Objects.LinkFileList > $(BENCH_FOLDER)/harness.objects && \
 	  $(CC) -O2 -std=c11 -I$$sodium/include -ISources/CSealedVFS/include -c Sources/CSealedVFS/cipher.c -o $(BENCH_FOLDER)/cipher-aegis.o && \

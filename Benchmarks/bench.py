@@ -1,9 +1,9 @@
-"""`make bench`: the budgets of the design, measured, each beside its reference in the same run.
+"""`make bench`: measures the design's budgets, each next to its reference in the same run.
 
     python Benchmarks/bench.py --programs .build-programs/release --extension .build-programs/ordered/porter-harness \
         --references .build/bench --output .build/bench.json
 
-A table on standard output, the same as JSON in a file. It only reports: its exit status does not depend on a figure.
+Prints a table, and writes the same as JSON to a file. It only reports: its exit status does not depend on any figure.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from support.sealed_push import sealed_pushes
 from support.waiting import waiting_messages
 from support.world import Device, World
 
-# What a push must cost.
+# The necessary cost of a push.
 PUSH = "push.c: the work of one push by hand in C, on the same store and relay"
 
 # A file system without a disk.
 MEMORY = Path("/dev/shm")
 
-# Warm-up pushes into a running process, before those that count.
+# Warm-up pushes into a running process, before the pushes that count.
 WARM_UP = 3
 
 
@@ -57,7 +57,7 @@ class Bench:
         self.runs: int = options.runs
         self.quick: bool = options.quick
         self.folder = folder
-        # What is compared with each other in time, memory and page faults.
+        # The programs compared in time, memory and page faults.
         compared = [options.extension, self.references / "harness-aegis"]
         compared += [self.references / name for name in ("push", "cold", "cold-dynamic", "commit")]
         self.placed = placed(compared, folder / "programs")
@@ -68,7 +68,7 @@ class Bench:
         self.extra: dict[str, Any] = {}
         self.payload = ""
         self.curves: list[Curve] = []
-        # By program: where a push's time goes, what it takes.
+        # By program: where a push's time goes, and what it takes.
         self.phases: dict[str, dict[str, float]] = {}
         self.counted: dict[str, Counts] = {}
         self.running: dict[str, RunningCounts] = {}
@@ -94,20 +94,20 @@ class Bench:
         return found
 
     def first_pushes(self, taken: Taken) -> None:
-        """The first message of a conversation turns its ratchet, which the reference leaves to the extension."""
+        """Takes the first messages of a conversation, which turn its ratchet; the reference leaves that to the extension."""
         for _ in range(2):
             self.payload = taken.next()
             taken.check(self.measure.run(self.extension_words(taken.device), self.payload).output)
 
     def cold_start(self, taken: Taken) -> None:
-        """In turn: a push into a new extension process, one into the reference, and C programs on a store like it."""
+        """In turn: a push into a new extension process, one into the reference, and C programs on a similar store."""
         device = taken.device
         reference = self.reference_store(device)
         words = {EXTENSION: self.extension_words(device), REFERENCE: self.reference_words(device)}
         runs: dict[str, list[Run]] = {name: [] for name in (*words, "cold", "cold-dynamic")}
         traces: dict[str, list[Any]] = {name: [] for name in words}
         for number in range(self.runs):
-            # Each of them is first, second and last equally often.
+            # Each is first, second and last equally often.
             for name in rotated(list(runs), number):
                 if name in words:
                     runs[name].append(self.measure.run(words[name], taken.next()))
@@ -124,7 +124,7 @@ class Bench:
         self.peaks = {name: [run.peak for run in runs[name]] for name in words}
         self.faults = {name: [float(run.faults) for run in runs[name]] for name in words}
         for name, found in traces.items():
-            # What is not between the push's coming and its end: starting the program, and writing the answer.
+            # The time before the push arrives and after it ends: starting the program, and writing the answer.
             outside = [run.first_line - trace[-1]["us"] / 1000 for run, trace in zip(runs[name], found, strict=True)]
             self.phases[f"{name}, new process"] = {"starting": percentile(outside, UNDISTURBED), **phases(found)}
 
@@ -196,7 +196,7 @@ class Bench:
             self.phases[label] = {"answering": percentile(outside, UNDISTURBED), **phases(found)}
 
     def in_memory(self, taken: Taken) -> None:
-        """Both again, where syncs cost nothing: what is left without the disk, and what a busy disk does not blur."""
+        """Both again, where syncs cost nothing: the cost without the disk, which a busy disk does not blur."""
         words = {EXTENSION: self.extension_words(taken.device), REFERENCE: self.reference_words(taken.device)}
         cold: dict[str, list[float]] = {name: [] for name in words}
         words[DOZING] = [*self.extension_words(taken.device), "--doze"]
@@ -221,7 +221,7 @@ class Bench:
         self.add(Row("dozing-push-memory", what, "ms", warm[DOZING], warm[REFERENCE], beside, 1.0))
 
     def bytes_of_a_push(self, taken: Taken) -> int:
-        """The length of a write-ahead log, empty before, after one push."""
+        """The length of the write-ahead log after one push, if it was empty before."""
         payload = taken.next()
         taken.device.empty_log()
         taken.check(self.measure.run(self.extension_words(taken.device), payload).output)
@@ -237,14 +237,14 @@ class Bench:
         print("  counts of one push", file=sys.stderr)
 
     def timed_push(self, extension: SyncController, payload: str) -> tuple[float, Any]:
-        """Milliseconds of the call, and its answer, which presents something."""
+        """The call's milliseconds, and its answer, which must present something."""
         began = time.perf_counter_ns()
         answer = extension.receive_push(payload)
         took = (time.perf_counter_ns() - began) / 1e6
         self.presented(json.dumps(answer))
         return took, answer
 
-    # (h): what grows, and how
+    # (h): growth with size
 
     def growth_curves(self) -> None:
         with (
@@ -313,7 +313,7 @@ class Bench:
             beside = f"the same push into a store of {sizes[0]} messages"
             self.add(Row(f"growth-{size}", f"push at {size} messages", "ms", times[size], times[sizes[0]], beside, 1.2))
 
-    # (j): many pushes at a transport that does not answer
+    # (j): many pushes with a transport that does not answer
 
     def hanging(self) -> None:
         harness, rounds = self.placed / "porter-harness", 1 if self.quick else 3
@@ -395,7 +395,7 @@ def main() -> int:
     if options.quick:
         options.runs = min(options.runs, 8)
     print("bench: measuring", file=sys.stderr)
-    # Beside the build, and not in /tmp: a commit to memory would cost nothing.
+    # Next to the build, and not in /tmp, where a commit to memory would cost nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=options.references) as folder:
         bench = Bench(options, Path(folder))
         if options.only in (None, "budgets"):

@@ -1,4 +1,4 @@
-"""Exit status 0 if the distributions that a requirements file pins are installed in exactly these versions."""
+"""Exits with status 0 if the distributions pinned by a requirements file are installed in exactly these versions."""
 
 import sys
 from importlib import metadata

@@ -1,4 +1,4 @@
-"""What one push takes, counted: nothing here depends on how busy the machine is."""
+"""Counts what one push takes, independently of how busy the machine is."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-# Each statement that the program compiles; those of the schema are compiled inside of one.
+# Each statement that the program compiles; the schema's are compiled inside one.
 COMPILED = "sqlite3LockAndPrepare"
 ALLOCATIONS = ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc")
 
-# Instructions under these functions. What is compiled to read the schema counts as reading the schema.
+# Instructions under these functions. Compiling to read the schema counts as reading the schema.
 SHARES = {
     "looking types up by name (Swift)": ("swift_getTypeByMangledNameInContext2",),
     "reading the schema": ("sqlite3InitOne",),
@@ -29,7 +29,7 @@ SHARES = {
 
 @dataclass
 class Profile:
-    """Of callgrind's output: instructions in all, calls of each function, and the instructions under each."""
+    """The contents of callgrind's output: total instructions, calls of each function, and the instructions under each."""
 
     instructions: int
     calls: Counter[str]
@@ -65,15 +65,15 @@ class Profile:
 
 
 class CountedRun:
-    """Runs a program under the tools that count. It must be linked statically: its functions are found by name."""
+    """Runs a program under counting tools. It must be linked statically, since its functions are found by name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def program(self, path: Path) -> Path:
-        """A copy without debug information, of which Debian's valgrind cannot read Swift's."""
+        """A copy without debug information, since Debian's valgrind cannot read Swift's."""
         sections = subprocess.run(["readelf", "--section-headers", "--wide", path], capture_output=True, text=True, check=True)
-        # What BOLT has rewritten (`hot_code.py`) has none.
+        # A program rewritten by BOLT (`hot_code.py`) has none.
         if " .debug_info " not in sections.stdout:
             return path
         copy = self.folder / f"{path.name}-counted"
@@ -85,13 +85,13 @@ class CountedRun:
         return self.profile_of(words, lambda command: self.plain(command, text))
 
     def profile_of(self, words: list[str | Path], use: Callable[[list[str | Path]], Result]) -> tuple[Profile, Result]:
-        """`use` runs the command that it is given, to its end."""
+        """The profile of a program. `use` runs the given command to its end."""
         output = self.folder / "callgrind.out"
         result = use(["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={output}", *words])
         return Profile.read(output), result
 
     def system_calls(self, words: list[str | Path], text: str) -> tuple[Counter[str], str]:
-        """By their names."""
+        """The number of system calls by name, and the output."""
         return self.system_calls_of(words, lambda command: self.plain(command, text))
 
     def system_calls_of(
@@ -101,7 +101,7 @@ class CountedRun:
         answer = use(["strace", "-f", "-c", "-o", output, *words])
         calls: Counter[str] = Counter()
         for line in output.read_text(encoding="utf-8").splitlines():
-            # Percentage, seconds, microseconds a call, calls, perhaps errors, name.
+            # Percentage, seconds, microseconds per call, calls, perhaps errors, name.
             found = re.fullmatch(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)(?:\s+\d+)?\s+(\w+)", line)
             if found and found[2] != "total":
                 calls[found[2]] = int(found[1])

@@ -1,8 +1,8 @@
-"""How what one message costs grows with what there is: each figure at several sizes, and the exponent that fits them.
+"""How the cost of one message grows with the amount of data: each figure at several sizes, and the exponent that fits them.
 
-An exponent of 0 is flat, 1 is proportional. Sizes are made by copying rows in SQL. A push is counted in instructions, which do not
-depend on what else the machine does. What takes several threads or processes is measured by its processor time, of which the
-least tenth counts.
+An exponent of 0 is flat, 1 is proportional. Sizes are reached by copying rows in SQL. A push is counted in instructions, which do not
+depend on the machine's other load. Work of several threads or processes is measured by its processor time, and the
+lowest tenth counts.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Curve:
 
 
 def copy_rows(store: sqlite3.Connection, table: str, count: int, template: str, replaced: dict[str, str]) -> None:
-    """Adds `count` copies of the row that `template` selects; `replaced` has SQL for some columns, with the copy's number n."""
+    """Adds `count` copies of the row that `template` selects; `replaced` has SQL for some columns, where n is the copy's number."""
     schema, _, bare = table.rpartition(".")
     columns = [row[1] for row in store.execute(f"PRAGMA {schema or 'main'}.table_info({bare})")]
     values = ", ".join(replaced.get(column, f"template.{column}") for column in columns)
@@ -104,7 +104,7 @@ def add_contacts(store: sqlite3.Connection, missing: int) -> None:
 
 
 def make_mailboxes(store: sqlite3.Connection, relay: Path) -> None:
-    """Gives copied connections mailboxes that the relay knows, each with its own key, as it wants them."""
+    """Gives copied connections mailboxes that the relay knows, each with its own key, as the relay requires."""
     sodium = ctypes.CDLL("libsodium.so.23")
     (public, secret) = (ctypes.create_string_buffer(32), ctypes.create_string_buffer(64))
     with closing(sqlite3.connect(relay, timeout=PATIENCE)) as file, file:
@@ -152,7 +152,7 @@ def add_profiles(store: sqlite3.Connection, missing: int) -> None:
 
 
 def add_log(path: Path, pages: int) -> None:
-    """A log as a process that was killed leaves it: of this many pages, none of them written back."""
+    """Adds a log as a killed process leaves it: this many pages, none of them written back."""
     program = """
 import os, sqlite3, sys
 store = sqlite3.connect(sys.argv[1])
@@ -169,7 +169,7 @@ os._exit(0)
 
 def add_tokens(store: sqlite3.Connection, missing: int) -> None:
     made = {"number": "NULL", "id": "randomblob(24)", "push_token": "randomblob(32)", "signing_key": "randomblob(32)"}
-    # Of another provider: none of them is pushed to.
+    # With another provider, so none of them gets pushes.
     copy_rows(store, "token", missing, "state = 'active'", made | {"provider": "'apns_dev'", "period": "60"})
     store.execute("UPDATE token SET wake_series = number + 1000000000 WHERE provider = 'apns_dev' AND wake_series = 0")
     store.execute(
@@ -211,7 +211,7 @@ class Curves:
         measure()
         return percentile([measure() for _ in range(self.runs)], UNDISTURBED)
 
-    # A push into a new process.
+    # A push into a new process
 
     def words(self, device: Device) -> list[str | Path]:
         return [self.extension, "extension", "--store", device.prefix]
@@ -222,7 +222,7 @@ class Curves:
             raise RuntimeError(f"a push ended as {found['outcome']}: {found['reason']}")
 
     def push(self, device: Device, prepare: Callable[[], None] = lambda: None) -> float:
-        """Millions of instructions of the process. A push before it finds what was changed in the store."""
+        """Millions of instructions of the process. An earlier push picks up the changes to the store."""
         words = self.words(device)
         self.presented(self.counting.plain(words, device.push("hello")))
         payload = device.push("hello")
@@ -241,7 +241,7 @@ class Curves:
         def measure(size: int) -> float:
             device.empty_log()
             fill(device.store, table, size, change)
-            # What a push has sent is there again for the next.
+            # Refills what one push has sent, for the next.
             again = (lambda: fill(device.store, table, size, change)) if table == "outbox" else (lambda: None)
             return self.push(device, again)
 
@@ -269,10 +269,10 @@ class Curves:
 
         self.curve("log", "pages of log that a killed process left", "a push", self.sizes(1_000), measure)
 
-    # An app at work.
+    # An app at work
 
     def app(self) -> None:
-        """Processor time of this process, in which a contact and the app with these contacts are, for one message."""
+        """Processor time for one message of this process, which contains a contact and the app with these contacts."""
         device = self.world.device("curve-app")
 
         def measure(size: int) -> float:
@@ -310,7 +310,7 @@ class Curves:
         raise RuntimeError("no message came")
 
     def wake(self) -> None:
-        """A wake push of a device with these contacts, for none of which anything waits."""
+        """A wake push to a device with these contacts, none of which has a message waiting."""
         device = self.world.device("curve-wake")
         words = self.words(device)
 
@@ -326,15 +326,15 @@ class Curves:
                 raise RuntimeError(f"a wake push ended as {found['outcome']}: {found['reason']}")
             return profile.instructions / 1e6
 
-        # One request for each 256; the push before has shared a key with the relay for each contact.
+        # One request for each 256; the previous push has shared a key with the relay for each contact.
         self.curve("wake", "contacts, a wake push", "a wake push", self.sizes(10_000), measure)
 
-    # The notification server.
+    # The notification server
 
     def server(
         self, key: str, table: str, what: str, change: Callable[[sqlite3.Connection, int], None]
     ) -> None:
-        """Processor time of the server for one message, from the relay's notification to the push's end."""
+        """The server's processor time for one message, from the relay's notification to the push's end."""
         device = self.world.device(f"curve-{key}")
         state = self.world.folder / "server.db"
 
@@ -351,7 +351,7 @@ class Curves:
         self.curve(key, what, "the server's part of a message", self.sizes(1_000_000)[1:], measure, MILLISECONDS)
 
     def server_time(self) -> float:
-        """Processor time of the server so far, in milliseconds."""
+        """The server's processor time so far, in milliseconds."""
         tasks = Path(f"/proc/{self.world.server.pid}/task").glob("*/schedstat")
         return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e6
 
@@ -399,8 +399,8 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 460, 60, 330, 40, 50
 
 
 def curves_picture(curves: list[Curve]) -> str:
-    """Each curve begins at 1, what its smallest size costs. Both axes are logarithmic: a straight line is a power, a level
-    one is flat.
+    """Each curve begins at 1, the cost at its smallest size. Both axes are logarithmic, so a straight line is a power; a
+    level one is flat.
     """
     values = [value / curve.points[0][1] for curve in curves for _, value in curve.points]
     (low, high) = (math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))))

@@ -18,7 +18,7 @@ def summary(samples: list[float]) -> dict[str, float]:
 
 @dataclass
 class Row:
-    """One figure beside its reference, measured in turn: `ours[i]` right before or after `reference[i]`."""
+    """One figure and its reference, measured in turn: `ours[i]` right before or after `reference[i]`."""
 
     key: str
     what: str
@@ -26,7 +26,7 @@ class Row:
     ours: list[float]
     reference: list[float] = field(default_factory=list)
     beside: str = ""
-    # The budget is on the ratio, or, where `limit` is given, on the figure itself.
+    # The budget is on the ratio, or, if `limit` is given, on the figure itself.
     budget: float | None = None
     limit: float | None = None
 
@@ -43,7 +43,7 @@ class Row:
         return found
 
     def judged(self) -> tuple[float, float | None]:
-        """The figure that the budget limits, and the budget. A ratio is judged by its median, a peak by its 90th percentile."""
+        """The figure limited by the budget, and the budget. A ratio is judged by its median, a peak by its 90th percentile."""
         if self.limit is not None:
             return percentile(self.ours, 0.9), self.limit
         return (percentile(self.ratios(), 0.5) if self.reference else 0.0), self.budget

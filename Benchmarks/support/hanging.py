@@ -1,4 +1,4 @@
-"""Pushes that come together, to an extension whose host's transport does not answer: what many of them cost at the same time."""
+"""The cost of many simultaneous pushes to an extension whose host's transport does not answer."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pathlib import Path
 from .figures import Row
 from .world import World
 
-# How many pushes, each about a mailbox of its own. The library has 64 in progress at the most.
+# The numbers of pushes, each about its own mailbox. The library has at most 64 in progress.
 COUNTS = (1, 8, 16, 64)
-# An extension is killed beyond it, however many pushes it has.
+# An extension is killed beyond this, regardless of its number of pushes.
 MEGABYTES = 24.0
-# Until the pushes end by themselves: long enough for all of them to hang.
+# When the pushes end by themselves: late enough for all of them to hang.
 DEADLINE = 4_000
 
 
 @dataclass
 class Hanging:
-    """One run. MB of 10⁶ bytes; threads at their most."""
+    """One run. MB of 10⁶ bytes; the peak number of threads."""
 
     peak: float
     threads: int
 
 
 def hanging_pushes(world: World, measure: Path, program: Path, folder: Path, rounds: int) -> list[Row]:
-    """`measure` starts `program`, the harness, without a parent's memory."""
+    """The rows for all counts. `measure` starts `program`, the harness, without a parent's memory."""
     device = world.device("hanging", max(COUNTS))
     pushes = []
     for contact in device.contacts:
@@ -41,7 +41,7 @@ def hanging_pushes(world: World, measure: Path, program: Path, folder: Path, rou
         runs = [hang(measure, words, pushes[-count:], folder) for _ in range(rounds)]
         what = f"{count} hanging push{'es' if count > 1 else ''}"
         rows.append(Row(f"hanging-memory-{count}", f"peak memory, {what}", "MB", [run.peak for run in runs], limit=MEGABYTES))
-        # One for each push in the host, one for each in the library, the engine's and the program's own.
+        # One for each push in the host, one for each in the library, the engine's, and the program's own.
         threads = [float(run.threads) for run in runs]
         rows.append(Row(f"hanging-threads-{count}", "  its threads", "", threads, limit=2.0 * count + 2))
     return rows
@@ -65,7 +65,7 @@ def hang(measure: Path, words: list[str], pushes: list[str], folder: Path) -> Ha
 
 
 def threads_of_child(parent: int) -> int:
-    """Of the only child; 0 while there is none."""
+    """The number of threads of the only child; 0 while there is none."""
     try:
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="utf-8").split()
         return len(list(Path(f"/proc/{children[0]}/task").iterdir())) if children else 0

@@ -1,8 +1,8 @@
 """Puts the code that pushes run side by side, within functions too, with LLVM's BOLT.
 
-The linker moves whole sections. Those of our own code have one function each, but SQLite has one section for each of its files, and Swift's
-library has one for all of its functions. BOLT rewrites a linked program: it moves the instructions that pushes run together. Valgrind counts how often each was run, so that one
-push shows what sampling would need thousands for.
+The linker moves whole sections. Our own code has one function per section, but SQLite has one section for each of its files, and Swift's library
+one for all of its functions. BOLT rewrites a linked program: it moves the instructions that pushes run together. Valgrind counts how often each
+was run, so one push shows what sampling would need thousands for.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .references import redirect
 
 BOLT = "llvm-bolt-16"
 
-# Valgrind's processor lacks AVX-512, for which the C library has functions of their own. They are left as they are.
+# Valgrind's processor lacks AVX-512, for which the C library has separate functions. They are left unchanged.
 OTHER_PROCESSORS = "_evex"
 
-# A jump to an address that was computed, by `objdump`: of a table, mostly.
+# A jump to a computed address, as `objdump` shows it: mostly through a table.
 COMPUTED_JUMP = re.compile(r"\bjmp\s+\*(%|[^ (]*\([^)]*,)")
 
 # No instruction is longer.
@@ -30,7 +30,7 @@ LONGEST = 15
 
 
 class Executed:
-    """How often each instruction was run, by its address, and each jump was taken."""
+    """How often each instruction was run, by address, and each jump was taken."""
 
     def __init__(self) -> None:
         self._instructions: Counter[int] = Counter()
@@ -41,7 +41,7 @@ class Executed:
 
     @staticmethod
     def tool(output: Path) -> list[str | Path]:
-        """The command that a program's own is added to."""
+        """The command to prefix to a program's own."""
         return ["valgrind", "--quiet", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", f"--callgrind-out-file={output}"]
 
     @property
@@ -49,7 +49,7 @@ class Executed:
         return sorted(self._instructions)
 
     def add(self, output: Path, *, one_of: int = 1) -> None:
-        """What the tool has written. With `one_of`, counts are divided by it, and rounded up."""
+        """Adds the tool's output. Counts are divided by `one_of`, and rounded up."""
 
         def counted(text: str) -> int:
             return -(-int(text) // one_of)
@@ -57,7 +57,7 @@ class Executed:
         last = 0
 
         def address(text: str) -> int:
-            """`+3`, `-3` and `*` follow on the last one that an instruction had."""
+            """Parses an address; `+3`, `-3` and `*` are relative to the last instruction's."""
             return int(text, 16) if text.startswith("0x") else last + (0 if text == "*" else int(text))
 
         called: tuple[int, int] | None = None
@@ -73,7 +73,7 @@ class Executed:
             elif found := re.match(r"(0x[0-9a-f]+|[+-]\d+|\*) \S+(?: (\d+))?", line):
                 last = address(found[1])
                 if called is not None:
-                    # The line after `calls=` has what the call cost, at the address of the instruction that called.
+                    # The line after `calls=` has the call's cost, at the address of the calling instruction.
                     self._calls[last, called[1]] += called[0]
                     called = None
                     continue
@@ -87,7 +87,7 @@ class Executed:
                     self._instructions[last] += counted(found[2])
 
     def write(self, path: Path) -> None:
-        """As BOLT reads profiles that were put together already: branches, and what was run without one."""
+        """Writes BOLT's format for aggregated profiles: branches, and code run without one."""
         lines = [f"B {source:x} {target:x} {count} 0" for (source, target), count in (self._jumps + self._calls).items()]
         addresses = self.addresses
         for source, target in zip(addresses, addresses[1:]):
@@ -98,7 +98,7 @@ class Executed:
 
 
 def write_profile(program: Path, executed: Executed, profile: Path) -> None:
-    """Writes `profile`, by which `program`, and others that were linked from the same functions, can be rewritten."""
+    """Writes `profile`, for rewriting `program` and others linked from the same functions."""
     counts = profile.with_suffix(".counts")
     executed.write(counts)
     bolt([program, "-aggregate-only", "-pa", "-p", counts, "-o", profile])
@@ -106,7 +106,7 @@ def write_profile(program: Path, executed: Executed, profile: Path) -> None:
 
 
 def bolt(arguments: list[str | Path]) -> None:
-    """Its output is shown only if it fails."""
+    """Runs BOLT; shows its output only if it fails."""
     result = subprocess.run([BOLT, *arguments], capture_output=True, text=True, errors="replace")
     if result.returncode != 0:
         raise RuntimeError(f"{BOLT} ended with {result.returncode}: {result.stderr[-2000:]}")
@@ -125,7 +125,7 @@ def with_computed_jumps(program: Path) -> set[str]:
         for line in process.stdout:
             if line.endswith(">:\n"):
                 address = line[: line.index(" ")]
-            # A jump right after `pop` ends a function: it is taken for a call of another.
+            # A jump right after `pop` ends a function; it is taken for a call to another.
             elif COMPUTED_JUMP.search(line) and "\tpop " not in before:
                 found.update(names.get(address, []))
             before = line
@@ -135,7 +135,7 @@ def with_computed_jumps(program: Path) -> set[str]:
 
 
 def functions(program: Path) -> list[tuple[str, str]]:
-    """Addresses and names of a program's functions, or of a library's."""
+    """Addresses and names of the functions of a program or library."""
     command: list[str | Path] = ["nm", "--defined-only", program]
     listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=True).stdout
     return re.findall(r"^([0-9a-f]{16}) [tTwWiI] (\S+)$", listed, re.MULTILINE)
@@ -148,18 +148,18 @@ def of_sqlite() -> Counter[str]:
 
 
 def compiled(program: Path) -> set[str]:
-    """Names of functions that came from a compiler: Swift's and its runtime's, C++'s, and SQLite's. BOLT knows the tables and tail calls of
-    compilers, and keeps a function's blocks in order where it cannot follow a jump. Some hand-written assembly, such as libffi's, it breaks.
+    """Names of compiled functions: Swift's and its runtime's, C++'s, and SQLite's. BOLT knows the tables and tail calls of compilers, and keeps a
+    function's blocks in order where it cannot follow a jump. It breaks some hand-written assembly, such as libffi's.
     """
     sqlite, names = of_sqlite(), Counter(name for _, name in functions(program))
     return {name for name, count in names.items() if name.startswith(("$s", "_Z", "swift_")) or sqlite[name] >= count}
 
 
 def movable(program: Path, profile: Path) -> list[str]:
-    """What was run, by BOLT's names: `name`, or `name/2` for one of several that only their objects know."""
+    """The functions that were run, by BOLT's names: `name`, or `name/2` for one of several local to their objects."""
     names: dict[str, None] = {}
     for line in profile.read_text(encoding="utf-8").splitlines():
-        # Twice: whether a symbol follows, the symbol, an offset.
+        # Twice: a flag for a symbol, the symbol, an offset.
         is_symbol, symbol, _, is_target_symbol, target, *_ = line.split(" ")
         names.update({name: None for name, known in ((symbol, is_symbol), (target, is_target_symbol)) if known == "1"})
     fixed = with_computed_jumps(program) - compiled(program) | outside_text(program)
@@ -167,8 +167,8 @@ def movable(program: Path, profile: Path) -> list[str]:
 
 
 def outside_text(program: Path) -> set[str]:
-    """Names outside the program's text: the linker's ifunc stubs, and the pieces of `_init` and `_fini`. Their symbols have no size, so that BOLT
-    would take everything up to the next symbol for one function.
+    """Names outside the program's text: the linker's ifunc stubs, and the pieces of `_init` and `_fini`. Their symbols have no size, so BOLT would
+    take everything up to the next symbol for one function.
     """
     linked = Linked(program)
     text = [section for section in linked.sections if section.name in (".text", ".text_private")]
@@ -180,8 +180,9 @@ def outside_text(program: Path) -> set[str]:
 
 
 def rewrite(program: Path, profile: Path, output: Path) -> tuple[int, int]:
-    """`program` was linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. What pushes do not run stays as
-    it is, and so does assembly with computed jumps. Returns the number of functions given to BOLT, and of references redirected after it.
+    """Rewrites `program`, which must be linked with `--emit-relocs`. `output` has no debug information, and cannot be stripped. Code that pushes do
+    not run stays unchanged, and so does assembly with computed jumps. Returns the numbers of functions given to BOLT and of references redirected
+    afterwards.
     """
     if platform.machine() != "x86_64":
         raise RuntimeError("only the computed jumps of x86-64 are recognised: elsewhere BOLT would be given functions that it breaks")
@@ -195,6 +196,6 @@ def rewrite(program: Path, profile: Path, output: Path) -> tuple[int, int]:
     redirected = redirect(stripped, output)
     stripped.unlink()
     names.unlink()
-    # As an installed program's, its pages are to be mapped in small pieces.
+    # Like an installed program's, its pages must be mapped in small pieces.
     forget(output)
     return len(given), redirected

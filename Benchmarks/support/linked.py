@@ -21,7 +21,7 @@ class Section:
     address: int
     offset: int
     size: int
-    # Of a symbol table, the section with its names; of relocations, the symbol table, and the section that they patch.
+    # For a symbol table, the section with its names; for relocations, the symbol table, and the section they patch.
     link: int
     info: int
 
@@ -40,18 +40,18 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Relocation:
-    # The section that it patches, the address, and its type.
+    # The section it patches, the address, and its type.
     section: Section
     place: int
     kind: int
-    # A symbol's address, and what is added to it.
+    # A symbol's address plus the addend.
     target: int
     # File offset of the addend.
     offset: int
 
 
 class Linked:
-    """A program read into memory, to change and write back."""
+    """A program read into memory, to be changed and written back."""
 
     def __init__(self, path: Path) -> None:
         self._bytes = bytearray(path.read_bytes())
@@ -65,7 +65,7 @@ class Linked:
         path.write_bytes(self._bytes)
 
     def relocations(self) -> Iterator[Relocation]:
-        """Those that `--emit-relocs` keeps, and those that are applied at start-up."""
+        """The relocations kept by `--emit-relocs`, and those applied at start-up."""
         for table in (section for section in self.sections if section.kind == RELOCATIONS):
             if table.link != 0 and self.sections[table.link].kind != SYMBOLS:
                 raise ValueError(f"{table.name} is of a program that is linked dynamically")
@@ -75,7 +75,7 @@ class Linked:
                 yield Relocation(self.sections[table.info], place, info & 0xFFFFFFFF, symbol + added, table.offset + index + 16)
 
     def offset(self, address: int) -> int:
-        """In the file, of what is at the address in memory."""
+        """The offset in the file of an address in memory."""
         for section in self.sections:
             if section.flags & IN_MEMORY and section.kind != WITHOUT_BYTES and 0 <= address - section.address < section.size:
                 return section.offset + address - section.address

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-# The states of the machine `push`, and what is before and after them.
+# The states of the machine `push`, and the parts before and after them.
 PARTS = {
     "starting": ("start and answer", "#9aa5b1"),
     "answering": ("start and answer", "#9aa5b1"),

@@ -14,10 +14,10 @@ from typing import IO, Self
 
 
 def placed(programs: list[Path], folder: Path) -> Path:
-    """A folder with copies of the programs, each read from the disk when it runs first.
+    """A folder with copies of the programs, each read from the disk when it first runs.
 
-    A program that was just linked lies in the page cache in the large pieces in which it was written, of which the system maps more at each
-    page fault than of an installed program's.
+    The page cache holds a program that was just linked in large pieces, as it was written, so the system maps more of it at each page fault than of
+    an installed program.
     """
     folder.mkdir()
     for program in programs:
@@ -28,7 +28,7 @@ def placed(programs: list[Path], folder: Path) -> Path:
 
 
 def forget(file: Path) -> None:
-    """Has the system read the file from the disk when it is needed next."""
+    """Makes the system read the file from the disk when it is next needed."""
     with open(file, "rb") as opened:
         os.fsync(opened.fileno())
         os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -73,7 +73,7 @@ class Measure:
             os.mkfifo(path)
         command = [self.program, "--input", given, "--output", taken, "1", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            # In the order in which `measure` opens them, or both would wait for ever.
+            # In the order in which `measure` opens them, or both would wait forever.
             with open(taken, encoding="utf-8") as answers, open(given, "w", encoding="utf-8") as questions:
                 conversation = Conversation(questions, answers)
                 yield conversation
@@ -132,7 +132,7 @@ class Answerer:
         self._process.wait()
 
     def ask(self, line: str) -> tuple[float, str]:
-        """Milliseconds until the answer was here, and the answer."""
+        """The milliseconds until the answer arrived, and the answer."""
         assert self._process.stdin is not None and self._process.stdout is not None
         (question, answers) = (self._process.stdin.fileno(), self._process.stdout.fileno())
         text = (line + "\n").encode()

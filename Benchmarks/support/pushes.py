@@ -1,4 +1,4 @@
-"""One push, taken by the extension and by the reference in C in turn, on one store and one relay."""
+"""One push, handled in turn by the extension and by the reference in C, on the same store and relay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .world import Device
 # Time for the sender and the server to finish their work after a push, so that it does not disturb the measurement.
 SETTLE = 0.05
 
-# Where a push's time goes is asked of the fastest tenth: what else the machine does only adds to it.
+# Where a push's time goes is taken from the fastest tenth, since other load on the machine only adds to it.
 UNDISTURBED = 0.1
 
 EXTENSION, REFERENCE = "extension", "push.c"
@@ -30,21 +30,21 @@ DOZING = "extension, dozing"
 
 
 class Taken:
-    """The pushes that a device got so far: what each answer has to say, and what its store has to hold."""
+    """The pushes that a device has got so far: what each answer must say, and what its store must contain."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.texts: list[str] = []
 
     def next(self) -> str:
-        """Has the sender write; the payload of the push."""
+        """Makes the sender write; returns the push's payload."""
         self.texts.append(f"message {len(self.texts)}")
         payload = self.device.push(self.texts[-1])
         time.sleep(SETTLE)
         return payload
 
     def check(self, answer: str) -> dict[str, Any]:
-        """What is shown is the newest message, and the badge counts it. The answers of both programs have one shape."""
+        """Checks that the newest message is shown, and the badge counts it. Both programs' answers have the same format."""
         found: dict[str, Any] = json.loads(answer)
         if found["outcome"] != "presented":
             raise RuntimeError(f"a push ended as {found['outcome']}: {found['reason']}")
@@ -59,7 +59,7 @@ class Taken:
         return found
 
     def check_store(self) -> None:
-        """The store is whole, and an app that opens it shows each message once."""
+        """Checks that the store is intact, and that an app that opens it shows each message once."""
         with sqlite3.connect(self.device.store) as store:
             checks = {
                 "integrity": "PRAGMA integrity_check",
@@ -104,7 +104,7 @@ def phases(traces: list[list[dict[str, Any]]]) -> dict[str, float]:
 
 @dataclass
 class Counts:
-    """Of one push into a new process."""
+    """The counts of one push into a new process."""
 
     instructions: int
     statements: int
@@ -116,7 +116,7 @@ class Counts:
 
 
 def counted(taken: Taken, run: CountedRun, programs: dict[str, list[str | Path]]) -> dict[str, Counts]:
-    """By program. The log is as long each time: as one push leaves it."""
+    """The counts by program. The log has the same length each time, as one push leaves it."""
     found = {}
     for name, (program, *arguments) in programs.items():
         words: list[str | Path] = [run.program(Path(program)), *arguments]
@@ -147,14 +147,14 @@ def counted(taken: Taken, run: CountedRun, programs: dict[str, list[str | Path]]
 
 @dataclass
 class RunningCounts:
-    """Of one push into a running process."""
+    """The counts of one push into a running process."""
 
     system_calls: float
-    # None for a store that dozes: valgrind does not know the second mapping by which it does.
+    # None for a dozing store: valgrind does not support the second mapping that dozing needs.
     instructions: float | None
 
 
-# A process takes so few pushes, and so many: the difference is theirs alone.
+# A process handles this few pushes, and this many: the difference is due to the pushes alone.
 FEW, MANY = 2, 22
 
 
@@ -188,7 +188,7 @@ def running_table(counts: dict[str, RunningCounts]) -> str:
     return "\n".join(aligned(lines))
 
 
-# What a count is called, and its goal.
+# The name of each count, and its goal.
 COUNTED = {
     "instructions": ("instructions", 8_000_000),
     "statements": ("statements compiled", 20),

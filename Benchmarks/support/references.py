@@ -1,9 +1,9 @@
 """Redirects references that BOLT leaves at a function's old address.
 
-There are two kinds. Swift's descriptions of types and conformances refer to functions by 32-bit relative offsets; BOLT changes none in data, since
-tables for jumps have such ones too, which only their code explains. And in a static program it does not change the addresses of ifunc
-resolvers. The old code still works: BOLT writes a jump to the new function over it if it is long enough, and leaves it whole otherwise, so that a
-push would run both copies, and read both from the disk.
+There are two kinds. Swift's descriptions of types and conformances refer to functions by 32-bit relative offsets. BOLT changes none of these in
+data, since jump tables have them too, and only the code explains those. And in a static program it does not change the addresses of ifunc
+resolvers. The old code still works: BOLT overwrites it with a jump to the new function if it is long enough, and leaves it intact otherwise, so
+a push would run both copies, and read both from the disk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DESCRIPTIONS = ("$s", "symbolic ", "associated conformance ", "default associate
 
 
 def moved(before: Linked, after: Linked) -> dict[int, int]:
-    """The new addresses of functions by their old ones. BOLT keeps the order of symbols: several functions can have one name."""
+    """The new addresses of functions by their old ones. BOLT keeps the order of symbols, which tells functions with the same name apart."""
 
     def numbered(program: Linked) -> dict[tuple[str, int], int]:
         counts: dict[str, int] = {}
@@ -37,8 +37,8 @@ def moved(before: Linked, after: Linked) -> dict[int, int]:
 
 
 def redirect(before: Path, after: Path) -> int:
-    """Changes `after`, which BOLT made from `before`, and returns the number of references changed: relative offsets in Swift's descriptions
-    of a function's first instruction, and addresses of resolvers.
+    """Changes `after`, which BOLT made from `before`, and returns the number of references changed: relative offsets of a function's first
+    instruction in Swift's descriptions, and addresses of resolvers.
     """
     old, new = Linked(before), Linked(after)
     functions = moved(old, new)
@@ -52,7 +52,7 @@ def redirect(before: Path, after: Path) -> int:
         if index < 0:
             continue
         start, size, name = objects[index]
-        # An entry of a table for jumps can have such a value by accident, as it is relative to the table's start.
+        # An entry of a jump table can have such a value by accident, as it is relative to the table's start.
         if reference.place >= start + size or not name.startswith(DESCRIPTIONS):
             continue
         offset = new.offset(reference.place)

@@ -1,4 +1,4 @@
-"""The sealed store, with each cipher, beside plain SQLite and SQLCipher, and concurrent commits of two processes."""
+"""The sealed store with each cipher, against plain SQLite and SQLCipher, and concurrent commits of two processes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from support.figures import Row, percentile
 
 Value = TypeVar("Value")
 
-# Each with the program that has it: XChaCha20-Poly1305 with the system's libsodium, AEGIS-256 with a newer one.
+# Each store with its program: XChaCha20-Poly1305 with the system's libsodium, AEGIS-256 with a newer one.
 STORES = {"plain": "sqlite", "xchacha": "sqlite", "aegis": "aegis", "sqlcipher": "sqlcipher"}
 SEALED = {"xchacha": "XChaCha20-Poly1305", "aegis": "AEGIS-256"}
 NAMES = {"plain": "plain SQLite", "sqlcipher": "SQLCipher"}
 
-# Name of the worker, key, and text for a reader. A rate is shown as microseconds each.
+# The worker's name, key, and text for readers. A rate is shown as microseconds each.
 FIGURES = {
     "durable inserts": ("commit", "durable insert"),
     "point reads, in the cache": ("read-cached", "point read from the cache"),
@@ -30,11 +30,11 @@ CACHED = {"commit", "read-cached"}
 PLAIN_BUDGET = 1 / 0.8
 SQLCIPHER_BUDGET = {"xchacha": None, "aegis": 1 / 2}
 
-# SQLite's own speed test, with the page cache of an app's store, for which the budgets are, and with SQLite's default.
+# SQLite's own speed test, with the page cache of an app's store, to which the budgets apply, and with SQLite's default.
 APP_CACHE = 8192
 CACHES = {APP_CACHE: "8 MB of cache", 2000: "2 MB of cache"}
 SPEEDTEST = ("--journal", "wal", "--pagesize", "4096")
-# The programs, and which store each has: also AEGIS-256 with the SQLite that a host can build for itself.
+# The programs and their stores, including AEGIS-256 with the SQLite that a host can build for itself.
 SPEEDTEST_STORES = {**{store: (program, store) for store, program in STORES.items()}, "tuned": ("tuned", "aegis")}
 SPEEDTEST_NAMES = {**SEALED, "tuned": "AEGIS-256 and the tuned SQLite"}
 SPEEDTEST_BUDGETS = {
@@ -54,7 +54,7 @@ def in_turn(number: int, stores: dict[str, Value]) -> list[tuple[str, Value]]:
 
 
 def speedtest(references: Path, folder: Path, rounds: int, size: int) -> list[Row]:
-    """Processor time of speedtest1."""
+    """The processor time of speedtest1."""
     rows = []
     for kibibytes, what in CACHES.items():
         found: dict[str, list[float]] = {name: [] for name in SPEEDTEST_STORES}
@@ -109,7 +109,7 @@ def stores(references: Path, folder: Path, rounds: int) -> tuple[list[Row], dict
 
 
 def latency(program: Path, folder: Path, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
-    """Commits of an extension while an app commits without a pause, with each way of waiting, in turn; milliseconds."""
+    """An extension's commits while an app commits continuously, with each way of waiting in turn; milliseconds."""
     samples: dict[str, list[float]] = {"ours": [], "sqlite": []}
     commits = dict.fromkeys(samples, 0)
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""One push into a sealed store beside one into a plain store, with each cipher: instructions, and time."""
+"""One push into a sealed store against one into a plain store, with each cipher: instructions, and time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .world import Device, World
 
 KEY = "x'2DD29CA851E7B56E4697B0E1F08507293D761A05CE4D1B628663F411A8086D99'"
 BUDGET = 1.15
-# Each with the extension that has its cipher: with the system's libsodium, and with a newer one.
+# Each store with the extension that has its cipher: with the system's libsodium, and with a newer one.
 EXTENSIONS = {"plain": "system", "xchacha": "system", "aegis": "newer"}
-# Pushes before those that count: the first turns the ratchet.
+# Pushes before the ones that count: the first turns the ratchet.
 WARM_UP = 2
 
 
@@ -35,7 +35,7 @@ chat_close_store $a
 
 
 def shorten_log(program: Path, device: Device, key: str) -> None:
-    """Has an app write the log back: how long it is decides how much of it the next process reads."""
+    """Makes an app write the log back, since its length decides how much of it the next process reads."""
     script = f"""
 a = chat_migrate_init_key "{device.prefix}" "{key}" 1 "yesUp" 0
 chat_close_store $a
@@ -50,7 +50,7 @@ def check(answer: str) -> None:
 
 
 def sealed_pushes(world: World, folder: Path, programs: dict[str, Path], runs: int) -> list[Row]:
-    """`programs`: the extension with each libsodium."""
+    """The rows for each cipher. `programs`: the extension with each libsodium."""
     devices = {store: world.device(f"sealed-{store}") for store in EXTENSIONS}
     words: dict[str, list[str | Path]] = {}
     for store, device in devices.items():

@@ -1,9 +1,9 @@
 """The notification server with many tokens: how fast it pushes, how long a message waits for its push, and how long the loop
-notices nothing else.
+blocks.
 
-Each size is measured in turn with the smallest one. Pushes go to a provider that takes every one (`server/provider.c`); a
-backlog is made in SQL, and one datagram wakes the server. Delays are those of messages that come at half the rate that the
-backlogs had, from the commit that accepts them.
+Each size is measured in turn with the smallest one. Pushes go to a provider that accepts all of them (`server/provider.c`); a
+backlog is created in SQL, and one datagram wakes the server. Delays are measured for messages that come at half the rate of the
+backlogs, from the commit that accepts them.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ BACKLOG = 1_000
 KINDS = {"wake": "wake-ups", "message": "messages"}
 SETTLE = 0.2
 RATE_BUDGET, GROWTH_BUDGET, TURN_BUDGET = 3_000, 1.2, 50.0
-# Of the median delay, and of the longest but one in a hundred, in milliseconds.
+# For the median delay and the 99th percentile, in milliseconds.
 DELAY_BUDGETS = {50: 5.0, 99: 50.0}
-# Messages that come at half the rate are accepted together for so long, in seconds.
+# The interval, in seconds, over which messages at half the rate are accepted together.
 TICK = 0.004
 PACED = 4_000
 
 
 @dataclass
 class Measured:
-    rate: float  # pushes a second
-    processor: float  # microseconds of a push
+    rate: float  # pushes per second
+    processor: float  # microseconds per push
     longest: float  # turn of the loop, in milliseconds
     busiest: float  # turn, in milliseconds of the loop's processor time
     turns: int
 
 
 class Program:
-    """A program that answers lines."""
+    """A program that answers line by line."""
 
     def __init__(self, words: list[str | Path], ready: str, folder: Path) -> None:
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
@@ -75,7 +75,7 @@ class Program:
 
 
 class ServerFiles:
-    """State and relay of one server with this many tokens, each with so many subscriptions that the relay knows."""
+    """State and relay of one server with this many tokens, each with `each` subscriptions known to the relay."""
 
     def __init__(self, template: Path, folder: Path, tokens: int, subscriptions: int = 1) -> None:
         folder.mkdir()
@@ -102,7 +102,7 @@ class ServerFiles:
         store.execute("UPDATE relay.mailbox SET number = 1 WHERE number = ?", (mailbox,))
         store.execute("UPDATE relay.notifier SET mailbox = 1 WHERE mailbox = ?", (mailbox,))
         copies, watched = tokens - 1, tokens * self.each - 1
-        # The server asks for none of these.
+        # The server requests none of these.
         different = "randomblob(32)" if self.each == 1 else "CAST(printf('%032d', n) AS BLOB)"
         names = {name: different for name in ("recipient", "recipient_key", "sender")}
         copy_rows(store, "relay.mailbox", watched, "number = 1", {"number": "n + 1"} | names)
@@ -122,7 +122,7 @@ class ServerFiles:
         )
 
     def make_due(self, kind: str, number: int) -> None:
-        """A push of this kind for each of `BACKLOG` tokens, spread over all of them."""
+        """Makes a push of this kind due for each of `BACKLOG` tokens, spread over all tokens."""
         step = max(1, self.tokens // BACKLOG)
         chosen = f"SELECT number * {step} + {number % step} + 1 AS token FROM numbers"
         numbers = f"WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers WHERE number < {BACKLOG - 1})"
@@ -146,7 +146,7 @@ class ServerFiles:
 
 
     def mailboxes(self, number: int) -> dict[int, str]:
-        """`PACED` mailboxes, or as many as there are, with the first digits of their devices' tokens."""
+        """At most `PACED` mailboxes, with the first digits of their devices' tokens."""
         step = max(1, self.tokens // PACED)
         with closing(sqlite3.connect(self.state, timeout=PATIENCE)) as store:
             rows = store.execute(
@@ -157,7 +157,7 @@ class ServerFiles:
 
 
 class Arrivals:
-    """Messages that come one after the other."""
+    """Messages that arrive one after the other."""
 
     def __init__(self, relay: Path) -> None:
         self._store = sqlite3.connect(relay, timeout=PATIENCE, isolation_level=None)
@@ -165,7 +165,7 @@ class Arrivals:
         (self._last,) = self._store.execute("SELECT coalesce(max(number), 0) FROM message").fetchone()
 
     def accept(self, mailboxes: list[int]) -> int:
-        """When they were accepted: nanoseconds of the monotonic clock."""
+        """Accepts a message for each mailbox; returns the time in nanoseconds of the monotonic clock."""
         numbers = range(self._last + 1, self._last + 1 + len(mailboxes))
         self._last += len(mailboxes)
         self._store.execute("BEGIN IMMEDIATE")
@@ -204,7 +204,7 @@ class Server:
         self.provider.__exit__(*error)
 
     def question(self) -> list[int]:
-        """Turns, the longest of them, the longest by processor time, and the processor time of all."""
+        """The number of turns, the longest, the longest by processor time, and the total processor time."""
         self.server.ask()
         return self.server.answer()
 
@@ -214,8 +214,8 @@ class Server:
                 sender.sendto(b"\0", str(path.resolve()))
 
     def start(self) -> tuple[float, float]:
-        """Until each subscription has been checked with the relay, as after each start. Milliseconds of the longest turn, and of
-        its processor time.
+        """Waits until each subscription has been checked with the relay, as after every start. Returns the milliseconds of the
+        longest turn, and of the longest by processor time.
         """
         (longest, busiest) = (0, 0)
         for _ in range(10_000):
@@ -239,7 +239,7 @@ class Server:
         return Measured((BACKLOG - 1) / took * 1e9, (after - before) / 1e3 / BACKLOG, longest / 1e6, busiest / 1e6, turns)
 
     def delays(self, rate: float, number: int) -> list[float]:
-        """Milliseconds from the acceptance of each message to its push at the provider, with so many messages a second."""
+        """The milliseconds from the acceptance of each message to its push at the provider, at `rate` messages per second."""
         tokens = self.files.mailboxes(number)
         (self.files.folder / "times").write_text("")
         accepted: dict[str, int] = {}
@@ -261,14 +261,14 @@ class Server:
         return [(int(moment) - accepted[token]) / 1e6 for token, moment in came if token in accepted]
 
     def finish(self) -> None:
-        """Until all outcomes are recorded."""
+        """Waits until all outcomes are recorded."""
         with closing(sqlite3.connect(self.files.state, timeout=PATIENCE)) as store:
             while store.execute("SELECT count(*) FROM push").fetchone()[0] > 0:
                 time.sleep(0.01)
 
 
 def server(programs: Path, references: Path, folder: Path, runs: int, sizes: tuple[int, int]) -> list[Row]:
-    """Each backlog with few tokens and with many, in turn."""
+    """Measures each backlog with few tokens and with many, in turn."""
     template = folder / "template"
     template.mkdir()
     with World(template, programs / "porter-server") as world:

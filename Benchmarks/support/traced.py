@@ -1,4 +1,4 @@
-"""The pushes by which `make order` learns what an extension runs."""
+"""The pushes that `make order` traces to learn what an extension runs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .sealed_push import KEY, seal
 from .waiting import send
 from .world import World
 
-# In each of two conversations: the log is written back once.
+# In each of two conversations, so that the log is written back once.
 WAITING = 40
 
-# Between two pushes that are traced, so that what the store's pages need now and then is among what they do.
+# Pushes between two traced ones, so that the traces include occasional work on the store's pages.
 BETWEEN = 7
 
-# The path of a group's container is as long on a phone. Some of what is done with a path is only done with a long one.
+# As long as the path of a group's container on a phone, since some code runs only for long paths.
 GROUP = "group-0B2D7E64-5C3A-4F0E-9A41-8D6C1E0F7B25-"
 
 
@@ -30,20 +30,20 @@ GROUP = "group-0B2D7E64-5C3A-4F0E-9A41-8D6C1E0F7B25-"
 class Push:
     # "message", "network", "sealed" or "waiting"
     kind: str
-    # What follows the program's name.
+    # The arguments after the program's name.
     arguments: list[str | Path]
     payload: str
 
     def taken_by(self, command: list[str | Path]) -> None:
-        """A program, or a tool and a program."""
+        """Hands the push to a command: a program, or a tool and a program."""
         result = subprocess.run([*command, *self.arguments], input=self.payload + "\n", capture_output=True, text=True, check=True)
-        # A relay that knows no mailbox has nothing to present.
+        # With a relay that knows no mailbox there is nothing to present.
         if self.kind != "network" and json.loads(result.stdout)["outcome"] != "presented":
             raise RuntimeError(f"a push ended otherwise: {result.stdout[:500]}")
 
 
 def pushes(world: World, program: Path, messages: int, relay: Path | None) -> Iterator[Push]:
-    """Each is to be taken, by `program` or one like it, before the next is asked for. The first message of a conversation turns its ratchet.
+    """The pushes. `program`, or one like it, must take each before the next is requested. The first message of a conversation turns its ratchet.
     The last push is about one message again.
     """
     phone = Taken(world.device("phone"))
@@ -55,7 +55,7 @@ def pushes(world: World, program: Path, messages: int, relay: Path | None) -> It
     if relay is not None:
         with serving(relay, world.folder) as address:
             yield Push("network", [*words, "--relay", address], phone.next())
-        # The message is still at the other relay.
+        # The message is still on the other relay.
         Push("message", words, phone.next()).taken_by([program])
     sealed = Taken(world.device("sealed"))
     seal(program, sealed.device, SEALED["xchacha"])
@@ -70,7 +70,7 @@ def pushes(world: World, program: Path, messages: int, relay: Path | None) -> It
 
 @contextmanager
 def serving(program: Path, folder: Path) -> Iterator[str]:
-    """The address of a relay that knows no mailbox: its refusals take the same way as its answers."""
+    """The address of a relay that knows no mailbox: its refusals take the same path as its answers."""
     words = [program, "serve", "--data", folder / "relay", "--listen", "127.0.0.1:0", "--operators", "127.0.0.1:0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as relay:
         try:

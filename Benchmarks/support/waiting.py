@@ -1,4 +1,4 @@
-"""Many messages that wait, taken by one push into a new process: what a phone that was off for a night does first."""
+"""Many waiting messages, handled by one push into a new process, as on a phone that was off for a night."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .figures import Row
 from .programs import Measure
 from .world import PATIENCE, Device, World
 
-# Of the whole process, and for each message.
+# For the whole process, and per message.
 MEGABYTES, MILLISECONDS = 9.0, 0.35
-# A mailbox takes 128 messages that were not fetched.
+# A mailbox holds at most 128 messages.
 CONVERSATIONS = 8
 
 
 def waiting_messages(world: World, measure: Measure, program: Path, count: int, rounds: int) -> list[Row]:
-    """`program` is the harness. The push wakes an extension, which asks for what waits in each mailbox."""
+    """`program` is the harness. The push wakes an extension, which fetches the waiting messages of each mailbox."""
     device = world.device("waiting", CONVERSATIONS)
     words: list[str | Path] = [program, "extension", "--store", device.prefix]
     peaks, times, received = [], [], 0
@@ -41,7 +41,7 @@ def waiting_messages(world: World, measure: Measure, program: Path, count: int, 
 
 
 def send(world: World, device: Device, each: int) -> None:
-    """So many messages in each conversation, all of which are at the relay in the end."""
+    """Sends `each` messages in every conversation, and waits until all are at the relay."""
     for contact in device.contacts:
         message = [{"msgContent": {"type": "text", "text": f"message {number}"}, "mentions": {}} for number in range(each)]
         world.sender.send(f"/_send @{contact} json {json.dumps(message)}")
@@ -53,7 +53,7 @@ def send(world: World, device: Device, each: int) -> None:
 
 
 def waiting(world: World) -> int:
-    """Of the only device that has any."""
+    """The number of waiting messages, all of one device."""
     with closing(sqlite3.connect(world.relay, timeout=PATIENCE)) as relay:
         found: int = relay.execute("SELECT count(*) FROM message WHERE body IS NOT NULL").fetchone()[0]
         return found

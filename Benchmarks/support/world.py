@@ -20,8 +20,8 @@ PATIENCE = 20.0
 
 
 class PushSocket:
-    """Where the notification server's local provider delivers its pushes: one JSON object per line, answered with a
-    status.
+    """The socket to which the notification server's local provider delivers its pushes: one JSON object per line,
+    answered with a status.
     """
 
     def __init__(self, path: Path) -> None:
@@ -35,7 +35,7 @@ class PushSocket:
         self.pushes[token] = queue.Queue()
 
     def take(self, token: str) -> str:
-        """The payload of the next push to this token, in one line."""
+        """Waits for the next push to this token; returns its payload in one line."""
         return self.pushes[token].get(timeout=PATIENCE)
 
     def _accept(self) -> None:
@@ -53,13 +53,13 @@ class PushSocket:
 
 
 class Device:
-    """A sleeping device: a profile, connected with the sender, whose token is active and whose app is closed."""
+    """A sleeping device: a profile connected with the sender, whose token is active and whose app is closed."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world = world
         self.prefix = world.folder / name
         self.token = secrets.token_hex(32)
-        # The sender's numbers for this device: of their only conversation, and of all.
+        # The sender's contact numbers for this device: of their only conversation, and of all.
         self.contact = 0
         self.contacts: list[int] = []
 
@@ -68,7 +68,7 @@ class Device:
         return self.prefix.with_name(self.prefix.name + "_chat.db")
 
     def push(self, text: str) -> str:
-        """The sender writes to this device; the payload of the resulting push."""
+        """Makes the sender write to this device; returns the payload of the resulting push."""
         message = [{"msgContent": {"type": "text", "text": text}, "mentions": {}}]
         self.world.sender.send(f"/_send @{self.contact} json {json.dumps(message)}")
         payload = self.world.socket.take(self.token)
@@ -82,7 +82,7 @@ class Device:
         store.close()
 
     def log_size(self) -> int:
-        """Bytes of the write-ahead log."""
+        """The bytes in the write-ahead log."""
         return self.store.with_name(self.store.name + "-wal").stat().st_size
 
     def fill(self, count: int) -> None:
@@ -131,7 +131,7 @@ class Device:
 
 
 class World:
-    """Everything that runs beside the measured program. A context manager: at its end all processes have ended."""
+    """Everything that runs alongside the measured program. A context manager: at its end all processes have ended."""
 
     def __init__(self, folder: Path, server: Path) -> None:
         self.folder = folder
@@ -165,7 +165,7 @@ class World:
         self.server.wait(PATIENCE)
 
     def app(self, name: str) -> SyncController:
-        """An app with a new profile, started."""
+        """Starts an app with a new profile."""
         app = SyncController(self.folder / name).open()
         profile = {"profile": {"displayName": name, "fullName": ""}}
         app.send(f"/_create user {json.dumps(profile)}")
@@ -174,7 +174,7 @@ class World:
         return app
 
     def device(self, name: str, conversations: int = 1) -> Device:
-        """Sets a device up, to the point where its app is closed and a push would come."""
+        """Sets up a device, to the point where its app is closed and a push can come."""
         device = Device(self, name)
         app = self.app(name)
         user = app.send("/u")["user"]["userId"]
@@ -197,8 +197,8 @@ class World:
         return device
 
     def await_acknowledged(self) -> None:
-        """Until the server has acknowledged what it has pushed: in life the relay's file is another machine's, and no
-        push waits for the server or does its work.
+        """Waits until the server has acknowledged what it has pushed. In production the relay's file is on another machine,
+        and no push waits for the server or does its work.
         """
         relay = sqlite3.connect(f"{self.relay.absolute().as_uri()}?mode=ro", uri=True)
         try:
@@ -211,7 +211,7 @@ class World:
             relay.close()
 
     def extension(self, device: Device) -> SyncController:
-        """For a `with`, or to be opened."""
+        """An extension, to use in a `with` or to open."""
         return SyncController(device.prefix, role=Role.EXTENSION)
 
 
@@ -223,7 +223,7 @@ def wait_for(app: SyncController, kind: str) -> Any:
 
 
 def wait_until_subscribed(app: SyncController) -> None:
-    """Until the server knows which mailbox to watch, which the app arranges by itself."""
+    """Waits until the server knows which mailbox to watch, which the app arranges by itself."""
     for _ in range(200):
         if app.state()["machines"].get("token_status") == "active" and not any(
             "answers of the notification server" in hold for hold in app.state()["holds"]

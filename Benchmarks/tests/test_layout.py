@@ -1,4 +1,4 @@
-"""How `make order` reads what valgrind saw, and what it changes in a program that BOLT has rewritten."""
+"""How `make order` reads valgrind's output, and what it changes in a program rewritten by BOLT."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ from support.hot_code import Executed, compiled  # noqa: E402
 from support.linked import FUNCTIONS, Linked  # noqa: E402
 from support.references import redirect  # noqa: E402
 
-# `described` has a function's relative offset, as Swift's descriptions have and with a name like theirs; so have two places with other names or none.
+# `described` has a function's relative offset, and a name like Swift's descriptions; two other places have the offset, but another name or none.
 PROGRAM = """
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ def build(folder: Path) -> Path:
 
 
 def move(program: Path, function: str, to: str) -> Path:
-    """A program whose symbols say that one function is where another is, as after BOLT."""
+    """A program whose symbols place one function where another is, as after BOLT."""
     moved = program.with_name("moved")
     shutil.copy(program, moved)
     addresses = {symbol.name: symbol.address for symbol in Linked(program).symbols if symbol.kind in FUNCTIONS}
@@ -72,7 +72,7 @@ class ReferencesTests(unittest.TestCase):
         moved = move(self.program, "first", "second")
         self.assertEqual(said(moved), "1 1 1 1")
         self.assertEqual(redirect(self.program, moved), 1)
-        # Others may be of tables for jumps, and the resolver was not moved.
+        # The others may belong to jump tables, and the resolver was not moved.
         self.assertEqual(said(moved), "2 1 1 1")
 
     def test_a_resolver_is_called_where_it_is_now(self) -> None:
@@ -110,7 +110,7 @@ class ExecutedTests(unittest.TestCase):
     def test_branches_and_what_runs_without_one(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             output, profile = Path(folder) / "callgrind.out", Path(folder) / "counts"
-            # Three instructions: the second jumps to the first four times of five; the third calls another function twice.
+            # Three instructions: the second jumps to the first four times out of five; the third calls another function twice.
             output.write_text("fn=(1) loop\n0x1000 1 5\njcnd=4/5 0x1000 1\n+4 1 5\ncalls=2 0x2000 0\n+2 1 40\n* 1 2\nfn=(2) other\n0x2000 1 2\n")
             executed = Executed()
             executed.add(output)

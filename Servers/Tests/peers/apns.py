@@ -1,5 +1,5 @@
-"""A stand-in for Apple's service. It checks each provider token with the library cryptography; push_service.py says how a test sets what to
-play."""
+"""A stand-in for Apple's service, which checks each provider token with the library cryptography. push_service.py describes how a test
+controls it."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ class Service(push_service.Service):
         self.public = provider.public_key()
 
     def complaint(self, headers) -> tuple[int, str] | None:
-        """What Apple would refuse, by its own table."""
+        """The status and reason if Apple would refuse the request, by its own table."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind != "bearer":
             return 403, "MissingProviderToken"

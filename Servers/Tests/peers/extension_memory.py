@@ -1,7 +1,7 @@
 """The peak memory of an extension that fetches from a relay on the network, in a night with porter-relay and porter-push: `make verify`.
 
-PORTER_EXTENSION names the program that `make order NETWORK=1` makes. It is not part of `make test`: a debug build takes more than twice the memory of what
-a phone runs, most of it pages of its program and of Debian's libcurl, so that no limit would say anything of the other.
+PORTER_EXTENSION names the program that `make order NETWORK=1` builds. Not part of `make test`: a debug build takes more than twice the memory of the
+build for a phone, most of it pages of the program and of Debian's libcurl, so a limit for one says nothing about the other.
 """
 
 import json
@@ -13,14 +13,14 @@ import unittest
 from tests.support import PATIENCE, ROOT
 
 PROGRAMS = os.environ.get("PORTER_SERVERS", str(ROOT / "Servers/.build/debug"))
-# README.md and ARCHITECTURE.md.
+# As in README.md and ARCHITECTURE.md.
 BUDGET = 14_000_000
 NIGHTS = 5
 
 
 class ExtensionMemoryTests(unittest.TestCase):
     def night(self) -> dict:
-        """What the phone says at its end. It kills an extension that takes more than an old phone would let it have."""
+        """The phone's summary at the end. The phone kills an extension that takes more than an old phone would allow."""
         with tempfile.TemporaryDirectory(prefix="porter-memory-") as folder:
             done = subprocess.run(
                 [os.environ["PORTER_EXTENSION"], "device", "--json", "--network", PROGRAMS], capture_output=True, text=True,
@@ -35,7 +35,7 @@ class ExtensionMemoryTests(unittest.TestCase):
             self.assertEqual((summary["outcome"], summary["notifications"], summary["messages"]), ("presented", 1, 1))
             peaks.append(summary["peakMemoryBytes"])
         print(f"peaks: {', '.join(f'{peak / 1e6:.1f}' for peak in peaks)} MB", flush=True)
-        # Without the transport in it, the program would be another one.
+        # Makes sure the program includes the transport.
         self.assertGreater(min(peaks), 1_000_000)
         self.assertLessEqual(max(peaks), BUDGET)
 

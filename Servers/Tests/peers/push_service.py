@@ -1,17 +1,17 @@
-"""What stand-ins for push services have in common: an HTTP/2 server over the library h2 that plays what its input names. A line of JSON on
-standard input is answered by one on standard output.
+"""The common part of the stand-ins for push services: an HTTP/2 server over the library h2, controlled through its standard input. It answers each
+line of JSON there with one on standard output.
 
-    {"plan": [{"status": 410, "reason": "Unregistered"}, …]}   one for each of the next requests; without one it accepts
+    {"plan": [{"status": 410, "reason": "Unregistered"}, …]}   one action for each of the next requests; without one it accepts
         {"hold": true}            answers nothing until "release"
-        {"drop": true}            ends the connection
-        {"goaway": n}             after n more requests have come: says that this and later ones were not processed
-        {"reset": "refused"}      resets the stream, with another word than that as an internal error
-    {"release": true}             answers what is held
-    {"await": n}                  answered when n requests have come
-    {"awaitSettled": n}           answered when n connections have acknowledged its settings
-    {"now": seconds}              what time it is, since 1970; without it what the computer's clock says
-    {"deaf": true}                connections that come now are never answered
-    {"report": true}              what has come
+        {"drop": true}            aborts the connection
+        {"goaway": n}             sends GOAWAY: this and later requests were not processed
+        {"reset": "refused"}      resets the stream as refused; with any other word, as an internal error
+    {"release": true}             answers the held requests
+    {"await": n}                  answers when n requests have arrived
+    {"awaitSettled": n}           answers when n connections have acknowledged its settings
+    {"now": seconds}              sets the time, in seconds since 1970; without it, the computer's clock counts
+    {"deaf": true}                new connections are never answered
+    {"report": true}              reports the requests so far
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def pem(private) -> bytes:
 
 
 def make_certificate(folder: str):
-    """For localhost."""
+    """Writes a certificate for localhost, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -60,7 +60,7 @@ def make_certificate(folder: str):
 
 
 class Service:
-    """What each stand-in has of its own: what it refuses, how it answers, and what it reports of a request."""
+    """A stand-in's own part: which requests it refuses, how it answers, and what it reports about a request."""
 
     def __init__(self, streams: int):
         self.streams = streams
@@ -74,7 +74,7 @@ class Service:
         return time.time() if self.time is None else self.time
 
     def refusal(self, headers: dict) -> dict | None:
-        """An action in place of the planned one."""
+        """An action that replaces the planned one, or None."""
         raise NotImplementedError
 
     def response(self, action: dict) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -84,7 +84,7 @@ class Service:
         raise NotImplementedError
 
     def started(self) -> dict:
-        """What it reports to the test first, beside the port."""
+        """What to report to the test at the start, in addition to the port."""
         return {}
 
     async def serve(self, reader, writer):
@@ -132,7 +132,7 @@ class Connection:
             self.flush()
 
     async def request(self, stream: int) -> bool:
-        """False to end the connection."""
+        """Handles a complete request; returns False to end the connection."""
         service = self.service
         headers, body = self.open[stream]
         if self.goaway is not None and stream > self.goaway:
@@ -150,7 +150,7 @@ class Connection:
             self.h2.reset_stream(stream, code)
             self.open.pop(stream)
         elif action.get("goaway"):
-            # This one and later ones were not processed; those before are answered when they are released.
+            # This request and later ones were not processed; earlier ones are answered when released.
             self.goaway = max(0, stream - 2)
             self.write_goaway()
         elif action.get("hold"):
@@ -160,7 +160,7 @@ class Connection:
         return True
 
     def write_goaway(self):
-        """By hand: h2 takes a connection for closed that has sent one."""
+        """Writes the frame itself, since h2 considers a connection closed after sending one."""
         self.flush()
         payload = self.goaway.to_bytes(4, "big") + bytes(4)
         self.writer.write(len(payload).to_bytes(3, "big") + b"\7\0" + bytes(4) + payload)
@@ -217,7 +217,7 @@ async def main(folder: str, service: Service):
     def read():
         for line in sys.stdin:
             loop.call_soon_threadsafe(orders.put_nowait, json.loads(line))
-        # Whatever it waits for: the test is over.
+        # The test is over, whatever this is waiting for.
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
@@ -226,7 +226,7 @@ async def main(folder: str, service: Service):
 
 
 def run(make) -> None:
-    """`make` gets the folder and how many streams a connection may have."""
+    """Runs the service that `make` creates from the folder and the maximum number of streams on a connection."""
 
     async def begin():
         folder = sys.argv[1]

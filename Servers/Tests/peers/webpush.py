@@ -1,5 +1,5 @@
 """A stand-in for a push service. It verifies each VAPID token with the library py-vapid, and opens each message with http-ece, as the receiver
-that its first line describes; push_service.py says how a test sets what to play."""
+described in its first line. push_service.py describes how a test controls it."""
 
 import base64
 import json
@@ -33,7 +33,7 @@ class Service(push_service.Service):
         return {"p256dh": point(self.receiver).hex(), "auth": self.secret.hex(), "sender": self.sender}
 
     def complaint(self, headers: dict) -> int | None:
-        """What RFC 8030, 8291 and 8292 have a push service refuse."""
+        """The status if a push service must refuse the request by RFC 8030, 8291 and 8292."""
         authorization = headers.get("authorization", "")
         try:
             assert py_vapid.Vapid02.verify(authorization)
@@ -48,7 +48,7 @@ class Service(push_service.Service):
             return 403
         if headers.get(":method") != "POST" or not headers.get(":path", "").startswith("/push/"):
             return 404
-        # A subscription that was made with another key than the server's.
+        # A subscription made with a key other than the server's.
         if headers[":path"].startswith("/push/of-another-key"):
             return 403
         if not headers.get("ttl", "").isdigit() or headers.get("urgency") not in ("very-low", "low", "normal", "high"):

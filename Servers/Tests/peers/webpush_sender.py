@@ -1,5 +1,5 @@
-"""What pywebpush sends: for each line of standard input, a number of bytes, a line of JSON with a message of that many, sealed for a receiver whose
-private key it has, too."""
+"""Seals messages with pywebpush. For each line of standard input, a number of bytes, it prints a line of JSON with a sealed message of that
+length and the receiver's private key."""
 
 import base64
 import json

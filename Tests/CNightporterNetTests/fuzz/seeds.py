@@ -1,10 +1,10 @@
-"""Writes what a relay sends, as spec/protocol/relay-http.md has it, into a folder: seeds.py news|headers FOLDER"""
+"""Writes a relay's output, as in spec/protocol/relay-http.md, to a folder: seeds.py news|headers FOLDER"""
 
 import sys
 from pathlib import Path
 
 SEEDS = {
-    # The first byte says in what pieces the rest comes.
+    # The first byte says into what pieces the rest is split.
     "news": [
         b"\x10retry: 2000\n\nevent: open\nid: 7tJ0wX1c.12\ndata: open\n\n:\n\nevent: news\nid: 7tJ0wX1c.15\ndata: news\n\n",
         b"\x01event: reset\r\nid: a.1\r\ndata: reset\r\n\r\nevent: other\nid: b.2\n\n",
@@ -14,7 +14,7 @@ SEEDS = {
         b"HTTP/1.1 200\r\nContent-Type: application/octet-stream\r\nContent-Length: 25\r\n\r\n",
         b"HTTP/2 429 \r\nretry-after: 17\r\nporter-limit: mailbox\r\ncontent-type: text/plain\r\n\r\n",
         b"HTTP/1.1 503\r\nRetry-After: 99999999999\r\n\r\nHTTP/1.1 200\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n",
-        # A request, for its mailbox: with a signature, and without.
+        # A request, to extract its mailbox: with a signature, and without.
         b"\x01" + bytes(24) + b"\x01" + bytes(64) + b"\x01" + b"m" * 24 + b"\x04",
         b"\x01" + bytes(24) + b"\x00\x01" + b"m" * 24 + b"\x04retry-after: 5\n",
     ],

@@ -1,4 +1,4 @@
-"""Keys and certificates for servers of the tests, made anew for each."""
+"""Keys and certificates for the tests' servers, created anew for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 
 @dataclass
 class Certificate:
-    """Its files are in PEM; it is its own authority."""
+    """A self-signed certificate; its files are in PEM."""
 
     certificate: Path
     key: Path
@@ -24,7 +24,7 @@ class Certificate:
 
 
 def make(folder: Path, host: str = "relay.test", *, days: int = 30, name: str = "relay") -> Certificate:
-    """A certificate that expires in so many days, or has expired."""
+    """Makes a certificate that expires in `days` days, or has expired if that is negative."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days)

@@ -1,4 +1,4 @@
-"""The host's process (Tests/Support/net-test-driver), and what every test has."""
+"""The host's process (Tests/Support/net-test-driver), and the base of every test."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from . import certificates
 from .server import PATIENCE, Server
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-# Another build of it, or one under valgrind: the command.
+# The command; another build of the driver, or one under valgrind, can replace it.
 COMMAND = shlex.split(os.environ.get("PORTER_NET_DRIVER", str(REPOSITORY / ".build/debug/net-test-driver")))
 
 OK, ARGUMENT, SYSTEM, TIMEOUT = 0, 4, 7, 8
-LONG = 30_000  # milliseconds, for an exchange whose answer comes
+LONG = 30_000  # milliseconds, for an exchange that is answered
 
 
 class Answer(NamedTuple):
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 
 
 class Driver:
-    """In a `with` block; at its end the process has to have ended well."""
+    """Use it in a `with` block, at whose end the process must have exited successfully."""
 
     def __init__(self, environment: dict[str, str] | None = None) -> None:
         self.environment = environment
@@ -111,7 +111,7 @@ class Driver:
         self.do("resume", "resumed")
 
     def counts(self, verb: str = "count") -> tuple[int, int]:
-        """Sockets and threads beside the main one."""
+        """The numbers of sockets, and of threads besides the main one."""
         self.say(verb)
         words = self.await_line("count")
         return int(words[1]), int(words[2])
@@ -122,7 +122,7 @@ class Driver:
 
 
 class NetCase(unittest.TestCase):
-    """A folder, a certificate, and addresses that have its fingerprint."""
+    """A folder, a certificate, and addresses with its fingerprint."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""The smallest CONNECT and SOCKS5 proxies. They lead every name to one port of this machine, and record what they were asked."""
+"""Minimal CONNECT and SOCKS5 proxies. They connect every name to one port of this machine, and record the requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Asked(NamedTuple):
 
 
 class Proxy:
-    """In a `with` block. `refuses`: the answer to all is no."""
+    """Use it in a `with` block. With `refuses`, it refuses every request."""
 
     def __init__(self, target: int, *, refuses: bool = False) -> None:
         self.target, self.refuses = target, refuses

@@ -1,5 +1,5 @@
-"""A relay of spec/protocol/relay.md over relay-http.md, in memory, that shares no code with Nightporter: as much of it as two people
-need who write to each other. For its handlers, see server.py.
+"""An in-memory relay as in spec/protocol/relay.md, over relay-http.md, that shares no code with Nightporter: as much of it as two people
+need to write to each other. For its handlers, see server.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PREFIX = b"nightporter relay request 1\0"
 
 
 class Refusal(Exception):
-    """Its argument is the result."""
+    """A refused request; the argument is the result."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Mailbox:
 
 
 class Parts:
-    """Reads a request from its front."""
+    """Reads a request from the front."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -70,7 +70,7 @@ class Parts:
 
 
 class Relay:
-    """All state is of the server's thread."""
+    """The relay's state, all of which belongs to the server's thread."""
 
     def __init__(self) -> None:
         self.mailboxes: dict[bytes, Mailbox] = {}
@@ -78,7 +78,7 @@ class Relay:
         self.news: dict[str, int] = {}
         self.changed = asyncio.Event()
 
-    # Over HTTP.
+    # Over HTTP
 
     async def exchange(self, request: Request) -> None:
         correlation = request.body[1:25].ljust(24, b"\0")
@@ -107,7 +107,7 @@ class Relay:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    # Commands.
+    # Commands
 
     def carry_out(self, body: bytes, listener: str | None) -> bytes:
         parts = Parts(body)

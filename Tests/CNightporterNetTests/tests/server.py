@@ -1,6 +1,6 @@
-"""A server of spec/protocol/relay-http.md that shares no code with Nightporter, and misbehaves as told.
+"""A server as in spec/protocol/relay-http.md that shares no code with Nightporter, and misbehaves on request.
 
-It runs on a thread of its own. Tests wait for what it records; nothing here depends on how long anything takes.
+It runs on its own thread. Tests wait for what it records; nothing here depends on how long anything takes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import h2.exceptions
 from .certificates import Certificate
 
 Result = TypeVar("Result")
-PATIENCE = 60  # seconds, after which a test has failed: what it waits for does not come
+PATIENCE = 60  # seconds; a test that waits longer has failed
 
 
 @dataclass
 class Request:
-    """One request, with what a handler can do to it."""
+    """One request, with the actions open to a handler."""
 
     connection: Connection
     stream: int
@@ -55,7 +55,7 @@ class Request:
         await self.connection.end(self.stream)
 
     def drop(self) -> None:
-        """Ends the connection without a word of TLS."""
+        """Aborts the connection without a TLS alert."""
         self.connection.writer.transport.abort()
 
 
@@ -63,14 +63,14 @@ Handler = Callable[[Request], Awaitable[None]]
 
 
 class Connection:
-    """What both versions of HTTP have in common."""
+    """The common part of both HTTP versions."""
 
     def __init__(self, server: Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
         self.server, self.reader, self.writer, self.number = server, reader, writer, number
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def write(self, data: bytes) -> None:
-        """Writing to a connection that the peer has closed does not wait, and would never end."""
+        """Writes data. On a connection that the peer has closed, writing does not wait, so a handler would never end."""
         if self.writer.is_closing():
             raise ConnectionError
         self.writer.write(data)
@@ -97,7 +97,7 @@ class Http1(Connection):
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:-2])}
             body = await self.reader.readexactly(int(headers.get("content-length", "0")))
             self.take(Request(self, 0, method, path, headers, body))
-            # The next request comes after the answer; the end may come before.
+            # The next request comes after the answer; the end may come earlier.
             first = await self.reader.read(1)
 
     async def begin(self, stream: int, status: int, headers: dict[str, str]) -> None:
@@ -178,7 +178,7 @@ def as_text(value: bytes | str) -> str:
 
 @dataclass
 class Record:
-    """What happened, in order; `changed` is notified of each addition."""
+    """The events, in order; `changed` is notified of each addition."""
 
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
@@ -188,7 +188,7 @@ class Record:
 
 
 class Server:
-    """Serves on a port of 127.0.0.1 in a `with` block. Handlers take a request each, in order; the last one stays."""
+    """Serves on a port of 127.0.0.1 in a `with` block. Handlers take one request each, in order; the last takes all others."""
 
     def __init__(self, certificate: Certificate, *, versions: tuple[str, ...] = ("h2", "http/1.1")) -> None:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -203,7 +203,7 @@ class Server:
         self.thread = threading.Thread(target=self.loop.run_forever, name="server")
         self.tasks: set[asyncio.Task[None]] = set()
 
-    # The test's side.
+    # The test's side
 
     def __enter__(self) -> Server:
         self.thread.start()
@@ -221,7 +221,7 @@ class Server:
         return asyncio.run_coroutine_threadsafe(story, self.loop).result(PATIENCE)
 
     def wait(self, condition: Callable[[Record], Result]) -> Result:
-        """The condition's value, as soon as it is true."""
+        """Waits until the condition's value is true; returns it."""
         with self.record.changed:
             if not self.record.changed.wait_for(lambda: condition(self.record), PATIENCE):
                 raise AssertionError(f"did not come about: {self.record}")
@@ -230,7 +230,7 @@ class Server:
     def exchanges(self) -> list[Request]:
         return [request for request in self.record.requests if request.path == "/v1/exchange"]
 
-    # The loop's side.
+    # The loop's side
 
     def note(self, change: Callable[[Record], None]) -> None:
         with self.record.changed:
@@ -288,7 +288,7 @@ class Server:
 
 
 async def echo(request: Request) -> None:
-    """An answer that shows which request it is for."""
+    """Gives an answer that shows which request it is for."""
     await request.answer(body=b"re:" + request.body)
 
 

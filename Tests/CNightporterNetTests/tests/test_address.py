@@ -1,4 +1,4 @@
-"""What np_net_relay() takes and refuses."""
+"""The addresses and options that np_net_relay() accepts and refuses."""
 
 from __future__ import annotations
 

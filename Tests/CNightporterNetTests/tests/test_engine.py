@@ -1,4 +1,4 @@
-"""Two people over a relay on the network: the library, the transport and a relay, through Python's package."""
+"""Two people over a relay on the network: the library, the transport and a relay, through the Python package."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ os.environ.setdefault("NIGHTPORTER_LIBRARY", str(REPOSITORY / ".build" / "debug"
 from nightporter import ArgumentError, CallError, Role, SyncController  # noqa: E402
 from nightporter import Relay as NetworkRelay  # noqa: E402
 
-# `swift build --package-path Servers` makes it.
+# Built by `swift build --package-path Servers`.
 PORTER_RELAY = REPOSITORY / "Servers" / ".build" / "debug" / "porter-relay"
 
 
 def peers() -> set[str]:
-    """The connections over TCP that this process has, by their sockets."""
+    """This process's TCP connections, by socket."""
     mine = {os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if is_link(name)}
     return {f"socket:[{line.split()[9]}]" for line in tcp_table() if line.split()[3] == "01"} & mine
 
@@ -40,7 +40,7 @@ def tcp_table() -> list[str]:
 
 
 class Conversation:
-    """What two people do over a relay at an address."""
+    """Two people communicate over a relay at an address."""
 
     url: str
 
@@ -89,7 +89,7 @@ class Conversation:
         self.assertGreater(between, 0)
         self.assertEqual(self.connections(), 0)
         self.assertEqual((alice.state()["quiescent"], alice.state()["holds"]), (True, []))
-        # What was sent meanwhile comes with the next activation.
+        # Messages sent in the meantime come with the next activation.
         bob.activate()
         bob.send("/_send @1 text while you slept")
         self.await_event(bob, "chatItemsStatusesUpdated")
@@ -109,7 +109,7 @@ class EngineTests(Conversation, NetCase):
         self.addCleanup(lambda: self.assertEqual(self.server.wait(lambda record: record.open == 0), True))
 
     def connections(self) -> int:
-        # The server is in this process, and has the other end of each.
+        # The server is in this process, and has the other end of each connection.
         return len(peers()) // 2
 
     def test_the_environment_names_the_relay(self) -> None:

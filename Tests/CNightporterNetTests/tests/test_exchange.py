@@ -1,4 +1,4 @@
-"""Exchanges that succeed, and how they share connections."""
+"""Successful exchanges, and how they share connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a relay sends, in many forms (fuzz). `make verify` has more of them."""
+"""A relay's output in many forms (fuzz). `make verify` runs more of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stream of news: what it says, and that it comes again."""
+"""The news stream: its events, and its return after an interruption."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .server import Handler, Request, Server, drop, hang, status
 
 
 def story(*parts: bytes, ends: bool = False) -> Handler:
-    """A stream that says this, piece by piece, and stays open."""
+    """A stream that sends these parts, piece by piece, and stays open unless it `ends`."""
 
     async def handler(request: Request) -> None:
         await request.begin(content_type="text/event-stream")
@@ -33,7 +33,7 @@ def event(kind: str, identifier: str) -> bytes:
 
 class NewsTests(NetCase):
     def streams(self, server: Server, count: int) -> list[Request]:
-        """The first so many requests for a stream, when there are as many."""
+        """Waits for `count` requests for a stream; returns them."""
 
         def found(_: object) -> list[Request]:
             streams = [request for request in server.record.requests if request.path == "/v1/news"]
@@ -42,7 +42,7 @@ class NewsTests(NetCase):
         return server.wait(found)
 
     def listen(self, *handlers: Handler, **options: tuple[str, ...]) -> tuple[Server, list[Request]]:
-        """A host that listens to streams with these handlers, one after the other."""
+        """Makes the host listen to streams with these handlers, one after the other."""
         rest = list(handlers)
 
         async def next_one(request: Request) -> None:
@@ -124,7 +124,7 @@ class NewsTests(NetCase):
                 server.loop.call_soon_threadsafe(was_heard.set)
                 self.assertEqual(self.streams(server, 2)[1].headers["last-event-id"], "a.2")
                 self.driver.await_line("ready")
-                # The half of an event was none.
+                # Half an event does not count.
                 self.driver.suspend()
                 self.assertEqual(self.readies(), 0)
 
@@ -143,7 +143,7 @@ class NewsTests(NetCase):
         async def page(request: Request) -> None:
             await request.answer(body=event("news", "a.9"), content_type="text/html")
 
-        # The pause before a second attempt is that of the header's absence: two seconds at first.
+        # Without the header, the pause before a second attempt is two seconds at first.
         server, _ = self.listen(page, story(OPEN, event("news", "a.2")))
         self.driver.await_line("ready")
         self.assertNotIn("last-event-id", self.streams(server, 2)[1].headers)

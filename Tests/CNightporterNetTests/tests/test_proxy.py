@@ -1,4 +1,4 @@
-"""Proxies: names are theirs to resolve, and one relay's connections cannot be told to belong to another's."""
+"""Proxies: they resolve the names, and one relay's connections cannot be linked to another's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .proxies import Asked, ConnectProxy, SocksProxy
 
 
 class ProxyTests(NetCase):
-    # No name server knows it: RFC 6761.
+    # No name server resolves it: RFC 6761.
     host = "relay.invalid"
 
     def url(self) -> str:
@@ -70,7 +70,7 @@ class ProxyTests(NetCase):
             driver.resume()
             self.assertEqual(driver.exchange().code, OK)
         users = [asked.user for asked in proxy.asked]
-        # One transport keeps its own over a suspension; another has others.
+        # One transport keeps its user across a suspension; another transport has a different one.
         self.assertEqual(users[0], users[1])
         self.assertEqual(users[2], users[3])
         self.assertEqual(len({None, *users}), 3)

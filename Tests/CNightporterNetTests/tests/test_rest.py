@@ -1,4 +1,4 @@
-"""Nothing is open, and nothing waits, while the network is at rest."""
+"""While the network is at rest, nothing is open and nothing waits."""
 
 from __future__ import annotations
 

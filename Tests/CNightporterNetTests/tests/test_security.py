@@ -1,4 +1,4 @@
-"""Who is taken for the relay."""
+"""The servers accepted as the relay."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import threading
 from .driver import LONG, OK, SYSTEM, TIMEOUT, NetCase
 from .server import Http2, Request, drop, echo, hang, status
 
-SHORT = 300  # milliseconds, for an exchange whose answer does not come
+SHORT = 300  # milliseconds, for an exchange that is not answered
 
 
 class TroubleTests(NetCase):
@@ -34,7 +34,7 @@ class TroubleTests(NetCase):
         driver.open(self.pinned(server))
         hanging = driver.start(milliseconds=3_600_000)
         server.wait(lambda record: len(record.requests) == 1)
-        # From a second on it counts as hanging: no assertion depends on when that is.
+        # After a second it counts as hanging; no assertion depends on when that is.
         while server.record.connections == 1:
             self.assert_works(driver)
         driver.suspend()
@@ -56,7 +56,7 @@ class TroubleTests(NetCase):
         self.assert_works(driver)
 
     def test_a_connection_that_takes_nothing(self) -> None:
-        # It is accepted by the kernel, and no TLS follows.
+        # The kernel accepts the connection, but no TLS follows.
         with socket.create_server(("127.0.0.1", 0)) as listener:
             driver = self.drive()
             driver.open(f"https://127.0.0.1:{listener.getsockname()[1]}#{self.certificate.fingerprint}", connect=SHORT)
@@ -85,7 +85,7 @@ class TroubleTests(NetCase):
         driver.open(self.pinned(server))
         server.handlers = [drop]
         self.assertEqual(driver.exchange(), (SYSTEM, "unreachable", b""))
-        # Once more by us; libcurl itself repeats only what a reused connection did not take.
+        # We repeat it once; libcurl itself repeats only a request that a reused connection did not take.
         self.assertEqual(len(server.exchanges()), 2)
         server.handlers = [echo]
         self.assert_works(driver)

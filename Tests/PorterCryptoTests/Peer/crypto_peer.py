@@ -1,6 +1,6 @@
 """The other side of the interoperability tests: PyNaCl and DoubleRatchet behind a line protocol.
 
-A request is one line: an operation and its arguments, separated by single spaces. Bytes are written in hexadecimal, none as "-".
+A request is one line: an operation and its arguments, separated by single spaces. Bytes are in hexadecimal, an empty value is "-".
 The answer is one line: "ok" and values, or "error" and the name of the exception.
 """
 
@@ -30,7 +30,7 @@ def hkdf(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 class Seeded:
-    """Keys from a seed, so that a failing conversation can be repeated."""
+    """Derives keys from a seed, so that a failing conversation can be repeated."""
 
     seed = b""
     counter = 0
@@ -112,7 +112,7 @@ class Side:
         "diffie_hellman_ratchet_class": DiffieHellmanRatchet,
         "root_chain_kdf": RootKDF,
         "message_chain_kdf": ChainKDF,
-        # The package takes the first half of the output as the next chain key, the second as the message key.
+        # The package uses the first half of the output as the next chain key, the second as the message key.
         "message_chain_constant": b"\x02\x01",
         "dos_protection_threshold": MAXIMUM_SKIPPED_PER_STEP,
         "max_num_skipped_message_keys": MAXIMUM_SKIPPED_IN_ALL,
@@ -223,7 +223,7 @@ class Peer:
         return [run(self.side.decrypt(message))]
 
 
-# The package warns when it abandons a gap beyond the bound, which a garbled header causes now and then.
+# The package warns when it abandons a gap beyond the bound, which a garbled header occasionally causes.
 warnings.simplefilter("ignore")
 loop = asyncio.new_event_loop()
 run = loop.run_until_complete
@@ -235,6 +235,6 @@ for line in sys.stdin:
     try:
         values = OPERATIONS[name](*(b"" if text == "-" else bytes.fromhex(text) for text in arguments))
         answer = " ".join(["ok", *(value.hex() or "-" for value in values)])
-    except Exception as error:  # Whatever the packages raise is returned for the test to judge.
+    except Exception as error:  # Any exception of the packages is returned for the test to judge.
         answer = "error " + type(error).__name__
     print(answer, flush=True)

@@ -1,9 +1,10 @@
 """Walks machines with python-statemachine, an independent SCXML interpreter.
 
-Arguments: paths of SCXML files. On standard input, for each file in turn: a line with the number of events, and the events, one a
-line. A line with two words names a state, which the machine is put into first, and the event. On standard output, for each file: its initial state, then one line for each event:
-the state afterwards, and what was sent, in order, separated by spaces. Timers come out as start:ID:DELAY:EVENT and cancel:ID; they are
-recorded, not waited for. A machine that has ended is restarted before the next event, which is shown by a line "restart".
+Arguments: paths of SCXML files. On standard input, for each file in turn: a line with the number of events, then the events, one per
+line. A line with two words names a state, into which the machine is put first, and the event. On standard output, for each file: its initial
+state, then one line per event: the state afterwards, and everything sent, in order, separated by spaces. Timers appear as
+start:ID:DELAY:EVENT and cancel:ID; they are recorded, not waited for. A machine that has ended is restarted before the next event, which a
+line "restart" shows.
 """
 
 import functools
@@ -17,13 +18,13 @@ import statemachine.event
 from statemachine.io.loader import load
 from statemachine.orderedset import OrderedSet
 
-# Caches its answers: matching a descriptor with an event takes most of the time.
+# Cached, since matching a descriptor with an event takes most of the time.
 statemachine.event.Event.match = functools.lru_cache(maxsize=None)(statemachine.event.Event.match)
 statemachine.event.humanize_id = functools.lru_cache(maxsize=None)(statemachine.event.humanize_id)
 
 
 def recorder(path):
-    """A machine whose engine, timers and invoked sessions are a list."""
+    """A machine that records in a list what it sends to the engine, timers and invoked sessions."""
     base = load(Path(path))
 
     class Recorder(base):
@@ -50,14 +51,14 @@ def recorder(path):
 
 
 def restart(machine):
-    """Resets a machine that has ended, which is quicker than making another one."""
+    """Resets a machine that has ended, which is faster than creating another."""
     machine.current_state_value = None
     machine._engine.running = True
     machine._engine.start()
 
 
 def put(machine, name):
-    """Puts a machine, which may have ended, into a state and those around it, without what happens on the way there."""
+    """Puts a machine, which may have ended, into a state and its ancestors, without the actions on the way there."""
     state = next(state for state in machine.states_map.values() if state.id == name)
     around = [state]
     while around[0].parent is not None:
@@ -67,7 +68,7 @@ def put(machine, name):
 
 
 def leaf(machine):
-    """The one state that has no states inside."""
+    """The active atomic state."""
     leaves = [state.id for state in machine.configuration if state.is_atomic]
     assert len(leaves) == 1, leaves
     return leaves[0]

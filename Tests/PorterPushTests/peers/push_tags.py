@@ -1,7 +1,7 @@
-"""The tags of a message push, with PyNaCl and hashlib alone, as spec/protocol/push.md has them.
+"""The tags of a message push, as in spec/protocol/push.md, with PyNaCl and hashlib alone.
 
 Reads {"payload": the push, "secret": hex, "public": hex} from standard input: the device's secret key and the server's public one.
-Writes {"entries": how many mailboxes the push is about, "tags": hex}.
+Writes {"entries": the number of mailboxes that the push is about, "tags": hex}.
 """
 
 import base64

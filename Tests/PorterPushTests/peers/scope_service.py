@@ -1,4 +1,4 @@
-"""A service of a host's, with PyNaCl alone: seals an application push as spec/protocol/scopes.md has it, and opens one.
+"""A host's service, with PyNaCl alone: seals an application push as in spec/protocol/scopes.md, and opens one.
 
 Reads one JSON object from standard input and writes one to standard output.
 {"seal": envelope, "address": "scope:…", "seed": hex} gives {"message": hex}.

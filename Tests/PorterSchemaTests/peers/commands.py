@@ -1,4 +1,4 @@
-"""Prints the commands that the public package `simplex-chat` writes, one JSON text a line, name first."""
+"""Prints the commands that the public package `simplex-chat` writes, one JSON text per line, name first."""
 
 import json
 

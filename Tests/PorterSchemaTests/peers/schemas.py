@@ -1,9 +1,9 @@
 """Checks JSON against the schemas in spec/protocol, with the public package `fastjsonschema`.
 
-Input: one JSON array `[schema, value]` a line, where schema is a file's name without `.schema.json`.
-Output: one line for each value that does not fit; one for each alternative of the schemas used that no value took, since such a
-schema promises what has never been seen; and how many values there were. A member that the schema does not name counts as a fault
-here, although a reader of the interface passes over it.
+Input: one JSON array `[schema, value]` per line, where schema is a file's name without `.schema.json`.
+Output: one line for each value that does not fit; one for each alternative of the used schemas that no value took, since the
+schema then promises something never seen; and the number of values. A member that the schema does not name counts as a fault
+here, although readers of the interface ignore it.
 """
 
 import json
@@ -23,7 +23,7 @@ def load(name):
 
 
 def strict(schema):
-    """The same schema, in which objects have no members but those named."""
+    """The same schema, but objects may have only the named members."""
     if isinstance(schema, list):
         return [strict(element) for element in schema]
     if not isinstance(schema, dict):
@@ -35,7 +35,7 @@ def strict(schema):
 
 
 def follow(schema, home):
-    """The schema that a reference leads to, and the file it is in."""
+    """The schema that a reference leads to, and its file."""
     while "$ref" in schema:
         name, _, path = schema["$ref"].partition("#")
         home = name or home

@@ -1,8 +1,8 @@
 """Checks JSON against the TypedDicts of the public package `simplex-chat`.
 
-Input: one JSON array `[type, value]` a line, where type is the name of a class or union of the package.
-Output: one line for each value that does not fit, with the path to what is wrong; nothing if all fit.
-The member `np` of an error is ours, and the only one that the package may not know.
+Input: one JSON array `[type, value]` per line, where type is the name of a class or union of the package.
+Output: one line for each fault, with its path; then the number of values checked.
+The member `np` of an error is ours, and the only one that the package need not know.
 """
 
 import json
@@ -27,9 +27,9 @@ def resolve(annotation, module):
 
 
 def members(kind):
-    """Names of a TypedDict's members, with their types and whether they must be there.
+    """Names of a TypedDict's members, with their types and whether they are required.
 
-    Not `__required_keys__`: the package postpones the evaluation of annotations, and then it holds every name.
+    Does not use `__required_keys__`: the package postpones the evaluation of annotations, so it contains every name.
     """
     if kind not in hints:
         module = sys.modules[kind.__module__]
@@ -75,7 +75,7 @@ def check(kind, value, path, module):
 
 
 def check_union(kinds, value, path, module):
-    """The alternative with the value's tag counts; its faults are reported, not "none fits"."""
+    """Reports the faults of the alternative with the value's tag, instead of "none fits"."""
     kinds = [resolve(kind, module) for kind in kinds]
     if not isinstance(value, dict) or "type" not in value:
         return [f"{path}: expected an object with a type, found {value!r}"]

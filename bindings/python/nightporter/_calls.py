@@ -164,7 +164,7 @@ class Calls:
         check(code, "np_expire_push")
         return True
 
-    # What the user does with notifications
+    # The user's actions on notifications
 
     def notification_response(self, response: str | Mapping[str, Any]) -> Response_notificationResponse:
         encoded = text(response if isinstance(response, str) else json.dumps(response))
@@ -228,7 +228,7 @@ class Calls:
         with self._gate:
             check(self._library.functions.np_relay_ready(self._handle), "np_relay_ready")
 
-    # The end
+    # Closing
 
     @property
     def is_shut(self) -> bool:

@@ -216,7 +216,7 @@ class Controller:
     ) -> PushAnswer:
         """Processes one push and returns what to show, within `deadline` seconds.
 
-        Pushes take their turns in order of arrival. `push_id` is any name, by which to expire this one.
+        Pushes take their turns in order of arrival. `push_id` is any name, for `expire_push`.
 
         If the waiting task is cancelled, the push is expired and its end awaited first. Its answer is then in
         `unclaimed_pushes()`, because a committed message must still be shown.
@@ -248,7 +248,7 @@ class Controller:
         self, calls: Calls, name: str | None, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
     ) -> None:
         async def expire() -> None:
-            # Repeated, because the call may not have reached the library yet, so that no push is in progress there.
+            # Repeated, because the call may not have reached the library yet: then no push is in progress there.
             while not work.done():
                 with suppress(ControllerClosed):
                     await asyncio.to_thread(calls.expire_push, name)
@@ -270,7 +270,7 @@ class Controller:
         unclaimed, self._unclaimed = self._unclaimed, []
         return unclaimed
 
-    # What the user does with notifications
+    # The user's actions on notifications
 
     async def categories(self) -> Categories:
         """Returns the notification categories with their actions, in this controller's language."""

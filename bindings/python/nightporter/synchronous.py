@@ -175,7 +175,7 @@ class SyncController:
         """
         return self._open_calls().expire_push()
 
-    # What the user does with notifications
+    # The user's actions on notifications
 
     def categories(self) -> Categories:
         """Returns the notification categories with their actions, in this controller's language."""

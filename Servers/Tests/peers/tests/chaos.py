@@ -1,4 +1,4 @@
-"""People who write, people who read and a service, at relays and nodes that are killed, frozen and cut off from each other."""
+"""Senders, recipients and a service, at relays and nodes that are killed, frozen and cut off from each other."""
 
 import json
 import os
@@ -22,16 +22,16 @@ PATIENCE = 120
 
 
 class Unanswered(Exception):
-    """What became of the request is not known."""
+    """The outcome of the request is unknown."""
 
 
 class Client:
-    """One client, which goes to another relay when one does not answer."""
+    """One client, which switches to another relay when one does not answer."""
 
     def __init__(self, ports: list[int], rng: random.Random):
         self.ports, self.rng, self.socket = ports, rng, None
         self.slowest = 0.0
-        # How many tries of the last request had no answer.
+        # The tries of the last request that had no answer.
         self.unanswered = 0
 
     def exchange(self, body: bytes) -> bytes:
@@ -53,7 +53,7 @@ class Client:
 
     def connect(self) -> ssl.SSLSocket:
         port = self.rng.choice(self.ports)
-        # A relay that is frozen accepts, and never answers.
+        # A frozen relay accepts the connection, but never answers.
         plain = socket.create_connection(("127.0.0.1", port), timeout=8)
         return support.context(["http/1.1"]).wrap_socket(plain, server_hostname="localhost")
 
@@ -79,7 +79,7 @@ class Client:
         self.socket = None
 
     def ask(self, make) -> tuple[int, bytes]:
-        """Repeats a request, made anew each time, until there is an answer."""
+        """Repeats a request, created anew each time, until there is an answer."""
         deadline, self.unanswered = time.monotonic() + PATIENCE, 0
         while True:
             try:
@@ -94,13 +94,13 @@ class Client:
 
 @dataclass
 class Correspondence:
-    """A mailbox, what was accepted for it, and what its owner got."""
+    """A mailbox, the messages accepted for it, and those its owner received."""
 
     watched: protocol.Watched
     isread: bool
     accepted: list[bytes] = field(default_factory=list)
     got: list[tuple[bytes, bytes]] = field(default_factory=list)
-    # What the relay did with each message, and when.
+    # The relay's answers about each message, with their times.
     history: dict[bytes, list[str]] = field(default_factory=dict)
     times: list[str] = field(default_factory=list)
     attempts: list[bytes] = field(default_factory=list)
@@ -109,8 +109,8 @@ class Correspondence:
         self.history.setdefault(message, []).append(f"{time.strftime('%H:%M:%S')} {what}")
 
     def faults(self) -> list[str]:
-        """Of each message: whether it was given again after an acknowledgement was answered, and whether one that was given was said not to be
-        there though no acknowledgement of it can have been carried out before."""
+        """The messages given again after an acknowledgement was answered, and those reported missing although no earlier acknowledgement can have
+        been carried out."""
         bodies, found = dict(self.got), []
         for message, events in self.history.items():
             kinds = [event.split(" ")[1] for event in events]
@@ -158,7 +158,7 @@ class Night:
         assert fields[:2] == b"\0\1" and fields[2] != 2, fields
         return Correspondence(watched, isread)
 
-    # Who is there
+    # Participants
 
     def guarded(self, body):
         def run(*arguments):
@@ -169,7 +169,7 @@ class Night:
         return run
 
     def write(self, index: int) -> None:
-        """Sends one message after the other; those whose owner does not read go to a new mailbox when it is nearly full."""
+        """Sends one message after the other. When a mailbox whose owner does not read is nearly full, continues with a new one."""
         client, number = self.client(), 0
         correspondence = self.all[index]
         while not self.stopping.is_set():
@@ -190,7 +190,7 @@ class Night:
             correspondence.times.append(time.strftime("%H:%M:%S"))
             correspondence.attempts.append(attempt)
             number += 1
-            # Not as fast as it can: people are many, and this machine has other things to do.
+            # Not at full speed: there are many senders, and this machine has other work.
             time.sleep(0.005)
 
     def read(self, correspondence: Correspondence, once: bool = False) -> None:
@@ -212,7 +212,7 @@ class Night:
             try:
                 client.ask(lambda: protocol.acknowledge(mailbox, message))
             except protocol.Refused as refusal:
-                # It was acknowledged by a request that had no answer.
+                # A request that had no answer has acknowledged it.
                 assert str(refusal) == "noMessage", refusal
                 answer = "noMessage"
             if client.unanswered:
@@ -239,7 +239,7 @@ class Night:
             else:
                 time.sleep(min(0.05, (wait or 50) / 1_000))
 
-    # What happens to them
+    # Faults
 
     def harm(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -249,7 +249,7 @@ class Night:
             kinds = [getattr(self, name) for name in only.split(",")]
         turn = 0
         while time.monotonic() < end:
-            # Each kind in turn, on anything: a minute has all of them.
+            # Each kind in turn, at a random target, so that a minute has all of them.
             if turn % len(kinds) == 0:
                 self.rng.shuffle(kinds)
             kinds[turn % len(kinds)]()
@@ -320,14 +320,14 @@ class Night:
                 continue
             self.read(each, once=True)
         self.notify(until_empty=True)
-        # After the pushes, so that each message of those that do not read needs one.
+        # After the pushes, so that every message to an owner who does not read needs one.
         with ThreadPoolExecutor(self.people) as pool:
             pool.map(self.guarded(self.empty), [each for each in self.all if not each.isread])
         for client in self.clients:
             client.close()
 
     def keep(self, folder: Path) -> None:
-        """Saves the streams, before unread mailboxes are read, the list of accepted messages, and all logs: to find out what became of a message."""
+        """Saves the streams (before unread mailboxes are read), the accepted messages, and all logs, to trace what happened to a message."""
         folder.mkdir(parents=True, exist_ok=True)
         connection = Connection(self.cluster.nodes[0])
         try:
@@ -345,11 +345,11 @@ class Night:
             shutil.copy(log, folder)
 
     def account(self) -> list[str]:
-        """What is wrong; empty if every accepted message was there once, in order, and none was without its push."""
+        """The faults; empty if every accepted message arrived once, in order, and had its push."""
         found = list(self.problems)
         for index, each in enumerate(self.all):
             bodies = [body for _, body in each.got]
-            # The last one may have been stored without its sender learning it; then it is one more.
+            # The last message may have been stored without an answer to its sender; then there is one more.
             expected = each.accepted + bodies[len(each.accepted):len(each.accepted) + 1]
             if bodies != expected:
                 lost = [(body, at) for body, at in zip(each.accepted, each.times) if body not in bodies]
@@ -364,8 +364,8 @@ class Night:
 
     @property
     def condition(self) -> str:
-        """What relays and nodes say of themselves."""
-        # Of a message that is lost, its body is there still if it was its mailbox's record that the nodes have undone.
+        """The relays' and nodes' reports about themselves."""
+        # If the nodes have undone a mailbox's record, the bodies of its lost messages are still there.
         lines = [f"bodies that are left: {[(number, each[24:]) for number, each in self.bodies()]}"]
         for relay in self.relays:
             lines += ["relay: " + relay.operator("/health")[1], *relay.lines().splitlines()[-6:], *relay.ended()]

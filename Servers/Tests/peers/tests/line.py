@@ -5,7 +5,7 @@ import threading
 
 
 class Line:
-    """Listens at `port`, and carries bytes to the server's port and back."""
+    """Listens on `port`, and carries bytes to the server's port and back."""
 
     def __init__(self, server: int):
         self.server = server
@@ -61,14 +61,14 @@ class Line:
         raise ConnectionResetError
 
     def cut(self) -> None:
-        """Nothing is carried, and nothing is said of it."""
+        """Stops carrying bytes, without closing any connection."""
         self.loop.call_soon_threadsafe(self.mended.clear)
 
     def mend(self) -> None:
         self.loop.call_soon_threadsafe(self.mended.set)
 
     def drop(self) -> None:
-        """Each connection is reset."""
+        """Resets every connection."""
         self.loop.call_soon_threadsafe(lambda: [writer.transport.abort() for writer in self.writers])
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Nodes of a NATS cluster, in processes of their own, on this machine's loopback."""
+"""Nodes of a NATS cluster, each in its own process, on this machine's loopback interface."""
 
 import base64
 import json
@@ -16,22 +16,22 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-# Debian's, and a later one from PyPI. Debian's 2.9.10 may replace what the other nodes have acknowledged when a node that was cut off comes back
-# (test_replicas.PartitionTests), which no client can prevent: where nodes are cut off, and nothing may be lost, the later one runs.
+# Debian's version, and a later one from PyPI. When a node that was cut off comes back, Debian's 2.9.10 may replace messages that the other nodes have
+# acknowledged (test_replicas.PartitionTests), which no client can prevent. Tests that cut off nodes and may lose nothing run the later one.
 PROGRAM = os.environ.get("PORTER_NATS_SERVER") or shutil.which("nats-server") or "/usr/sbin/nats-server"
 LATER = os.environ.get("PORTER_NATS_SERVER") or str(Path(sys.prefix) / "bin" / "nats-server")
 PATIENCE = 120
-# For how long a node may not be healthy before it is started again.
+# How long a node may be unhealthy before it is restarted.
 SICK = 40
 
 
 def free_ports(count: int) -> list[int]:
-    """Free now: a node names its ports before it has them. They are not among those that the system gives to others meanwhile."""
+    """Ports that are free now, since a node names its ports before it binds them. Outside the range the system assigns to other sockets."""
     ports: list[int] = []
     while len(ports) < count:
         port = random.SystemRandom().randrange(10_000, 32_000)
         with socket.socket() as probe:
-            # As a server binds it: what an earlier connection has left does not matter.
+            # As a server binds it, so that remains of earlier connections do not matter.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
@@ -43,7 +43,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Link:
-    """Carries the bytes of a connection from one node to another, until it is cut."""
+    """Carries the bytes of connections from one node to another, until it is cut."""
 
     def __init__(self, target: int):
         self.target, self.is_cut, self.lock = target, False, threading.Lock()
@@ -63,7 +63,7 @@ class Link:
                     raise OSError
                 far = socket.create_connection(("127.0.0.1", self.target), timeout=5)
                 far.settimeout(None)
-                # Otherwise each message between nodes waits 40 ms for the acknowledgement of the one before it.
+                # Otherwise each message between nodes waits 40 ms for the acknowledgement of the previous one.
                 for each in [near, far]:
                     each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             except OSError:
@@ -116,7 +116,7 @@ class Node:
             program, "--name", name, "-a", "127.0.0.1", "-p", str(client), "-m", str(monitor), "-js", "-sd", str(folder)]
         if routes:
             self.command += [
-                # What nodes tell each other of addresses leads nowhere: they meet over the links only.
+                # The addresses that nodes advertise to each other lead nowhere, so they connect over the links only.
                 "--cluster_advertise", "127.0.0.1:9", "--no_advertise", "--cluster_name", "porter", "--cluster", f"nats://127.0.0.1:{route}",
                 "--routes", ",".join(f"nats://127.0.0.1:{port}" for port in routes)]
         if store:
@@ -141,7 +141,7 @@ class Node:
         return tuple(int(part) for part in self.monitored("varz")["version"].split("-")[0].split("."))
 
     def last_sequence(self, stream: str) -> int:
-        """As this node's replica has it."""
+        """The last sequence number in this node's replica."""
         accounts = self.monitored("jsz?streams=true").get("account_details", [])
         return next(
             each["state"]["last_seq"] for account in accounts for each in account["stream_detail"] if each["name"] == stream)
@@ -158,13 +158,13 @@ class Node:
         self.process.send_signal(number)
 
     def has_turned_off(self) -> bool:
-        """Since it was started."""
+        """Whether it has turned JetStream off since it was started."""
         with open(self.folder.with_suffix(".log"), "rb") as log:
             log.seek(self.begin)
             return b"will be DISABLED" in log.read()
 
     def complaints(self, count: int = 25) -> list[str]:
-        """The last lines of its log that say what was wrong, without those that only answer a question for its health."""
+        """The last log lines that report trouble, without those that only answer a health check."""
         lines = self.folder.with_suffix(".log").read_text(errors="replace").splitlines()
         found = [line for line in lines if any(level in line for level in ("[WRN]", "[ERR]", "[FTL]", "DISABLED"))]
         return [line for line in found if "Healthcheck" not in line][-count:] + lines[-1:]
@@ -177,7 +177,7 @@ class Node:
 
 
 class Connection:
-    """A client of one node that speaks the protocol itself: one request at a time."""
+    """A client of one node that implements the protocol itself: one request at a time."""
 
     def __init__(self, node: Node):
         self.socket = socket.create_connection(("127.0.0.1", node.client), timeout=PATIENCE)
@@ -228,19 +228,19 @@ class Connection:
         return self.request("$JS.API." + subject, json.dumps(fields).encode() if fields else b"")
 
     def message(self, stream: str, sequence: int) -> bytes | None:
-        """As the stream's leader has it."""
+        """The payload of a message, from the stream's leader."""
         found = self.api(f"STREAM.MSG.GET.{stream}", seq=sequence).get("message")
         return None if found is None else base64.b64decode(found.get("data", ""))
 
     def messages(self, stream: str) -> Iterator[dict]:
-        """Each message that the stream's leader has, as it answers."""
+        """Each message of the stream's leader, in the format of its answer."""
         start = 1
         while message := self.api(f"STREAM.MSG.GET.{stream}", seq=start, next_by_subj=">").get("message"):
             yield message
             start = message["seq"] + 1
 
     def contents(self, stream: str) -> list[tuple[int, bytes]]:
-        """Number and payload of each message that the stream's leader has."""
+        """The number and payload of each message of the stream's leader."""
         return [(each["seq"], base64.b64decode(each.get("data", ""))) for each in self.messages(stream)]
 
     def close(self) -> None:
@@ -251,14 +251,14 @@ class Cluster:
     """One node, or several. A missing nats-server is an error, not a reason to skip."""
 
     def __init__(self, count: int = 1, program: str = PROGRAM, store: int | None = None):
-        """`store`: the bytes that a node has for messages."""
-        # Writes are synced seldom, and a disk would only be noise.
+        """`store`: a node's bytes for messages."""
+        # Writes are rarely synced, and a disk would only add noise.
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = tempfile.TemporaryDirectory(prefix="porter-nats-", dir=place)
-        # What nodes said that were started again.
+        # The complaints of nodes that were restarted.
         self.started_again: list[list[str]] = []
         ports = free_ports(3 * count)
-        # From each node to each other one.
+        # From each node to every other node.
         self.links = {
             (near, far): Link(ports[count + far]) for near in range(count) for far in range(count) if near != far}
         self.nodes = [
@@ -274,8 +274,8 @@ class Cluster:
         return "nats://" + ",".join(f"127.0.0.1:{node.client}" for node in self.nodes)
 
     def wait(self) -> None:
-        """Until all nodes say that they are healthy. One that has turned JetStream off by itself, or is not healthy for long, is started
-        again, as whatever watches over nodes does: it stays so otherwise. A node that was away while a consumer was replaced may not learn of
+        """Waits until all nodes report that they are healthy. Restarts a node that has turned JetStream off, or is unhealthy for a long time, as a
+        supervisor does, because it would stay so. A node that was away while a consumer was replaced may not learn of
         it."""
         begin = time.monotonic()
         restarted = dict.fromkeys(self.nodes, begin)
@@ -299,7 +299,7 @@ class Cluster:
             line for node in self.nodes for line in [f"{node.name}: {node.is_healthy()}", *node.complaints()])
 
     def leader(self, stream: str) -> Node | None:
-        """The node that leads the stream, as the others say."""
+        """The node that leads the stream, according to the nodes."""
         for node in self.nodes:
             try:
                 address = f"http://127.0.0.1:{node.monitor}/jsz?streams=true"
@@ -313,7 +313,7 @@ class Cluster:
         return None
 
     def request(self, subject: str, payload: bytes = b"") -> bytes:
-        """One request over the protocol itself, and its answer."""
+        """Sends one request over the bare protocol; returns its answer."""
         with socket.create_connection(("127.0.0.1", self.nodes[0].client), timeout=PATIENCE) as connection:
             connection.sendall(
                 b'CONNECT {"verbose":false}\r\nSUB answers 1\r\nPUB %b answers %d\r\n%b\r\n'
@@ -326,7 +326,7 @@ class Cluster:
         return received.rsplit(b"\r\n", 2)[-2]
 
     def cut_off(self, index: int) -> None:
-        """The node keeps its clients, and reaches no other node."""
+        """Cuts the node off from the other nodes, but not from its clients."""
         for pair, link in self.links.items():
             if index in pair:
                 link.cut()

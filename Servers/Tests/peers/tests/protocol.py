@@ -1,5 +1,5 @@
-"""The relay's protocol as spec/protocol/relay.md and relay-http.md describe it, written without a look at ours: requests are
-made and signed here, and answers are taken apart here."""
+"""The relay's protocol as described in spec/protocol/relay.md and relay-http.md, written without looking at our implementation: creates and
+signs requests, and parses answers."""
 
 import secrets
 import struct
@@ -35,7 +35,7 @@ def request(command: bytes, entity: bytes | None = None, key: SigningKey | None 
 def listed(
     command: bytes, entries: list[tuple[bytes, SigningKey]], key: SigningKey | None = None, fields: bytes = b"",
 ) -> bytes:
-    """A command with a list, each entry signed by its own key. `fields` come before the list, and no entry signs them."""
+    """A command with a list, each entry signed by its own key. `fields` come before the list; the entries' signatures do not cover them."""
     correlation = identifier()
     start = b"nightporter relay request 1\0" + correlation
     entries_bytes = struct.pack(">H", len(entries))
@@ -111,21 +111,21 @@ class Notification:
     metadata: bytes
 
     def message(self, keys: Box) -> bytes:
-        """The identifier of the message that it is about."""
+        """The identifier of the message it is about."""
         opened = keys.decrypt(self.metadata, self.nonce)
         assert opened[2] == 24
         return opened[3:27]
 
 
 def notifications(fields: bytes) -> tuple[int | None, list[Notification]]:
-    """Milliseconds until the next one is due, and those that are."""
+    """The milliseconds until the next notification is due, and the notifications that are due."""
     wait, found, rest = leading_notifications(fields)
     assert not rest
     return wait, found
 
 
 def leading_notifications(fields: bytes) -> tuple[int | None, list[Notification], bytes]:
-    """The same, and what follows them."""
+    """Like `notifications`, and the remaining bytes."""
     wait, rest = (struct.unpack(">I", fields[1:5])[0], fields[5:]) if fields[0] else (None, fields[1:])
     found = []
     count, rest = struct.unpack(">H", rest[:2])[0], rest[2:]
@@ -141,7 +141,7 @@ class Refused(Exception):
 
 
 def answer(bytes_: bytes, to: bytes) -> tuple[int, bytes]:
-    """The tag and the fields; raises what the relay refuses."""
+    """The tag and the fields; raises Refused if the relay refuses the request."""
     assert bytes_[0] == 1 and bytes_[1:25] == to[1:25], bytes_
     tag, fields = bytes_[25], bytes_[26:]
     if tag == 2:
@@ -150,7 +150,7 @@ def answer(bytes_: bytes, to: bytes) -> tuple[int, bytes]:
 
 
 class Client:
-    """What a person does at a relay. `exchange` takes the bytes of a request and returns those of the answer."""
+    """A person's actions at a relay. `exchange` takes the bytes of a request and returns those of the answer."""
 
     def __init__(self, exchange):
         self.exchange = exchange

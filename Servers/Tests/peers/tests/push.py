@@ -1,4 +1,4 @@
-"""porter-push in a process of its own, a device that gets its pushes, and people who have the library."""
+"""porter-push in its own process, a device that receives its pushes, and people with the library."""
 
 import asyncio
 import http.client
@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "bindings/python"))
 
 
 class PushServer:
-    """`settings` are the program's, by their names; `-` is `_` here."""
+    """A running porter-push. `settings` are the program's, by name, with `_` for `-`."""
 
     def __init__(self, folder: str, **settings: str):
         values = {"state": f"{folder}/server.db", "operators": "127.0.0.1:0"}
@@ -36,7 +36,7 @@ class PushServer:
             stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment)
 
     def link(self) -> str:
-        """Waits for it: the relay has been reached then."""
+        """Waits for the server's link, which it prints once it has reached the relay."""
         line = self.process.stdout.readline().strip()
         assert line, "porter-push ended: " + self.lines()
         return line
@@ -77,7 +77,7 @@ class PushServer:
 
 
 class Device:
-    """A phone, as the local provider reaches it. `answers` can be cleared: then it takes pushes without an answer."""
+    """A phone, as the local provider reaches it. While `answers` is cleared, it takes pushes without answering."""
 
     def __init__(self, path: str):
         pushes: queue.Queue[dict] = queue.Queue()
@@ -92,7 +92,7 @@ class Device:
                     try:
                         self.wfile.write(b'{"status":200}\n')
                     except BrokenPipeError:
-                        # It was not waited for any longer.
+                        # The server no longer waits for it.
                         pass
 
         self.pushes = pushes
@@ -102,7 +102,7 @@ class Device:
         self.thread.start()
 
     def push(self) -> dict:
-        """Waits for it."""
+        """Waits for the next push."""
         return self.pushes.get(timeout=PATIENCE)
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class Device:
 
 
 async def begin(c, name: str, link: str | None, relay: str | None = None) -> None:
-    """`relay` is an embedded relay's file."""
+    """Creates a profile and starts the chat. `relay` is an embedded relay's file."""
     await c.send('/_create user {"profile":{"displayName":"%s","fullName":""}}' % name)
     network = {name: value for name, value in (("relay", relay), ("ntfServer", link)) if value}
     if network:
@@ -128,7 +128,7 @@ async def contact(c) -> int:
 
 
 async def acquaint(alice, bob) -> int:
-    """Alice, as Bob knows her."""
+    """Connects the two; returns Bob's contact for Alice."""
     invitation = await alice.send("/_connect 1")
     await bob.send("/connect " + invitation["connLinkInvitation"]["connFullLink"])
     known = await contact(bob)
@@ -137,7 +137,7 @@ async def acquaint(alice, bob) -> int:
 
 
 async def activate(c, device: Device, token: str) -> None:
-    """The device's token is registered, and verified by the code that a push brings."""
+    """Registers the device's token, and verifies it with the code from a push."""
     await c.send(f"/_ntf register apns_test {token} INSTANT")
     data = (await asyncio.to_thread(device.push))["payload"]["notificationData"]
     await c.send(f"/_ntf verify apns_test {token} {data['nonce']} {data['verification']}")

@@ -1,4 +1,4 @@
-"""A porter-relay in a process of its own, and clients that are not ours."""
+"""A porter-relay in its own process, and third-party clients."""
 
 import http.client
 import os
@@ -19,9 +19,9 @@ from . import nats, protocol
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAM = os.environ.get("PORTER_RELAY_PROGRAM", str(ROOT / "Servers/.build/debug/porter-relay"))
-# Nothing here should take this long. It ends a test that would hang otherwise.
+# Nothing here should take this long; ends a test that would otherwise hang.
 PATIENCE = 120
-# Limits that tests do not run into, unless they are about them.
+# Limits that tests do not reach, unless they are about them.
 GENEROUS = {
     "source-rate": "1000000", "source-burst": "1000000", "creation-rate": "1000000", "creation-burst": "1000000",
     "mailbox-rate": "1000000", "mailbox-burst": "1000000", "source-connections": "100000",
@@ -34,7 +34,7 @@ def environment() -> dict[str, str]:
 
 class Relay:
     def __init__(self, folder: str, **settings: str):
-        # One that is not given to another process while a test starts its relay again.
+        # A port that the system gives to no other process while a test restarts its relay.
         [port] = nats.free_ports(1)
         flags = {"data": folder, "listen": f"127.0.0.1:{port}", "operators": "127.0.0.1:0", **GENEROUS}
         flags.update({name.replace("_", "-"): value for name, value in settings.items()})
@@ -54,7 +54,7 @@ class Relay:
         return Path(self.log.name).read_text()
 
     def ended(self, count: int = 40) -> list[str]:
-        """The last notifications in a cluster that came to no service, with the reason and the record's revision: for `log_level="debug"`."""
+        """The last notifications in a cluster that reached no service, with the reason and the record's revision. Needs `log_level="debug"`."""
         return [line for line in self.lines().splitlines() if "comes to no service" in line][-count:]
 
     def kill(self, number: int = signal.SIGKILL) -> int:
@@ -98,7 +98,7 @@ def connect(port: int, protocols: list[str] | None = None) -> ssl.SSLSocket:
 
 
 class HTTP1:
-    """One connection of the standard library's client."""
+    """A connection with the standard library's client."""
 
     def __init__(self, port: int, listener: str | None = None):
         self.connection = http.client.HTTPSConnection("127.0.0.1", port, context=context(["http/1.1"]), timeout=PATIENCE)
@@ -121,7 +121,7 @@ class HTTP1:
 
 
 class HTTP2:
-    """One connection of the library h2. Several streams can be open at a time."""
+    """A connection with the library h2. Several streams can be open at the same time."""
 
     def __init__(self, port: int, listener: str | None = None):
         self.socket = connect(port, ["h2"])
@@ -153,7 +153,7 @@ class HTTP2:
         return stream
 
     def read(self) -> bool:
-        """Takes what has come; False at the end of the connection."""
+        """Reads available data; returns False at the end of the connection."""
         received = self.socket.recv(65_536)
         if not received:
             return False
@@ -226,7 +226,7 @@ class News:
 
 class RelayTestCase(unittest.TestCase):
     def store(self) -> dict[str, str]:
-        """Settings that say where the mailboxes are: in a file, unless a class says otherwise."""
+        """The settings for where the mailboxes are: in a file, unless a class overrides this."""
         return {}
 
     def setUp(self) -> None:
@@ -258,7 +258,7 @@ class RelayTestCase(unittest.TestCase):
 
 
 class ClusterTestCase(RelayTestCase):
-    """Each test has three nodes of its own."""
+    """Gives each test its own three nodes."""
 
     program = nats.PROGRAM
 
@@ -272,7 +272,7 @@ class ClusterTestCase(RelayTestCase):
 
 
 class JetStreamTestCase(RelayTestCase):
-    """The same relay with its mailboxes in JetStream; a node for each test."""
+    """The same relay with its mailboxes in JetStream, with a node for each test."""
 
     def setUp(self) -> None:
         self.cluster = nats.Cluster()

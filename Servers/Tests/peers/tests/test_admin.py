@@ -1,4 +1,4 @@
-"""porter-admin beside a relay and a notification server that are running, and with folders that are not what they should be."""
+"""porter-admin alongside a running relay and notification server, and with invalid folders."""
 
 import asyncio
 import base64
@@ -170,7 +170,7 @@ class BackupTests(AdminTestCase):
         self.fails("is there already", "backup", "--data", self.data, "--to", self.copy)
         self.fails("a process serves this folder", "restore", "--from", self.copy, "--data", self.data)
         relay.kill()
-        # The machine is lost, and another one continues.
+        # The machine is lost, and another one takes over.
         shutil.rmtree(self.data)
         self.assertEqual(self.succeeds("restore", "--from", self.copy, "--data", self.data), "ok\n")
         relay = self.start()
@@ -191,7 +191,7 @@ class BackupTests(AdminTestCase):
         relay.kill()
         self.fails("there is data already", "restore", "--from", self.copy, "--data", self.data)
         self.assertEqual(self.succeeds("restore", "--from", self.copy, "--data", self.data, "--replace", "yes"), "ok\n")
-        # With its log: what was put aside is as whole as it was.
+        # The replaced data was kept intact, with its log.
         for name in ["relay.db", "relay.db-wal", "relay.db-shm", "key.pem", "certificate.pem"]:
             if Path(self.data, name + ".replaced").exists():
                 Path(self.folder.name, "aside").mkdir(exist_ok=True)
@@ -229,13 +229,13 @@ class BackupTests(AdminTestCase):
 
 
 class TokenTests(AdminTestCase):
-    """At a notification server that runs."""
+    """With a running notification server."""
 
     whole = "ok: a notification server's data\n"
 
     @property
     def place(self) -> list[str]:
-        """Of the tokens, for porter-admin."""
+        """The location of the tokens, for porter-admin."""
         return ["--data", self.server_data]
 
     def settings(self) -> dict[str, str]:
@@ -286,7 +286,7 @@ class TokenTests(AdminTestCase):
             self.fails("there is no such token", "token", *self.place, "--token", shown["id"])
             self.fails("there is no such token", "revoke", *self.place, "--token", "apns_test:" + TOKEN)
             self.fails("expected a token's identifier", "token", *self.place, "--token", "apns_test:xyz")
-            # No push for what comes now: its server answers the next token's registration before any other push.
+            # No push for this message: the server answers the next token's registration before any other push.
             await bob.send(text(known, "two"))
             async with Controller(self.folder.name + "/carol", relay=self.address) as carol:
                 await begin(carol, "carol", link)
@@ -309,7 +309,7 @@ class TokenTests(AdminTestCase):
             known = await acquaint(alice, bob)
             await activate(alice, self.device, TOKEN)
             await alice.suspend()
-            # The device takes the push, and does not answer until the server drains.
+            # The device takes the push, but does not answer until the server drains.
             self.device.answers.clear()
             await bob.send(text(known, "one"))
             await asyncio.to_thread(self.device.push)
@@ -322,7 +322,7 @@ class TokenTests(AdminTestCase):
             self.assertEqual(await draining.wait(), 0)
             self.assertEqual(await asyncio.to_thread(server.end), 0)
             self.assertIn("kind=message outcome=accepted", server.lines())
-            # It was too slow an answer for one try, and was repeated then.
+            # If the answer was too slow for one try, the push was repeated.
             while not self.device.pushes.empty():
                 self.device.pushes.get()
             await bob.send(text(known, "two"))
@@ -362,7 +362,7 @@ class TokenTests(AdminTestCase):
 
 
 class DrainTests(AdminTestCase):
-    # A GOAWAY that leaves all streams be.
+    # A GOAWAY that ends no stream.
     goaway = b"\0\0\x08\7\0\0\0\0\0" + b"\x7f\xff\xff\xff" + bytes(4)
 
     def test_a_relay_drains_and_ends(self):
@@ -379,7 +379,7 @@ class DrainTests(AdminTestCase):
         self.assertIsNone(stream.next())
         self.assertEqual(relay.operator("/ready")[0], 503)
         self.assertEqual(relay.operator("/health"), (200, "ok\n"))
-        # A client that has not noticed yet is served.
+        # A client that has not noticed yet is still served.
         late = HTTP1(relay.port)
         protocol.Client(late.exchange).send(mailbox, b"late")
         late.close()
@@ -405,7 +405,7 @@ class DrainTests(AdminTestCase):
     def test_a_folder_that_is_not_served_cannot_be_drained(self):
         self.start().kill(signal.SIGTERM)
         self.fails("no process serves this folder", "drain", "--data", self.data)
-        # Locked by another program, which is left alone.
+        # Locked by another program, which is not touched.
         locked = subprocess.Popen(
             ["flock", self.data + "/lock", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         locked.stdin.write("x\n")

@@ -1,4 +1,4 @@
-"""porter-admin beside relays and notification servers that share what they have in NATS JetStream."""
+"""porter-admin alongside relays and notification servers that share their data in NATS JetStream."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ class ClusterTestCase(JetStreamTestCase, AdminTestCase):
         return made
 
     def move(self) -> None:
-        """The cluster is lost, and another one takes its place."""
+        """Replaces the cluster, as if it was lost, with another one."""
         self.cluster.stop()
         self.cluster = nats.Cluster()
         self.addCleanup(self.cluster.stop)
@@ -70,7 +70,7 @@ class MailboxTests(ClusterTestCase):
 
 class TokenTests(ClusterTestCase, test_admin.TokenTests):
     whole = "ok: relays' and notification servers' data\n"
-    # It ends with what it was sending; what is due is another's.
+    # It finishes the sends in progress, and leaves due pushes to another server.
     test_a_drained_server_sends_what_is_due_and_takes_nothing_more = None
     test_a_servers_data_is_backed_up_while_it_runs_and_restored = None
 
@@ -100,7 +100,7 @@ class TokenTests(ClusterTestCase, test_admin.TokenTests):
             await activate(alice, self.device, TOKEN)
 
     def test_subscriptions_of_an_earlier_layout_are_refused(self) -> None:
-        """Those of earlier builds, which did not say where they are."""
+        """Subscriptions of earlier builds, which did not record where they are."""
         server = self.serve()
         server.link()
         self.assertEqual(server.end(), 0)
@@ -120,7 +120,7 @@ class TokenTests(ClusterTestCase, test_admin.TokenTests):
         link = asyncio.run(asyncio.wait_for(self.until_backup(), PATIENCE))
         self.move()
         for _ in range(2):
-            # The second time on top of the first.
+            # The second time over the first.
             self.succeeds("restore", "--from", self.copy, *self.place, "--replace", "yes")
             self.assertEqual(self.succeeds("verify", *self.place), self.whole)
         shown = self.shown()
@@ -195,7 +195,7 @@ class BackupTests(ClusterTestCase):
         self.assertEqual(os.stat(self.copy + "/cluster.backup").st_mode & 0o777, 0o600)
         relay.kill()
         self.move()
-        # Under another name, as which the cluster has nothing.
+        # Under another name, for which the cluster has no data.
         self.succeeds("restore", "--from", self.copy, *self.place, "--nats-name", "second", "--nats-replicas", "1")
         other = ["--nats-name", "second", *self.place]
         self.assertEqual(self.succeeds("verify", *other), "ok: relays' data\n")
@@ -241,7 +241,7 @@ class BackupTests(ClusterTestCase):
 
 class VerifyTests(ClusterTestCase):
     def test_probes_cost_a_command_one_question_each(self):
-        """Relays publish one each second, and a stream keeps a thousand."""
+        """Each relay publishes one probe a second, and a stream keeps a thousand."""
         relay = self.start()
         person = self.person(relay)
         person.send(person.mailbox(), b"x")

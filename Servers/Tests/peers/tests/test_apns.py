@@ -1,4 +1,4 @@
-"""porter-push between a phone's app, which is the library in Python, and a stand-in for Apple's service."""
+"""porter-push between a phone's app, played by the library in Python, and a stand-in for Apple's service."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class Apple:
         return json.loads(self.process.stdout.readline())
 
     def push(self, number: int) -> dict:
-        """Waits for it."""
+        """Waits for this push."""
         self.order(**{"await": number})
         return self.order(report=True)["requests"][number - 1]
 
@@ -67,7 +67,7 @@ class PushProgramTests(unittest.TestCase):
             await begin(bob, "bob", None, relay=f"{self.folder}/relay.db")
             known = await acquaint(alice, bob)
 
-            # The first push is refused, and comes again: Apple was busy.
+            # Apple is busy: it refuses the first push, which comes again.
             self.apple.order(plan=[{"status": 503, "reason": "ServiceUnavailable"}])
             await alice.send(f"/_ntf register apns_dev {TOKEN} INSTANT")
             push = await asyncio.to_thread(self.apple.push, 2)

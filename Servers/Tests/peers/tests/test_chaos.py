@@ -1,5 +1,5 @@
-"""Three nodes and two relays under load, while they are killed, frozen and cut off: `PORTER_CHAOS_SECONDS`, `PORTER_CHAOS_SEED`, `PORTER_CHAOS_KINDS`,
-and `PORTER_CHAOS_KEEP` for a folder in which streams and logs are kept."""
+"""Three nodes and two relays under load, while they are killed, frozen and cut off: `PORTER_CHAOS_SECONDS`, `PORTER_CHAOS_SEED`,
+`PORTER_CHAOS_KINDS`, and `PORTER_CHAOS_KEEP` for a folder to keep streams and logs in."""
 
 import os
 import random

@@ -12,7 +12,7 @@ from .support import ClusterTestCase
 
 class ContentionTests(ClusterTestCase):
     def test_relays_that_change_one_mailbox_at_the_same_time_lose_nothing(self):
-        """A node of three checks a compare-and-set before it is ordered among others: what arrives together must not pass together."""
+        """In a cluster of three, a node checks a compare-and-set before ordering it among others: two that arrive together must not both pass."""
         relays = [self.start("one"), self.start("two")]
         mailbox = self.person(relays[0]).mailbox()
         taken: list[bytes] = []
@@ -41,14 +41,14 @@ class ContentionTests(ClusterTestCase):
         self.assertEqual(sorted(map(int, taken)), list(range(120)))
 
     def test_a_mailbox_that_rested_is_changed_by_two_relays_at_the_same_time(self):
-        """Its newest version is older than what a stream acknowledged last, so that is where relays look for other versions."""
+        """Its newest version is older than the stream's last acknowledgement, which is where relays look for other versions."""
         relays = [self.start("one"), self.start("two")]
         people = [self.person(relay) for relay in relays]
         mailbox, expected = people[0].mailbox(), []
         for round_ in range(2):
             end = time.monotonic() + 7
             while time.monotonic() < end:
-                # Something has to be acknowledged meanwhile.
+                # Something must be acknowledged in the meantime.
                 other = people[round_].mailbox()
                 people[round_].send(other, b"x")
                 time.sleep(0.5)
@@ -85,7 +85,7 @@ class QuorumTests(ClusterTestCase):
         for node in self.cluster.nodes[1:]:
             node.send(signal.SIGSTOP)
         attempt = protocol.identifier()
-        # The node that is left may lead, and takes a moment to see that it is alone.
+        # The remaining node may lead, and takes a moment to notice that it is alone.
         for _ in range(8):
             began = time.monotonic()
             status, headers, _ = client.post(protocol.send(mailbox, b"during", attempt))
@@ -101,7 +101,7 @@ class QuorumTests(ClusterTestCase):
         while relay.operator("/health")[0] != 200:
             self.assertLess(time.monotonic(), deadline, "it does not recover")
             time.sleep(0.1)
-        # Each stream has a leader again at a time of its own.
+        # Each stream elects a leader again at a different time.
         patient, taken = Client([relay.port], random.Random(0)), []
         self.addCleanup(patient.close)
         patient.ask(lambda: protocol.send(mailbox, b"during", attempt))

@@ -12,12 +12,12 @@ from .support import PATIENCE, ROOT
 
 HARNESS = str(ROOT / ".build/debug/porter-harness")
 PROGRAMS = os.environ.get("PORTER_SERVERS", str(ROOT / "Servers/.build/debug"))
-# A debug build takes twice the memory of what a phone runs.
+# A debug build takes twice the memory of the build for a phone.
 COMMAND = [HARNESS, "device", "--json", "--network", PROGRAMS, "--memory-limit", "64"]
 
 
 def children(process: int) -> dict[str, list[str]]:
-    """The network namespaces of a process's children, by their names."""
+    """The network namespaces of a process's children, by the children's names."""
     found: dict[str, list[str]] = {}
     for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
         try:
@@ -44,7 +44,7 @@ class DemoTests(unittest.TestCase):
         return process
 
     def events(self, process: subprocess.Popen) -> dict[str, dict]:
-        """By their names; the last of each."""
+        """The last event of each name."""
         found = {event["event"]: event for event in map(json.loads, process.stdout)}
         self.assertEqual((process.wait(PATIENCE), process.stderr.read()), (0, ""), found)
         self.assertEqual(os.listdir(self.folder), [])
@@ -103,7 +103,7 @@ class DemoTests(unittest.TestCase):
         self.assertEqual(process.wait(PATIENCE), 130)
         self.assertEqual([child for child in started if Path(f"/proc/{child}").exists()], [])
         self.assertEqual(os.listdir(self.folder), [])
-        # A namespace without a name ends with the last process in it, and with the last descriptor of it.
+        # An unnamed namespace ends with its last process and the last descriptor for it.
         left = {os.readlink(link) for link in Path("/proc").glob("[0-9]*/ns/net") if os.access(link, os.R_OK)}
         self.assertEqual((places - {os.readlink("/proc/self/ns/net")}) & left, set())
 

@@ -1,4 +1,4 @@
-"""Exchanges over HTTP/1.1 and HTTP/2, by clients that are not ours."""
+"""Exchanges over HTTP/1.1 and HTTP/2, by third-party clients."""
 
 import struct
 import subprocess
@@ -33,7 +33,7 @@ class ExchangeTests(RelayTestCase):
         person = self.person(relay)
         mailbox = person.mailbox()
         client = self.http2(relay)
-        # The settings' bound on streams has to arrive first.
+        # The settings' bound on streams must arrive first.
         client.post(protocol.get(mailbox))
         streams = {}
         for number in range(90):
@@ -45,7 +45,7 @@ class ExchangeTests(RelayTestCase):
         self.assertEqual(sorted(map(int, person.take_all(mailbox))), list(range(90)))
 
     def test_resets_that_cross_the_end_of_their_streams_do_not_end_the_connection(self):
-        """A server under load had its news interrupted for seconds: 200 in a connection's life were too many, and 200 in half a minute."""
+        """A server under load lost its news for seconds: 200 in a connection's life were too many, and so were 200 in half a minute."""
         client = self.http2(self.start())
         sent = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
         client.exchange(sent)
@@ -90,7 +90,7 @@ class ExchangeTests(RelayTestCase):
 
 
 class SignatureTests(RelayTestCase):
-    """Requests that were seen, changed, or are about other people's mailboxes."""
+    """Requests that are replayed, changed, or about other people's mailboxes."""
 
     def test_a_replayed_request_changes_nothing_more(self):
         relay = self.start()
@@ -116,7 +116,7 @@ class SignatureTests(RelayTestCase):
 
     @staticmethod
     def changes(request: bytes, other: protocol.Mailbox) -> list[bytes]:
-        """Another byte in each field, another mailbox, no signature, and one by another key."""
+        """The request with a changed byte in each field, another mailbox, no signature, and one by another key."""
         changed = []
         for offset in [0, 1, 24, 26, 89, 91, 115, 116, 120, 141]:
             changed.append(request[:offset] + bytes([request[offset] ^ 0x40]) + request[offset + 1:])

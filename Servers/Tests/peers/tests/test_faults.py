@@ -1,7 +1,7 @@
-"""A relay and a notification server that are killed, frozen and cut off in the midst of load, over and over: afterwards every
-message that was accepted is there once, the token and its subscription too, and no push was lost.
+"""A relay and a notification server are repeatedly killed, frozen and cut off under load. Afterwards every accepted message is
+there once, the token and its subscription too, and no push was lost.
 
-PORTER_CHAOS_SECONDS says for how long, PORTER_CHAOS_SEED repeats a run's faults."""
+PORTER_CHAOS_SECONDS sets the duration, PORTER_CHAOS_SEED repeats a run's faults."""
 
 import asyncio
 import collections
@@ -25,7 +25,7 @@ TOKEN = "cd" * 32
 
 
 class Persistent:
-    """Repeats an exchange until it is answered, as a client does: the same bytes, on a new connection after a failure."""
+    """Repeats an exchange until it is answered, as a client does, with the same bytes, on a new connection after a failure."""
 
     def __init__(self, port: int):
         self.port, self.connection, self.repeats = port, None, 0
@@ -44,7 +44,7 @@ class Persistent:
                 pass
             self.repeats += 1
             self.close()
-            # A server that is away answers nothing, immediately.
+            # A server that is down fails immediately.
             time.sleep(0.02)
         raise AssertionError("no answer")
 
@@ -129,7 +129,7 @@ class FaultTests(RelayTestCase):
                     protocol.Client(client.exchange).send(mailbox, b"%d" % sent[0])
                     sent[0] += 1
                 except protocol.Refused as refusal:
-                    # The receiver is behind.
+                    # The receiver lags behind.
                     assert str(refusal) == "quota", refusal
                 sent[1] = client.repeats
         except BaseException as failure:
@@ -137,7 +137,7 @@ class FaultTests(RelayTestCase):
         client.close()
 
     def receive(self, mailbox: protocol.Mailbox, sent: list[int], received: dict, failures: list[BaseException]) -> None:
-        """By their identifiers: an acknowledgement whose answer is lost lets a message come again."""
+        """Collects messages by identifier, since a message comes again if the answer to its acknowledgement is lost."""
         client = Persistent(self.line.port)
         person = protocol.Client(client.exchange)
         try:
@@ -209,7 +209,7 @@ class FaultTests(RelayTestCase):
             trouble = asyncio.create_task(asyncio.to_thread(self.trouble))
             presented: collections.Counter = collections.Counter()
             number = 0
-            # The last is sent when there is no trouble any more.
+            # The last message is sent once the trouble is over.
             while True:
                 is_last = trouble.done()
                 await bob.send(text(known, f"message {number}"))
@@ -221,7 +221,7 @@ class FaultTests(RelayTestCase):
             return trouble.result(), number
 
     def present(self, words: str, presented: collections.Counter) -> None:
-        """Hands pushes to extensions until this text was shown. One that cannot reach the relay tries again."""
+        """Hands pushes to extensions until this text was shown. Tries a push again if the extension cannot reach the relay."""
         from nightporter import Role, SyncController
 
         while words not in presented:
@@ -229,7 +229,7 @@ class FaultTests(RelayTestCase):
             while push["type"] == "alert":
                 with SyncController(f"{self.folder.name}/alice", relay=self.address, role=Role.EXTENSION) as extension:
                     answer = extension.receive_push(push["payload"])
-                # An extension that cannot reach the relay shows that something came, without its text.
+                # An extension that cannot reach the relay shows a notification without the text.
                 if answer["outcome"] in ("presented", "nothingNew"):
                     presented.update(notification["body"] for notification in answer["notifications"])
                     break

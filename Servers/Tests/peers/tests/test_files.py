@@ -1,4 +1,4 @@
-"""scripts/python-tests, which runs these files: whatever becomes of a test is counted."""
+"""scripts/python-tests, which runs these files, counts every test, whatever its outcome."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""A cluster whose nodes have no room left: that is answered and said while it lasts, and over without a restart when there is room."""
+"""A cluster whose nodes have no room left: relays and servers report it while it lasts, and recover without a restart when there is room."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ TOKEN = "ef" * 32
 class FullTestCase(RelayTestCase):
     NODES = 1
     STORE = 24 << 20
-    # As nodes say it.
+    # In the nodes' words.
     REASON = "storage: publish: insufficient resources"
 
     def setUp(self) -> None:
@@ -24,7 +24,7 @@ class FullTestCase(RelayTestCase):
         self.addCleanup(self.cluster.stop)
 
     def fill(self, left: int) -> None:
-        """With what does not belong to the relay. In a cluster each node has a copy."""
+        """Fills the nodes with data that is not the relay's. In a cluster each node has a copy."""
         connection = nats.Connection(self.cluster.nodes[0])
         made = connection.api(
             "STREAM.CREATE.filler", name="filler", subjects=["filler.*"], storage="file", num_replicas=self.NODES, discard="new")
@@ -34,7 +34,7 @@ class FullTestCase(RelayTestCase):
         connection.close()
 
     def used(self) -> int:
-        """By the node that has most."""
+        """The storage used by the fullest node."""
         return max(node.monitored("jsz")["storage"] for node in self.cluster.nodes)
 
     def make_room(self) -> None:
@@ -51,7 +51,7 @@ class FullTestCase(RelayTestCase):
 
 
 class FullTests:
-    """With one node, and with several."""
+    """Runs with one node, and with several."""
 
     def test_it_is_said_and_nothing_accepted_is_lost(self):
         relay = self.start(store=self.cluster.address)
@@ -71,7 +71,7 @@ class FullTests:
             else:
                 refused.add(body)
             number += 1
-        # The nodes have refused it: nothing was waited for.
+        # The nodes refused it, so nothing waited for a time-out.
         self.assertEqual((status, headers["retry-after"]), (503, "2"))
         self.assertGreater(number, 20)
         self.assertIn(self.REASON, relay.operator("/health")[1])
@@ -90,7 +90,7 @@ class FullTests:
         self.assertIn("the cluster works again", relay.lines())
         person.send(mailboxes[0], b"there is room")
         accepted[0].append(b"there is room")
-        # Of what was refused it is not known whether it was carried out.
+        # Whether a refused request was carried out is unknown.
         found = [[body for body in person.take_all(mailbox) if body not in refused] for mailbox in mailboxes]
         self.assertEqual([[body[:12] for body in each] for each in found], [[body[:12] for body in each] for each in accepted])
         self.assertTrue(found == accepted)
@@ -124,7 +124,7 @@ class FullTests:
 
 class FullNodeTests(FullTests, FullTestCase):
     def test_what_is_read_makes_room(self):
-        """Nothing else does: the relay's messages are all that the nodes have."""
+        """Nothing else can: the nodes have only the relay's messages."""
         relay = self.start(store=self.cluster.address)
         client = HTTP1(relay.port)
         self.addCleanup(client.close)
@@ -133,7 +133,7 @@ class FullNodeTests(FullTests, FullTestCase):
         accepted: list[list[bytes]] = [[] for _ in mailboxes]
         refused: set[bytes] = set()
         number = refusals = 0
-        # Also what is small, which takes the last room.
+        # Then also small messages, which take the last room.
         while refusals < 40:
             body = b"%d" % number + bytes(16_000 if refusals < 20 else 100)
             place = number % len(mailboxes)
@@ -151,7 +151,7 @@ class FullNodeTests(FullTests, FullTestCase):
         self.assertEqual(person.take_all(mailboxes[0]), [b"there is room"])
 
     def take_all(self, client: HTTP1, mailbox) -> list[bytes]:
-        """As a client that repeats what is not carried out."""
+        """Takes all messages, as a client that repeats failed requests."""
         end, bodies = time.monotonic() + PATIENCE, []
 
         def ask(make) -> tuple[int, bytes]:
@@ -171,8 +171,8 @@ class FullNodeTests(FullTests, FullTestCase):
 
 
 class FullClusterTests(FullTests, FullTestCase):
-    """A leader without room for a message leads no more (`processJetStreamMsg` of nats-server), nor does the next one: what is read makes no room
-    here."""
+    """A leader without room for a message stops leading (`processJetStreamMsg` of nats-server), and so does the next one: here, reading messages
+    makes no room."""
 
     NODES = 3
     REASON = "storage: "
@@ -204,7 +204,7 @@ class FullPushTests(FullTestCase):
                 try:
                     await asked
                 except Exception:
-                    # It was not answered in time: the client asks again.
+                    # There was no answer in time; the client asks again.
                     pass
                 await activate(alice, device, TOKEN)
                 await asyncio.to_thread(server.wait_for_health, 200, "ok")

@@ -1,4 +1,4 @@
-"""What a relay does with clients that are slow, wrong or greedy."""
+"""A relay's defences against slow, faulty or greedy clients."""
 
 import os
 import random
@@ -22,7 +22,7 @@ HEAD = (
 
 
 def rest(raw: ssl.SSLSocket) -> bytes:
-    """Everything until the other side closes."""
+    """All bytes until the other side closes."""
     received = b""
     try:
         while part := raw.recv(65_536):
@@ -82,7 +82,7 @@ class TLSTests(RelayTestCase):
 
 
 class SlowTests(RelayTestCase):
-    """A request has a second, in these tests."""
+    """In these tests a request has a second to arrive."""
 
     def test_a_handshake_that_never_ends_is_cut_off(self):
         relay = self.start(request_time="1s")
@@ -92,7 +92,7 @@ class SlowTests(RelayTestCase):
     def test_a_head_that_comes_byte_by_byte_is_cut_off(self):
         relay = self.start(request_time="1s")
         with connect(relay.port, ["http/1.1"]) as raw:
-            # Each byte is progress, and none extends the time: the connection ends in the middle.
+            # Each byte is progress, but none extends the time, so the connection ends in the middle.
             with self.assertRaises((ConnectionError, ssl.SSLError)):
                 for byte in HEAD * 1_000_000:
                     raw.sendall(bytes([byte]))
@@ -143,7 +143,7 @@ class SizeTests(RelayTestCase):
             raw.sendall(HEAD.replace(b"100", b"65537") + b"\r\n")
             self.assertTrue(raw.recv(65_536).startswith(b"HTTP/1.1 413"))
         with connect(relay.port, ["http/1.1"]) as raw:
-            # Its length is not said, and it never ends.
+            # No length is given, and the body never ends.
             with self.assertRaises((ConnectionError, ssl.SSLError)):
                 raw.sendall(HEAD.replace(b"Content-Length: 100", b"Transfer-Encoding: chunked") + b"\r\n")
                 for _ in range(1_000_000):
@@ -153,7 +153,7 @@ class SizeTests(RelayTestCase):
 
     def test_a_body_over_http2_is_bounded_too(self):
         client = self.http2(self.start())
-        # As much as the flow control lets through before the answer.
+        # As much as flow control allows before the answer.
         status, _, _ = client.result(client.start("POST", "/v1/exchange", bytes(65_000), content_type="application/octet-stream"))
         self.assertEqual(status, 200)
         stream = client.connection.get_next_available_stream_id()
@@ -237,7 +237,7 @@ class MalformedTests(RelayTestCase):
 
 
 class ReadingTests(RelayTestCase):
-    """Clients that ask, and do not read what they are answered."""
+    """Clients that ask, but do not read the answers."""
 
     BODY = bytes(16_000)
     COUNT = 4_000
@@ -250,7 +250,7 @@ class ReadingTests(RelayTestCase):
         return [protocol.get(mailbox) for mailbox in mailboxes]
 
     def pipeline(self, relay: Relay, questions: list[bytes]) -> ssl.SSLSocket:
-        """Asks until the relay reads no more, or all is asked."""
+        """Sends questions until the relay stops reading, or all are sent."""
         plain = socket.socket()
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         plain.settimeout(PATIENCE)
@@ -268,7 +268,7 @@ class ReadingTests(RelayTestCase):
         return raw
 
     def answered(self, relay: Relay) -> float:
-        """How many messages the relay has given, when it gives no more: while it answers others many times."""
+        """The number of messages the relay has given once it gives no more, even while it answers others many times."""
         person, last = self.person(relay), -1.0
         mailbox = person.mailbox()
         while (count := relay.metric('porter_relay_exchanges_total{command="getMessage",result="done"}')) != last:
@@ -285,7 +285,7 @@ class ReadingTests(RelayTestCase):
         answered = self.answered(relay)
         grown = relay.resident() - before
         print(f"a client that does not read: {answered:.0f} answers, {grown >> 10} kB")
-        # What the system's buffers take, and no more.
+        # No more than the system's buffers take.
         self.assertLess(answered, self.COUNT / 2)
         self.assertLess(grown, self.COUNT * len(self.BODY) / 3)
 
@@ -302,7 +302,7 @@ class ReadingTests(RelayTestCase):
         client.connection.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 100})
         client.flush()
         stream = client.start("POST", "/v1/exchange", question, content_type="application/octet-stream")
-        # Without more room for the stream's data.
+        # Gives the stream no more flow-control window.
         client.connection.acknowledge_received_data = lambda *_: None
         client.wait(stream, h2.events.StreamReset)
         self.assertEqual(client.result(client.start("GET", "/health"))[0], 200)
@@ -316,7 +316,7 @@ class ReadingTests(RelayTestCase):
             for each in (questions[number % len(questions)] for number in range(300)))
         raw = connect(relay.port, ["http/1.1"])
         self.addCleanup(raw.close)
-        # One thread: a connection of OpenSSL is not to be written in one and read in another.
+        # In one thread, since an OpenSSL connection must not be written in one thread and read in another.
         raw.setblocking(False)
         self.write(raw, asked)
         self.answered(relay)
@@ -325,7 +325,7 @@ class ReadingTests(RelayTestCase):
             received += self.read(raw)
 
     def write(self, raw: ssl.SSLSocket, data: bytes) -> None:
-        """Into a connection that does not block, until all is written."""
+        """Writes all the data to a non-blocking connection."""
         while data:
             try:
                 data = data[raw.send(data):]
@@ -333,7 +333,7 @@ class ReadingTests(RelayTestCase):
                 self.assertTrue(select.select([], [raw], [], PATIENCE)[1], "the relay reads no more")
 
     def read(self, raw: ssl.SSLSocket) -> bytes:
-        """What comes next on a connection that does not block."""
+        """Waits for the next data on a non-blocking connection."""
         while True:
             try:
                 part = raw.recv(65_536)

@@ -29,7 +29,7 @@ class LimitTests(JetStreamTestCase, test_news.LimitTests):
 
 
 class EndTests(JetStreamTestCase):
-    """As in `test_process`, where the mailboxes outlive the relay."""
+    """Like those in `test_process`, but the mailboxes outlive the relay."""
 
     load = test_process.EndTests.load
     test_killed_in_the_middle_of_load_it_has_every_accepted_message_once = (
@@ -76,7 +76,7 @@ class StartTests(RelayTestCase):
 
 
 class SharingTests(JetStreamTestCase):
-    """Several relays that serve the same mailboxes."""
+    """Several relays serve the same mailboxes."""
 
     def two(self):
         return [self.start("one"), self.start("two")]
@@ -130,10 +130,10 @@ class SharingTests(JetStreamTestCase):
         self.assertNotIn(recipient, [again[:24], again[24:]])
 
     def test_a_send_makes_the_leader_look_through_nothing(self):
-        """It would look through all messages of the last seconds."""
+        """Otherwise it would search all messages of the last seconds."""
         node = self.cluster.nodes[0]
         node.kill()
-        # It says what it is asked.
+        # Logs the requests it gets.
         node.command.append("--trace")
         node.start()
         self.cluster.wait()
@@ -144,7 +144,7 @@ class SharingTests(JetStreamTestCase):
         log = node.folder.with_suffix(".log")
 
         def asked(count: int) -> int:
-            """How often for the next or the last message of a subject, while as many messages are sent."""
+            """How often it is asked for the next or the last message of a subject while `count` messages are sent."""
             begin = log.stat().st_size
             for number in range(count):
                 person.send(random.choice(mailboxes), b"%d" % number)
@@ -233,7 +233,7 @@ class SharingTests(JetStreamTestCase):
         self.assertRegex(line, r'number=1 reason="its message is gone" revision=\d+')
 
     def test_notifications_that_a_consumer_passes_over_are_given_by_another_one(self):
-        """Its stream has gone back, and a consumer never does."""
+        """Its stream was rolled back, and a consumer never moves back."""
         relay = self.start()
         client, service = self.person(relay), SigningKey.generate()
         watched = protocol.Watched.make(client)

@@ -1,4 +1,4 @@
-"""libnightporter-net, the client that hosts without an HTTP client link, at a porter-relay."""
+"""libnightporter-net, the client for hosts without an HTTP client of their own, with a porter-relay."""
 
 import subprocess
 
@@ -11,7 +11,7 @@ DRIVER = ROOT / ".build/debug/net-test-driver"
 
 
 class Host:
-    """The driver of the library's own tests: one transport in a process, told what to do in lines."""
+    """The driver of the library's own tests: one transport in a process, controlled by lines of text."""
 
     def __init__(self, address: str, **options: str):
         self.process = subprocess.Popen([DRIVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
@@ -24,7 +24,7 @@ class Host:
         self.process.stdin.write(line + "\n")
 
     def line(self) -> str:
-        """The next line that is not about news; those are counted."""
+        """The next line that is not about news; counts the lines that are."""
         while line := self.process.stdout.readline().strip():
             if not line.startswith("ready"):
                 return line

@@ -1,4 +1,4 @@
-"""News: what came to a listener, as server-sent events with a resume point."""
+"""News: arrivals for a listener, as server-sent events with a resume point."""
 
 import struct
 import subprocess
@@ -164,7 +164,7 @@ class LimitTests(RelayTestCase):
             status, headers, _ = client.post(protocol.send(mailbox, b"x"))
         self.assertEqual((status, headers["porter-limit"], headers["retry-after"]), (429, "mailbox", "1"))
         person.send(other, b"x")
-        # Without the key it cannot be found out.
+        # Without the key, a client cannot learn that the mailbox is limited.
         with self.assertRaisesRegex(protocol.Refused, "auth"):
             person.ask(protocol.request(b"\3" + protocol.identifier() + b"\0x", mailbox.sender, SigningKey.generate()))
 

@@ -1,4 +1,4 @@
-"""Notifications for a service, which several of its servers may share."""
+"""Notifications for a service, which may have several servers."""
 
 import base64
 
@@ -100,7 +100,7 @@ class NotifierTests(RelayTestCase):
         self.assertEqual(again.message(watched.keys), notification.message(watched.keys))
 
     def again(self, client: protocol.Client, service: SigningKey) -> protocol.Notification:
-        """It was given and not acknowledged: the relay gives it again, and says when."""
+        """Waits for a notification that was given but not acknowledged: the relay says when it is due again, and gives it again."""
         while True:
             wait, found = self.due(client, service)
             if found:
@@ -124,7 +124,7 @@ class NotifierTests(RelayTestCase):
         self.assertEqual(self.again(other, service).message(watched.keys), self.head(other, watched.mailbox))
 
     def test_what_a_recipient_leaves_is_pushed_again(self):
-        """It listened, and the push was left to it."""
+        """The recipient was listening, so the push was left to it at first."""
         relay, service = self.start(), SigningKey.generate()
         names = [protocol.listener(), protocol.listener()]
         recipient, server = [protocol.Client(self.http1(relay, name).exchange) for name in names]
@@ -167,7 +167,7 @@ class JetStreamNotifierTests(JetStreamTestCase, NotifierTests):
         for turn in range(4):
             _, found = self.due(clients[turn % 2], service, limit=10)
             given += [each.message(watched.keys) for each in found]
-            # At the other relay than that which gave them.
+            # At the other relay, not the one that gave them.
             clients[(turn + 1) % 2].ask(protocol.acknowledge_notifications(service, [each.nonce for each in found]))
         self.assertEqual((len(given), len(set(given))), (40, 40))
         self.assertEqual(self.due(clients[0], service), (None, []))

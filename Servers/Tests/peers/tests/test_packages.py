@@ -15,7 +15,7 @@ SERVERS = os.environ.get("PORTER_SERVERS", str(ROOT / "Servers/.build/debug"))
 UNITS = ROOT / "packaging/systemd"
 PROGRAMS = ["porter-relay", "porter-push", "porter-admin", "porter-server"]
 
-# Runs in a copy of the system whose changes are kept apart. Each line that begins with "==" ends a part.
+# Runs in a copy-on-write view of the system. Each line that begins with "==" ends a part.
 STORY = r"""
 set -e
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive

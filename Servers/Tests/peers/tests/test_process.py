@@ -1,4 +1,4 @@
-"""The process: its start, its stop, its end in the middle of work, its certificate and its configuration."""
+"""The process: starting, stopping, being killed in the middle of work, its certificate and its configuration."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from .support import HTTP1, PATIENCE, PROGRAM, RelayTestCase, connect, environme
 
 class EndTests(RelayTestCase):
     def load(self, relay, mailboxes, accepted, attempts):
-        """One thread for each mailbox: sends until the relay is gone, and notes what was accepted."""
+        """Starts one thread for each mailbox, which sends until the relay is gone, and records accepted messages."""
         def run(index):
             client = HTTP1(relay.port)
             try:
@@ -53,7 +53,7 @@ class EndTests(RelayTestCase):
                 relay = self.start()
                 person = self.person(relay)
                 for mailbox, bodies, names in zip(mailboxes, accepted, attempts):
-                    # The one without an answer is sent again, as a client does.
+                    # The message without an answer is sent again, as a client does.
                     if len(names) > len(bodies):
                         person.send(mailbox, b"%d" % len(bodies), names[-1])
                     self.assertEqual(person.take_all(mailbox), [b"%d" % number for number in range(len(names))])
@@ -164,7 +164,7 @@ class CertificateTests(RelayTestCase):
         relay.process.send_signal(signal.SIGHUP)
         while "two" not in self.subject(relay.port):
             self.assertIsNone(relay.process.poll())
-        # By itself.
+        # Without a signal.
         self.replace("three")
         while "three" not in self.subject(relay.port):
             self.assertIsNone(relay.process.poll())
@@ -204,7 +204,7 @@ class CertificateTests(RelayTestCase):
 
 
 class GivenFileTests(RelayTestCase):
-    """Files that are read later, by other libraries: a program that starts has looked at them."""
+    """Files that other libraries read later: a program checks them before it starts."""
 
     def fails(self, program: str, command: str, expected: str, *arguments: str) -> None:
         done = subprocess.run(
@@ -220,7 +220,7 @@ class GivenFileTests(RelayTestCase):
             Path(given[name]).write_text("garbage")
         os.chmod(given["open"], 0o644)
         os.chmod(given["garbage"], 0o600)
-        # There is no cluster at this address, and no relay.
+        # There is no cluster and no relay at this address.
         store = ["--store", "nats://127.0.0.1:1"]
         relay = ["--data", folder + "/data", "--listen", "127.0.0.1:0", "--operators", "127.0.0.1:0", *store]
         push = [

@@ -1,8 +1,8 @@
-"""Notification servers that share their state in a cluster of three nodes: they are killed and frozen, and so are the nodes, while
-phones register their tokens and get messages. Afterwards every accepted token and subscription is there once, and no push was lost.
+"""Notification servers share their state in a cluster of three nodes. Servers and nodes are killed and frozen while phones register
+their tokens and get messages. Afterwards every accepted token and subscription is there once, and no push was lost.
 
-PORTER_CHAOS_SECONDS says for how long, PORTER_CHAOS_SEED repeats a run's faults, and PORTER_CHAOS_LOGS is a folder for what is left of one
-that fails."""
+PORTER_CHAOS_SECONDS sets the duration, PORTER_CHAOS_SEED repeats a run's faults, and PORTER_CHAOS_LOGS is a folder for the logs and records of
+a failed run."""
 
 import asyncio
 import collections
@@ -22,7 +22,7 @@ from .support import PATIENCE, JetStreamTestCase, RelayTestCase
 from .test_admin import admin
 
 SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "0"))
-# Longer than others wait for what it has, when there is time.
+# In long runs, longer than other servers wait before they take over its work.
 FREEZE = 9 if SECONDS else 1.5
 # `Durations.lastRetry` of the people's processes.
 LAST_RETRY = 180
@@ -30,7 +30,7 @@ SEED = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
 
 
 class Devices:
-    """Several phones behind one local provider, by their tokens."""
+    """Several phones behind one local provider, by token."""
 
     def __init__(self, path: str):
         self.device = Device(path)
@@ -60,7 +60,7 @@ class Devices:
 
 
 def records(cluster: nats.Cluster, bucket: str) -> list[str]:
-    """The keys of a bucket, as the cluster has them."""
+    """The keys of a bucket in the cluster."""
     subject = f"$KV.porter_push_{bucket}."
     answer = json.loads(cluster.request(
         f"$JS.API.STREAM.INFO.KV_porter_push_{bucket}", json.dumps({"subjects_filter": subject + ">"}).encode()))
@@ -93,7 +93,7 @@ class Servers:
 
 
 class Phone:
-    """An app with a token, and a contact who writes to it."""
+    """An app with a token, and a contact that writes to it."""
 
     def __init__(self, test: RelayTestCase, number: int, devices: Devices, relay: str, link: str, store: str):
         self.folder, self.number, self.relay, self.link, self.store = test.folder.name, number, relay, link, store
@@ -101,11 +101,11 @@ class Phone:
         self.pushes = devices.of(self.token)
         self.presented: collections.Counter = collections.Counter()
         self.sent = 0
-        # What became of each push.
+        # The outcome of each push.
         self.outcomes: list[str] = []
 
     async def persistently(self, c, command: str) -> dict:
-        """Until it is answered: a node or a server may be away."""
+        """Repeats a command until it is answered, since a node or a server may be down."""
         from nightporter import ChatError
 
         end = time.monotonic() + PATIENCE
@@ -131,7 +131,7 @@ class Phone:
                     c, f"/_ntf verify apns_test {self.token} {data['nonce']} {data['verification']}")
 
     async def watch(self) -> None:
-        """Until the server watches the mailbox: what comes before that has no push."""
+        """Waits until the server watches the mailbox: messages before that have no push."""
         end = time.monotonic() + PATIENCE
         while True:
             said = await asyncio.to_thread(admin, "token", "--token", f"apns_test:{self.token}", "--store", self.store)
@@ -141,7 +141,7 @@ class Phone:
             await asyncio.sleep(0.2)
 
     async def night(self, over, register: asyncio.Event | None = None, active: asyncio.Event | None = None) -> None:
-        """The last message is sent when there is no trouble any more."""
+        """Sends messages, the last one once the trouble is over."""
         from nightporter import Controller
 
         name = f"{self.folder}/phone-{self.number}"
@@ -167,8 +167,8 @@ class Phone:
                     break
 
     async def sent_by(self, friend, known: int) -> None:
-        """Until the relay has accepted the last message: there is no push before. After some attempts in trouble the sender waits minutes for the
-        next one."""
+        """Waits until the relay has accepted the last message: before that there is no push. After some failed attempts the sender waits minutes
+        for the next one."""
         end = time.monotonic() + SECONDS + LAST_RETRY + PATIENCE
         while True:
             chat = await friend.send(f"/_get chat @{known} count=1")
@@ -246,7 +246,7 @@ class PushChaosTests(RelayTestCase):
     def trouble(self) -> collections.Counter:
         faults = {
             "server killed": self.kill_server, "server frozen": self.freeze_server, "node killed": self.kill_node}
-        # In the long runs only, as in `chaos.py`.
+        # Only in long runs, as in `chaos.py`.
         if "PORTER_CHAOS_SECONDS" in os.environ:
             faults["node cut off"] = self.cut_off_node
         done: collections.Counter = collections.Counter()
@@ -285,7 +285,7 @@ class PushChaosTests(RelayTestCase):
             f"{dict(self.devices.counts)} pushes, each message shown once")
 
     def asked(self, *words: str) -> str:
-        """What porter-admin says of the cluster."""
+        """porter-admin's answer about the cluster."""
         try:
             done = admin(*words, "--store", self.cluster.address)
         except subprocess.TimeoutExpired as error:
@@ -293,7 +293,7 @@ class PushChaosTests(RelayTestCase):
         return done.stdout + done.stderr
 
     def streams(self) -> list[str]:
-        """As each node has them: a stream without a leader, or with replicas that differ, shows here."""
+        """The streams of each node: shows a stream without a leader, or with differing replicas."""
         lines = []
         for node in self.cluster.nodes:
             accounts = node.monitored("jsz?streams=true&consumers=true").get("account_details", [])
@@ -308,7 +308,7 @@ class PushChaosTests(RelayTestCase):
         return lines
 
     def keep_logs(self, place: str) -> None:
-        """All that servers, the relay and the nodes said, and the records as they are."""
+        """Saves the logs of servers, relay and nodes, and the current records."""
         folder = f"{place}/{time.strftime('%H%M%S')}"
         os.makedirs(folder)
         logs = [(f"server-{index}", f"{self.folder.name}/server-{index}/push.log") for index in range(3)]
@@ -326,7 +326,7 @@ class PushChaosTests(RelayTestCase):
         connection.close()
 
     def state_of_all(self, phones: list[Phone]) -> str:
-        """What there is to find out by where a push has stayed: the tokens as they are stored, the work, what the relay has, and logs."""
+        """What helps to find a missing push: the stored tokens, the work, the relay's state, and logs."""
         lines = [f"faults: {', '.join(self.faults)}"]
         if keep := os.environ.get("PORTER_CHAOS_LOGS"):
             self.keep_logs(keep)
@@ -345,7 +345,7 @@ class PushChaosTests(RelayTestCase):
         return "\n".join(lines)
 
     async def night(self, phones: list[Phone]) -> collections.Counter:
-        """One phone is there before, and gets messages; the others register in the middle of it."""
+        """One phone is registered beforehand and gets messages; the others register during the trouble."""
         begun, trouble = asyncio.Event(), asyncio.Event()
         done: collections.Counter = collections.Counter()
 
@@ -371,7 +371,7 @@ class QuorumTests(RelayTestCase):
         phone = Phone(self, 1, devices, address, server.link(), cluster.address)
 
         def fail() -> bool:
-            """Between two messages; there is a third one."""
+            """Fails between two messages; a third one follows."""
             if phone.sent == 1:
                 for node in cluster.nodes[1:]:
                     node.send(signal.SIGSTOP)
@@ -403,7 +403,7 @@ class PushClusterTests(JetStreamTestCase):
         turns = iter([0, 1, 0])
 
         def next_turn() -> bool:
-            # Another server has each message's push.
+            # A different server sends each message's push.
             ended = next(turns)
             servers.kill(ended)
             servers.restart(1 - ended)

@@ -1,4 +1,4 @@
-"""porter-push at a porter-relay on the network: beside apps, through the relay's end and return, and with what is wrong."""
+"""porter-push at a porter-relay on the network: alongside apps, across the relay's end and return, and with wrong settings."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ class PushRelayTests(RelayTestCase):
         relay = self.start()
         server = self.serve(self.address(relay))
         server.link()
-        # It asks when it starts, and when its stream of news has begun.
+        # The server asks when it starts, and when its news stream has begun.
         asked = 'porter_relay_exchanges_total{command="acknowledgeAndGetNotifications",result="done"}'
         while relay.metric(asked) < 2:
             self.assertIsNone(relay.process.poll())
@@ -48,8 +48,8 @@ class PushRelayTests(RelayTestCase):
         server.wait_for_health(200, "ok")
         self.assertEqual(server.operator("/ready")[0], 200)
         asyncio.run(asyncio.wait_for(self.story(relay, server, link), PATIENCE))
-        # The device has the last push before the server has its answer. One that was sent when the relay was killed comes again, since
-        # it was not acknowledged.
+        # The device has the last push before the server has its answer. A push sent when the relay was killed comes again, since it was
+        # not acknowledged.
         accepted = re.compile(r'porter_push_pushes_total\{provider="apns_test",outcome="accepted"\} ([56])\n')
         server.wait(lambda: accepted.search(server.operator("/metrics")[1]) is not None)
         self.assertEqual(server.end(), 0)
@@ -74,7 +74,7 @@ class PushRelayTests(RelayTestCase):
             await bob.send(text(known, "before"))
             self.assertEqual((await asyncio.to_thread(self.device.push))["type"], "alert")
 
-            # What is sent while the relay is away waits at Bob.
+            # A message sent while the relay is down waits at Bob's.
             await asyncio.to_thread(relay.kill)
             await asyncio.to_thread(server.wait_for_health, 503, "relay: the relay cannot be reached (unreachable)")
             self.assertEqual((await asyncio.to_thread(server.operator, "/ready"))[0], 503)
@@ -84,7 +84,7 @@ class PushRelayTests(RelayTestCase):
             self.assertEqual(push["type"], "alert")
             await asyncio.to_thread(server.wait_for_health, 200, "ok")
 
-            # The relay has forgotten who listens, and the next pushes come nevertheless: the first because the stream is new, the
+            # The relay has forgotten its listeners. The next pushes come nevertheless: the first because the stream is new, the
             # second because the server has subscribed again.
             for words in ("after", "later"):
                 await asyncio.to_thread(self.wait_for_streams, relay, 2)
@@ -97,7 +97,7 @@ class PushRelayTests(RelayTestCase):
             placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             placeholder.bind(("127.0.0.1", 0))
             port = placeholder.getsockname()[1]
-        # Its key is made before, so that its address is known.
+        # Its key is created first, so that its address is known.
         relay = self.start()
         fingerprint = relay.fingerprint
         relay.kill()

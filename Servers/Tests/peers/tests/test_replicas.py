@@ -1,5 +1,5 @@
-"""What nodes of nats-server do to acknowledged messages of a stream with three replicas, with nothing of ours between: the ground for what a
-relay sends to them, and does not send (spec/protocol/relay-cluster.md). Run it with the version that is to be used."""
+"""How nats-server treats acknowledged messages of a stream with three replicas, without our code in between: the reason for what a relay sends to
+it and does not send (spec/protocol/relay-cluster.md). Run it with the version you want to use."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ LONG = "PORTER_CHAOS_SECONDS" in os.environ
 
 
 def load_tests(loader: unittest.TestLoader, _: unittest.TestSuite, __: str | None) -> unittest.TestSuite:
-    """Those that take minutes are `make verify`'s. They are not skipped, since a test that is skipped counts as one that fails."""
+    """Leaves out tests that take minutes, which are for `make verify`. They are not skipped, since a skipped test counts as failed."""
     cases = [RefusalTests, ElectionTests] + ([PartitionTests] if LONG else [])
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
@@ -36,7 +36,7 @@ class ReplicaTestCase(unittest.TestCase):
         return found
 
     def make(self, stream: str, **settings) -> nats.Node:
-        """Its leader."""
+        """Creates the stream; returns its leader."""
         def made() -> bool:
             answer = self.connect(self.cluster.nodes[0]).api(
                 f"STREAM.CREATE.{stream}", name=stream, subjects=[stream + ".*"], num_replicas=3, storage="file", **settings)
@@ -45,7 +45,7 @@ class ReplicaTestCase(unittest.TestCase):
         return self.until(lambda: self.cluster.leader(stream))
 
     def lead(self, stream: str, node: nats.Node) -> None:
-        """Has this node lead the stream."""
+        """Makes this node lead the stream."""
         end = time.monotonic() + nats.PATIENCE
         while self.cluster.leader(stream) is not node:
             self.assertLess(time.monotonic(), end)
@@ -58,7 +58,7 @@ class ReplicaTestCase(unittest.TestCase):
 
 class ElectionTests(ReplicaTestCase):
     def test_nodes_announce_whom_they_have_elected(self) -> None:
-        """A relay deletes nothing without a question after that, though no acknowledgement was late."""
+        """After that a relay deletes nothing without asking first, even if no acknowledgement was late."""
         self.make("elected")
         for node in self.cluster.nodes:
             with socket.create_connection(("127.0.0.1", node.client), timeout=nats.PATIENCE) as listener:
@@ -66,7 +66,7 @@ class ElectionTests(ReplicaTestCase):
                 received = b""
                 while b"PONG" not in received:
                     received += listener.recv(65_536)
-                # Other nodes have to learn of the subscription.
+                # Other nodes must learn of the subscription.
                 time.sleep(0.5)
                 self.connect(self.cluster.nodes[0]).api("STREAM.LEADER.STEPDOWN.elected")
                 while b"MSG $JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.elected " not in received:
@@ -75,8 +75,8 @@ class ElectionTests(ReplicaTestCase):
 
 class RefusalTests(ReplicaTestCase):
     def run_with(self, stream: str, name) -> tuple[dict[int, bytes], list[int], nats.Node]:
-        """Messages of which some are repeated after a replica was killed and started again: those that were acknowledged, where replicas
-        are, and that one. `name` makes a message's headers."""
+        """Sends messages, and repeats some after a replica was killed and restarted. Returns the acknowledged messages, the replicas' last sequence
+        numbers, and that replica. `name` creates a message's headers."""
         leader = self.make(stream, max_msgs_per_subject=1, duplicate_window=60 * 10**9)
         follower = next(node for node in self.cluster.nodes if node is not leader)
         writer = self.connect(leader)
@@ -103,8 +103,8 @@ class RefusalTests(ReplicaTestCase):
         self.assertEqual({number: reader.message("plain", number) for number in acknowledged}, acknowledged)
 
     def test_replicas_lose_count_of_messages_that_they_refuse(self):
-        """A repeat that one replica refuses and another one takes, since it has forgotten the name with the message. Later ones have other
-        numbers there, and who asks it for those that were acknowledged gets others, or none."""
+        """One replica refuses a repeat that another one takes, since it has forgotten the name along with the message. Later messages have other
+        numbers there, and requests for acknowledged ones return others, or none."""
         if self.version >= (2, 9, 21):
             self.skipTest("changed in 2.9.21; not tried")
         acknowledged, sequences, follower = self.run_with("named", lambda number: {"Nats-Msg-Id": f"m{number}"})
@@ -116,7 +116,7 @@ class RefusalTests(ReplicaTestCase):
 
 class PartitionTests(ReplicaTestCase):
     def round(self, stream: str) -> dict[int, tuple[bytes, bytes | None]]:
-        """The acknowledged messages that are missing after a leader was cut off with messages that it could acknowledge to no one."""
+        """The acknowledged messages that are missing after a leader was cut off with messages it could not acknowledge."""
         leader = self.make(stream)
         other = next(node for node in self.cluster.nodes if node is not leader)
         writer = self.connect(leader)
@@ -130,7 +130,7 @@ class PartitionTests(ReplicaTestCase):
         def write() -> bool:
             while len(acknowledged) < 3:
                 body = b"acknowledged %d" % len(acknowledged)
-                # Without a leader no one takes it.
+                # Without a leader, no node takes it.
                 number = self.connect(other).request(stream + ".a", body).get("seq")
                 if not number:
                     return False
@@ -146,7 +146,7 @@ class PartitionTests(ReplicaTestCase):
         return {number: both for number, both in found.items() if both[0] != both[1]}
 
     def test_a_leader_that_was_cut_off_replaces_what_others_have_acknowledged(self):
-        """In 2.9.10 most of the time. What a relay does about it is in relay-cluster.md; a version of which this is not true is better."""
+        """True of 2.9.10 most of the time; relay-cluster.md says what a relay does about it. A version that does not do this is better."""
         for number in range(6):
             if lost := self.round(f"cut{number}"):
                 print(f"\nnats-server {self.version}: acknowledged, and now: {lost}")

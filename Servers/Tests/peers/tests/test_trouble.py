@@ -1,4 +1,4 @@
-"""What goes wrong around a relay: said in its log and at /health while it lasts, and over without a restart when the cause is gone."""
+"""Trouble around a relay is reported in its log and at /health while it lasts, and ends without a restart when the cause is gone."""
 
 import asyncio
 import datetime
@@ -28,7 +28,7 @@ WALL_CLOCK = Path(__file__).parents[1] / "wall_clock.c"
 
 class TroubleTestCase(RelayTestCase):
     def health(self, relay: Relay, until: str) -> None:
-        """Waits until it says so."""
+        """Waits until /health contains the text."""
         end = time.monotonic() + PATIENCE
         while until not in (text := relay.operator("/health")[1]):
             self.assertIsNone(relay.process.poll())
@@ -67,7 +67,7 @@ class CertificateTests(TroubleTestCase):
         self.health(relay, "certificate: expired")
         self.assertLess(relay.metric("porter_relay_certificate_expiry_seconds"), 1)
         self.assertIn("the certificate has expired", relay.lines())
-        # Who knows it by its fingerprint does not care.
+        # Clients that know the fingerprint are not affected.
         self.works(relay, mailbox)
         self.certificate(1_000_000)
         self.health(relay, "ok\n")
@@ -76,7 +76,7 @@ class CertificateTests(TroubleTestCase):
 
 
 class WallClock:
-    """The wall clock of processes that start with `environment`, which a test moves."""
+    """The wall clock of processes started with `environment`, which a test can move."""
 
     def __init__(self, folder: str):
         library = folder + "/wall_clock.so"
@@ -87,7 +87,7 @@ class WallClock:
             os.environ, {"LD_PRELOAD": library, "WALL_CLOCK_OFFSET": str(self.offset)})
 
     def move(self, seconds: int) -> None:
-        """To this distance from the right time."""
+        """Moves the clock to this offset from the right time."""
         new = self.offset.with_suffix(".new")
         new.write_text(str(seconds))
         new.rename(self.offset)
@@ -103,7 +103,7 @@ class ClockTests(TroubleTestCase):
         mailbox = person.mailbox()
         person.send(mailbox, b"kept")
         self.assertEqual(relay.operator("/health"), (200, "ok\n"))
-        # Past the 21 days that a message is kept for, by this clock.
+        # By this clock, past the 21 days for which a message is kept.
         move(400 * 86_400)
         self.health(relay, "clock: moved by 34560000 s")
         self.assertIn("the system's clock was moved", relay.lines())
@@ -123,7 +123,7 @@ class ClockTests(TroubleTestCase):
 
 class DiskTests(TroubleTestCase):
     def small_disk(self) -> Path:
-        """For the relay's data: nearly full until the file is removed."""
+        """Mounts a small disk for the relay's data, which is nearly full until the returned file is removed."""
         if os.geteuid() != 0:
             self.skipTest("only root can mount a small disk")
         data = self.folder.name + "/data"
@@ -154,7 +154,7 @@ class DiskTests(TroubleTestCase):
         self.assertIn("storage: ", relay.operator("/health")[1])
         self.assertEqual(relay.operator("/ready")[0], 503)
         self.assertIn("the relay's file failed", relay.lines())
-        # What is read needs no room, and says nothing of it.
+        # Reading needs no room, and its success does not mean there is any.
         for _ in range(20):
             self.assertEqual(client.post(protocol.get(mailboxes[0]))[0], 200)
             self.assertIn("storage: ", relay.operator("/health")[1])
@@ -170,7 +170,7 @@ class DiskTests(TroubleTestCase):
         self.assertEqual([person.take_all(mailbox) for mailbox in mailboxes], accepted)
 
     def test_a_relay_that_gets_no_exchanges_finds_out_that_there_is_room(self):
-        """As behind a balancer, which asks no relay that is not ready."""
+        """As behind a balancer, which sends nothing to a relay that is not ready."""
         filler = self.small_disk()
         relay = self.start()
         client = self.http1(relay)
@@ -185,7 +185,7 @@ class DiskTests(TroubleTestCase):
 
 
 class LoadTestCase(TroubleTestCase):
-    """More than a relay can do: nothing is wrong, but a balancer is to send clients elsewhere."""
+    """More load than a relay can handle: nothing is wrong, but a balancer should send clients elsewhere."""
 
     def is_overloaded(self, relay: Relay) -> bool:
         """Waits until it is not ready, or something is wrong."""
@@ -210,7 +210,7 @@ class FileLoadTests(LoadTestCase):
     def test_too_many_requests_that_wait_for_the_file(self):
         relay = self.start(waiting_requests="8")
         mailbox = self.works(relay)
-        # Another process writes, for which the relay waits.
+        # The relay waits for another process that writes.
         writer = sqlite3.connect(self.folder.name + "/data/relay.db", isolation_level=None)
         self.addCleanup(writer.close)
         writer.execute("BEGIN IMMEDIATE")
@@ -240,7 +240,7 @@ class ClusterLoadTests(LoadTestCase, JetStreamTestCase):
         relay = self.start(waiting_requests="8")
         mailbox = self.works(relay)
         [node] = self.cluster.nodes
-        # Each request waits for 700 ms, which a busy machine may take for the question.
+        # Each request waits for 700 ms, but a busy machine may take that long to ask.
         for _ in range(20):
             node.send(signal.SIGSTOP)
             client, streams = self.send_many(relay, mailbox)
@@ -254,7 +254,7 @@ class ClusterLoadTests(LoadTestCase, JetStreamTestCase):
 
 
 class PushTestCase(TroubleTestCase):
-    """porter-push, with a phone that has a token."""
+    """porter-push, with a phone that has registered a token."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -299,7 +299,7 @@ class PushTestCase(TroubleTestCase):
                 self.assertEqual(server.lines().count("no more tokens are registered"), 1)
                 self.assertEqual((await alice.send(f"/_ntf check apns_test {TOKEN}"))["status"], "ACTIVE")
                 await alice.send(f"/_ntf delete apns_test {TOKEN}")
-                # A cluster forgets what was deleted within some seconds.
+                # A cluster forgets deleted tokens within a few seconds.
                 await asyncio.to_thread(server.wait_for_health, 200, "ok")
                 await activate(mallory, device, TOKEN)
 
@@ -347,7 +347,7 @@ class PushTests(PushTestCase):
                 await activate(alice, self.device(), TOKEN)
                 await asyncio.to_thread(server.wait_for_health, 200, "ok")
 
-        # It takes connections, and answers nothing.
+        # Accepts connections, but answers nothing.
         with socket.socket(socket.AF_UNIX) as hanging:
             hanging.bind(self.path)
             hanging.listen(64)
@@ -379,7 +379,7 @@ class PushTests(PushTestCase):
                 try:
                     await asked
                 except Exception:
-                    # It was not answered in time: the client asks again.
+                    # There was no answer in time; the client asks again.
                     pass
                 await activate(alice, device, TOKEN)
                 await asyncio.to_thread(server.wait_for_health, 200, "ok")
@@ -400,7 +400,7 @@ class PushTests(PushTestCase):
 
 
 class SharedTokenTests(PushTestCase):
-    """The same with a cluster, which has the number."""
+    """The same with a cluster, which stores the number of tokens."""
 
     def test_more_tokens_than_it_keeps_are_refused_and_that_is_said(self) -> None:
         cluster = nats.Cluster()

@@ -1,4 +1,4 @@
-"""porter-push between an app, which is the library in Python, and a stand-in for a push service that opens messages with http-ece."""
+"""porter-push between an app, played by the library in Python, and a stand-in for a push service that opens messages with http-ece."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ class PushService:
         self.keys = first["p256dh"] + first["auth"]
 
     def token(self, path: str, host: str = "localhost") -> str:
-        """As a host makes it of what its push service's client has told it."""
+        """The token, as a host makes it from what its push service's client returns."""
         return self.keys + f"https://{host}:{self.port}{path}".encode().hex()
 
     def order(self, **order: object) -> dict:
@@ -32,7 +32,7 @@ class PushService:
         return json.loads(self.process.stdout.readline())
 
     def push(self, number: int) -> dict:
-        """Waits for it."""
+        """Waits for this push."""
         self.order(**{"await": number})
         return self.order(report=True)["requests"][number - 1]
 
@@ -74,7 +74,7 @@ class WebPushProgramTests(unittest.TestCase):
             await begin(bob, "bob", None, relay=relay)
             known = await acquaint(alice, bob)
 
-            # The first attempt is put off by a second: too much for now.
+            # The service postpones the first attempt by a second: too many requests.
             self.service.order(plan=[{"status": 429, "retryAfter": 1}])
             await alice.send(f"/_ntf register webpush {token} INSTANT")
             push = await asyncio.to_thread(self.service.push, 2)
@@ -88,7 +88,7 @@ class WebPushProgramTests(unittest.TestCase):
             push = await asyncio.to_thread(self.service.push, 3)
             self.assertEqual((push["urgency"], push["ttl"]), ("high", str(21 * 86_400)))
             self.assertNotIn("hello", push["body"])
-            # The host hands over what it has opened, as it is.
+            # The host hands over the opened message unchanged.
             answer = await alice.receive_push(json.loads(push["body"]))
             self.assertEqual(answer["notifications"][0]["body"], "hello")
 
@@ -106,13 +106,13 @@ class WebPushProgramTests(unittest.TestCase):
         asyncio.run(asyncio.wait_for(self.begin_push(server.link()), PATIENCE))
         server.process.send_signal(signal.SIGUSR1)
         server.wait_for_line("message=draining")
-        # To drain once more changes nothing.
+        # Draining again changes nothing.
         server.process.send_signal(signal.SIGUSR1)
         self.assertEqual(server.end(signal.SIGTERM), 0)
         self.assertNotIn("kind=verification outcome=", server.lines())
 
     async def begin_push(self, link: str) -> None:
-        """Returns when the push service has the verification push, which it does not answer."""
+        """Returns when the push service has the verification push, and leaves it unanswered."""
         from nightporter import Controller
 
         async with Controller(f"{self.folder}/alice") as alice:
@@ -140,12 +140,12 @@ class WebPushProgramTests(unittest.TestCase):
             self.assertEqual(server.operator("/ready")[0], 200, "clients are served")
             self.assertIn("no push service works", server.lines())
             self.assertIn("porter_push_webpush_services_failing 1", server.operator("/metrics")[1])
-            # It is tried again after half a minute.
+            # The push is retried after half a minute.
             await asyncio.to_thread(self.service.push, 2)
             await asyncio.to_thread(server.wait_for_health, 200, "ok")
             self.assertIn("push services work again", server.lines())
 
-            # Another name is another service. One that fails beside one that works is only noted.
+            # Another name is another service. If one fails while another works, that is only noted.
             await alice.send(f"/_ntf register webpush {self.service.token('/push/2', '127.0.0.1')} INSTANT")
             await asyncio.to_thread(self.service.push, 3)
             self.service.order(plan=[{"status": 503}])

@@ -128,8 +128,8 @@ char *chat_migrate_init(const char *path, const char *key, const char *confirm, 
  *             "reopenDBStore: no key", "/_app activate" fails with the code `storeKeyForgotten`, and a push has the
  *             outcome "locked". "" is always kept.
  * background  an np_role; any other number is NP_ROLE_EXTENSION, as in SimpleX's interface. An extension never migrates
- *             (INC-23) but answers `errorMigration`; its phase is that of a notification extension, and it starts with
- *             `/_start main=off snd_files=off`. A passphrase is refused with the code `storeKeyNotRaw`, since deriving
+ *             (INC-23) but answers `errorMigration`; its phase is that of a notification extension, and the host starts it
+ *             with `/_start main=off snd_files=off`. A passphrase is refused with the code `storeKeyNotRaw`, since deriving
  *             its key takes 64 MB, which do not fit an extension: the app calls np_derive_key() and stores the result
  *             where its extension finds it. An answer other than `ok` or `invalidConfirmation` has the member "notice":
  *             a notification as in np_receive_push() that says why messages cannot be shown and what to do. Show it for
@@ -541,7 +541,7 @@ char *np_state(chat_ctrl ctrl);
  * A host's own transport
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The most calls in progress of one controller's transport. */
+/* The most calls of one controller's transport at the same time. */
 #define NP_RELAY_CALLS 71
 
 /*

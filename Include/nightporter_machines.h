@@ -536,7 +536,7 @@ enum np_connection_event {
 enum np_connection_effect {
   /* Send our keys, our profile and our mailbox to the mailbox of the invitation. */
   NP_CONNECTION_EFFECT_SEND_CONFIRMATION = 0,
-  /* Record the only key whose messages the relay must accept in our mailbox; the relay is asked before the message is
+  /* Record the only key whose messages the relay may accept in our mailbox; the relay is asked before the message is
   acknowledged. */
   NP_CONNECTION_EFFECT_SECURE_MAILBOX = 1,
   /* Say hello: the first message under the ratchet. */
@@ -1285,7 +1285,7 @@ enum np_push_state {
   NP_PUSH_STATE_OPENING_STORE = 2,
   /* Opens the sealed payload. */
   NP_PUSH_STATE_DECODING = 3,
-  /* Proves the token while the app is not running (INC-62). */
+  /* Proves the token even while the app is not running (INC-62). */
   NP_PUSH_STATE_VERIFYING = 4,
   /* Takes the next connection, or finds that none is left. */
   NP_PUSH_STATE_CLAIMING = 5,
@@ -1492,8 +1492,8 @@ enum np_push_effect {
   /* Like composeContent, from what is committed, without waiting and without an answer. */
   NP_PUSH_EFFECT_COMPOSE_BEST = 15,
   /* If the answer shows nothing, and it is not known what the push is about, give a notice of what is wrong and what to
-  do. It contains no name. Give none on screen, where the app reports it, none for verification and silent pushes and
-  for those that do not decode, and none for a round while one is shown. */
+  do. It contains no name. Give none on screen, where the app reports it, none for verification pushes, silent pushes
+  and those of unknown form, and none for a round while one is shown. */
   NP_PUSH_EFFECT_COMPOSE_NOTICE = 16,
   /* Abandon a request, a transaction and a claim. What was not committed was not acknowledged. */
   NP_PUSH_EFFECT_CANCEL_WORK = 17,

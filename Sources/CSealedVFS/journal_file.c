@@ -5,6 +5,7 @@
 //   the trailer, in the room of the page's reserved bytes.
 // - The name of a super-journal at the end stays plain: it is not content, and other connections look for it. SQLite
 //   deletes that file after rolling back, so only a name in SQLite's own form is accepted (`read_plain`).
+//
 // A header is written within one sector, so it is either there or not. Records are durable before a header counts them
 // (`journal_put_count`), so no counted record can be torn: if one does not authenticate, the database is refused
 // instead of being half rolled back.

@@ -1,6 +1,7 @@
 // Frames that recovery has decrypted. The first process that opens a log reads all of it to rebuild the index, and then
 // reads most of the last frames again through that index: a push into a new process, four fifths of them. So the last
 // ones are kept until they are first read.
+//
 // A frame of a committed transaction stays unchanged until the next generation of the log begins. The index, as
 // recovery leaves it, says which frames those are; until then, and for other frames, nothing is returned from here.
 #include <sodium.h>

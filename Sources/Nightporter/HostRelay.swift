@@ -51,8 +51,9 @@ private final class HostRelay: RelayPort {
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] { try wayOfHost(0).exchange(request) }
 }
 
-/// The structure a host passed in. /// `@unchecked Sendable`: the host promises that its context can be used on several
-/// library threads at the same time.
+/// The structure a host passed in.
+///
+/// `@unchecked Sendable`: the host promises that its context can be used on several library threads at the same time.
 private final class HostTransport: @unchecked Sendable {
   private let relay: np_relay
   private let exchangeFunction: np_relay_exchange

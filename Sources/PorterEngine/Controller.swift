@@ -58,7 +58,7 @@ package final class Controller: Sendable {
     }
     guard let outcome = error, let failure = outcome else { return (.ok, controller) }
     turns.stop()
-    // Leaves a notice for the caller to show.
+    // The caller gets a notice to show.
     if configuration.role == .extension { NoticeMark(configuration).set() }
     return (MigrationResult(failure, file: file), nil)
   }

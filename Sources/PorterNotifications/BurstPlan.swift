@@ -57,7 +57,7 @@ package struct BurstPlan: Hashable, Sendable {
     var others = [Int64: Set<Int64>]()
     for item in items { if let chat = item.chat, !full.contains(chat) { others[item.user, default: []].insert(chat) } }
 
-    /// The summary that an item belongs to, if it has others.
+    /// The summary that an item belongs to, provided that other items do too.
     func scope(_ item: Item) -> Scope? {
       guard let chat = item.chat else { return nil }
       guard isFull || full.contains(chat) || hidesChats && crowded.contains(item.user) else { return nil }

@@ -2,6 +2,7 @@ import PorterCrypto
 import PorterPlatform
 
 /// The contents of a message push: the mailboxes in which something arrived, oldest first.
+///
 /// Several, because APNs keeps only the newest push while a device is offline (INC-38): each push repeats the contents
 /// of the previous ones.
 package struct NotificationBundle: Hashable, Sendable {

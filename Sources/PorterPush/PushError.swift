@@ -2,6 +2,7 @@ import PorterCrypto
 import PorterJSON
 
 /// Why a push, or a message between client and notification server, cannot be read or written.
+///
 /// Cases carry only names and lengths, so that an error can be logged as is.
 package enum PushError: Error, Hashable, Sendable {
   /// The part that is missing or malformed.

@@ -3,6 +3,7 @@ import PorterJSON
 import PorterPlatform
 
 /// The client's side: requests out, answers in.
+///
 /// `key` may be made for one request, or kept with the token so that another process on the same device can also open
 /// the answer.
 package struct ServerConversation: Sendable {

@@ -3,7 +3,7 @@ import PorterPlatform
 
 /// A relay's notifiers, for a notification service, which learns that a message is waiting, but not which or from whom.
 ///
-/// The relay knows the service by its key. Subscribed notifiers stay with it across relay restarts.
+/// The relay knows the service by its key. Subscribed notifiers stay with it across the service's restarts.
 package struct RelayNotifierClient: Sendable {
   private let client: RelayClient
   private let service: SigningKeyPair

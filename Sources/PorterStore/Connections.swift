@@ -98,7 +98,7 @@ extension Store {
   }
 
   /// A condition on connections joined with their users and contacts, 0 or 1: the chat or the profile is muted, or the
-  /// profile is hidden. Scopes' pushes are the host's own; they are the app's alone only for a hidden profile.
+  /// profile is hidden. Scopes' pushes are the host's own: only a hidden profile leaves them to the app alone.
   static let isSilenced = """
     (users.view_hash IS NOT NULL OR coalesce(contacts.notifications, 'all') = 'none'
       OR users.show_notifications = 0 AND connections.connection_id NOT IN (SELECT connection_id FROM scopes))

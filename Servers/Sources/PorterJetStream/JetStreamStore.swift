@@ -206,8 +206,8 @@ final class JetStreamStore: ClusterStore {
     }
   }
 
-  /// Deletes what is no longer needed. Filling the last room takes a little more than there is, and nothing is
-  /// acknowledged until some of it is freed.
+  /// Deletes what is no longer needed. The message that fills the last room takes a little more than there is, and
+  /// nothing is acknowledged until some of it is freed.
   func makeRoom(isFull: Bool) async throws(ClusterFailure) {
     // In other trouble, the node that answers may wrongly consider itself the leader.
     if isFull || stream.isAtRest { try await stream.deleteOutdated() }
@@ -253,7 +253,7 @@ final class JetStreamStore: ClusterStore {
   }
 
   func dropUnnamedBody(_ key: String, _ body: StoredBody) {
-    // With a single node, no other node may have stored the record.
+    // With a single node, no other node can have stored the record.
     guard isReplicated else { return dropBodies(key, [body]) }
     let reason = OutdatedMessages.Message.Reason.unnamed(
       message: body.message, stream: mailboxes(key), subject: mailboxSubject(key))

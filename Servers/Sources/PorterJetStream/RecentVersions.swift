@@ -135,7 +135,7 @@ final class RecentVersions: Sendable {
 
   private static func covers(_ state: State, _ start: UInt64) -> Bool { state.from.map { $0 <= start } ?? false }
 
-  /// Returns once that message is noted, or does not come in time.
+  /// Returns once that message is noted, or has not come in time.
   private func reach(_ number: UInt64, from start: UInt64) async -> Bool {
     await withUnsafeContinuation { continuation in
       let (known, isWatching) = state.withLock { state -> (Bool?, Bool) in

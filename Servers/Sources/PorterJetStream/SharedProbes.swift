@@ -27,7 +27,7 @@ final class SharedProbes: Sendable {
     (self.patience, self.probe) = (patience, probe)
   }
 
-  /// Returns once a probe of this place that was published after the call is acknowledged.
+  /// Returns once a probe of this place, published after the call, has been acknowledged.
   func settle(_ place: String) async throws(ClusterFailure) {
     let deadline = ExchangeDeadline.current
     let result: Result<Void, ClusterFailure> = await withUnsafeContinuation { waiter in

@@ -20,7 +20,7 @@ public struct AddressRule: Sendable {
   /// answer to a second query changes nothing.
   public static func resolved(by resolver: NameResolver) -> AddressRule { AddressRule(resolver: resolver) }
 
-  /// Whether the host is an address rather than a name, which a certificate's name is not compared with.
+  /// Whether the host is an address rather than a name: an address is not compared with a certificate's name.
   func isLiteral(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
   /// `isKnown`: the host has answered before, and is not delayed by names that strangers have chosen.

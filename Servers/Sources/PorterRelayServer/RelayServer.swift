@@ -66,7 +66,7 @@ public final class RelayServer: Sendable {
   /// Rereads the certificate's files.
   public func reloadCertificate() { Self.reload(surroundings, always: true) }
 
-  /// Becomes not ready, ends the streams, and asks connections to end after their current work. New connections are
+  /// Stops being ready, ends the streams, and asks connections to end after their current work. New connections are
   /// still served, so that nothing is lost until the last client has noticed. `done` is called on any thread when no
   /// connection is left, or when the drain time is over.
   public func drain(done: @escaping @Sendable () -> Void) {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The number of working push services, for the operator. Clients choose them, so they are not named.
+/// How many push services work, for the operator. Clients choose them, so they are not named.
 ///
 /// A service that has never accepted a push counts only as long as none has: it may not be a push service, and one
 /// client's choice is not the operator's problem. A service not heard from for an hour does not count either: nothing

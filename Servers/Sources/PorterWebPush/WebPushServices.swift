@@ -79,8 +79,8 @@ final class WebPushServices {
     }
   }
 
-  /// False for an address that is not reached through the Internet. The addresses of a name are checked when it is
-  /// resolved.
+  /// False for an address that is not reached through the Internet, unless private ones are allowed. The addresses of a
+  /// name are checked when it is resolved.
   private func isAllowed(_ origin: WebPushOrigin) -> Bool {
     options.allowsPrivateAddresses || AddressRule.isPublic(literal: origin.host) != false
   }

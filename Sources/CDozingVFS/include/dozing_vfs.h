@@ -1,4 +1,5 @@
 /// A SQLite VFS whose connections can release every lock without being closed.
+///
 /// It wraps SQLite's own VFS for Unix, and another may be on top of it (`CSealedVFS`). README.md explains why what is
 /// kept while dozing cannot be stale. A dozing connection has its files open, but no lock on any of them: SQLite itself
 /// releases the locks and takes them again, by its own protocol, so processes without this VFS take part as usual.

@@ -11,7 +11,7 @@ extension Engine {
   func requireRelay() throws(ChatError) {
     try requireNetwork()
     if relayLink.isOpen { return }
-    // The store may name a relay that could not be read when the chat began: the host must not choose another one.
+    // The store, which could not be read when the chat began, may name a relay: the host must not choose another one.
     throw context.timers.isSet(TimerName.relay)
       ? .nightporter(.relayUnavailable("the store could not be read")) : .nightporter(.relayMissing)
   }

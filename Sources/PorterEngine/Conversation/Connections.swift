@@ -122,8 +122,8 @@ final class Connections {
     try take(tellsPeer ? .deleted : .deletedSilently, of: connection, store)
   }
 
-  /// Drops a connection whose first message was addressed to a mailbox unknown to the relay, so that it can never
-  /// complete. Part of the caller's transaction.
+  /// Drops a connection that can never complete: its first message was addressed to a mailbox unknown to the relay.
+  /// Part of the caller's transaction.
   func drop(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let contactID = connection.contactID else { return try delete(connection, tellsPeer: false, store) }
     try work.recordMailboxGone(contactID: contactID, store)

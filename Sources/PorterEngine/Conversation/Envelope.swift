@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPlatform
 import PorterPush
 
-/// A mailbox's contents: a first byte for the kind, then the rest.
+/// A message as a mailbox holds it: a first byte for the kind, then the rest.
 ///
 /// `C` is the confirmation of an invitation: public keys (64), the sender's signing key (32), the first ratchet
 /// message. `M` is a ratchet message. `R` is a request to an address: the key of this message (32), a nonce (24), the

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Debug builds only: `PORTER_HALT_AT=afterCommit` kills the process there with SIGKILL, as a system under memory
 /// pressure would. `PORTER_STOP_AT=afterFetch` freezes it there with SIGSTOP, as a system does with processes that are
-/// not on screen; with `afterFetch:/some/file` only if that file exists, which is then removed, so that it happens
+/// not on screen; with `afterFetch:/some/file` only if that file exists; the file is then removed, so that it happens
 /// once. With `PORTER_HALT_WITH_PUSHES=2` the process is killed only while at least that many pushes are in progress.
 /// `PORTER_WAIT_AT=beforeFetch:/some/file` makes it wait there until that file exists.
 enum FaultPoint: String {

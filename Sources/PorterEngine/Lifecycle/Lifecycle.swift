@@ -16,7 +16,7 @@ protocol LifecycleWork: AnyObject {
   var hasDozingRelay: Bool { get }
   /// Starts all work that a main run does on its own.
   func takeUpWork()
-  /// Starts only the work found in the store, and checks the mailboxes in time.
+  /// Starts only the work found in the store, and checks the mailboxes when that is due.
   func takeUpWithoutSubscribing()
   /// Stops starting new work on its own.
   func stopReceiving()

@@ -6,7 +6,7 @@ import PorterStore
 /// `/_start`, `/_stop`, `/_app …`, and the functions that close and reopen the store.
 extension Engine {
   func startChat(mainApp: Bool) throws(ChatError) -> Response {
-    // A store suspended after a background round is opened by the start.
+    // A store closed after a background round is opened by the start.
     if !lifecycle.isSuspended { _ = try requireActiveUser() }
     return try lifecycle.start(mainApp: mainApp) ? .chatStarted : .chatRunning
   }

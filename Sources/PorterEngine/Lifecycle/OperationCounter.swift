@@ -3,7 +3,7 @@ import PorterMachines
 /// Kinds of work, in the order in which a suspension ends them.
 enum OperationKind: Int, CaseIterable {
   /// Asking a notification server, and fetching its answers. Waiting for an answer is not work: the server may be
-  /// unreachable for hours, and the caller is answered when the engine stops.
+  /// unreachable for hours, and the caller is answered when the network stops.
   case notifications
   /// Asking the relay for messages, and subscribing to its mailboxes.
   case receiving

@@ -15,7 +15,7 @@ protocol ProcessPhase: AnyObject {
   /// in the ledger until it is composed.
   var isOnScreen: Bool { get }
 
-  /// The user has left it, and it is about to stop: no process would show what it receives now.
+  /// The user has left it, and it is about to suspend: no process would show what it receives now.
   var isLeaving: Bool { get }
 
   /// Comes to the foreground, or is started. `declined` is called if the machine refuses, once it has answered.
@@ -51,7 +51,7 @@ struct PhaseSurroundings {
   let chat: (ChatLifecycle.Event, LifecycleRequest) -> Void
   /// Starts all work that a main run does on its own.
   let takeUpWork: () -> Void
-  /// Starts only the work found in the store, and ensures that the mailboxes are checked in time.
+  /// Starts only the work found in the store, and ensures that the mailboxes are checked when that is due.
   let takeUpWithoutSubscribing: () -> Void
   /// Called when an app has published this phase.
   let appPhaseChanged: (AppPhase.State) -> Void

@@ -161,7 +161,7 @@ struct BurstComposition {
 
   /// Part of the transaction that records what is shown.
   func record(_ store: Store) throws(StoreError) {
-    // Each replaces an earlier notification with the same identifier.
+    // Each is a new notification, distinct from an earlier one with the same identifier.
     for summary in summaries.map(\.identifier) + reduced { try store.forgetOpened(summary) }
     for summary in summaries {
       for entry in summary.entries { try store.setSummary(summary.identifier, entryID: entry) }

@@ -102,8 +102,8 @@ struct NoticeMark {
   }
 }
 
-/// Detects an unreadable push for which nothing may be shown: the user has muted or hidden every mailbox it is about,
-/// or its chat notifies of mentions only. Read only when a notice is due.
+/// Detects an unreadable push for which nothing may be shown: every mailbox it is about is muted or hidden by the user,
+/// or belongs to a chat that notifies of mentions only. Read only when a notice is due.
 package enum SilentPush {
   /// False for a push without tags, such as one from an earlier server: its notice is given.
   static func isSilent(_ payload: PushPayload?, _ configuration: Configuration) -> Bool {

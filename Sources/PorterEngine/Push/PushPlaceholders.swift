@@ -6,7 +6,8 @@ import PorterStore
 
 /// Placeholders for messages that a push names and that did not arrive: because the relay is unreachable, time is up,
 /// or another process has their connection. A message that arrives later replaces its placeholder, under the same
-/// identifier (INC-47). Used by an extension, and by an app that is not on screen. Muted and hidden messages have none.
+/// identifier (INC-47). Used by an extension, and by an app that is not on screen. Chats and profiles that the user has
+/// muted or hidden get none.
 struct PushPlaceholders {
   struct Placeholder {
     let content: NotificationContent

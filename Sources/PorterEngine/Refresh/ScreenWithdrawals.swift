@@ -3,8 +3,8 @@ import PorterPlatform
 import PorterSchema
 import PorterStore
 
-/// Notifications an app on screen has the platform remove: those the user has read or decided on, deleted ones, and
-/// those of calls that are over (INC-46). Otherwise they would stay until the next push.
+/// Notifications an app on screen has the platform remove: those of what the user has read or decided on, of what was
+/// deleted, and of calls that are over (INC-46). Otherwise they would stay until the next push.
 ///
 /// An event is not kept: the store records a notification as removed when the answer to a push or round names it again.
 /// Threads: the engine's.

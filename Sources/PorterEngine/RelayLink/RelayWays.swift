@@ -3,15 +3,15 @@ import PorterStore
 /// Decides when each request to the relay is carried out, and on which of the port's ways. A value: it decides, and the
 /// driver acts.
 ///
-/// Requests of a push come first, and have a way of their own while there is one: no push waits behind another push's
-/// hanging request, nor behind what the process asks for on its own (INC-43). Besides that, one request for messages is
-/// carried out at a time, unless it has been unanswered for a long time: then the next one is carried out alongside it,
-/// so that one hanging mailbox keeps no other from being looked into (INC-39). The notification server's answers are
-/// such messages too, and come first, since a command may wait for them. Sending has a way reserved for it: a hanging
-/// request for messages delays nothing that is sent.
+/// Requests that a push is about come first, and have a way of their own while there is one: no push waits behind
+/// another push's hanging request, nor behind what the process asks for on its own (INC-43). Besides that, one request
+/// for messages is carried out at a time, unless it has been unanswered for a long time: then the next one is carried
+/// out alongside it, so that one hanging mailbox keeps no other from being looked into (INC-39). The notification
+/// server's answers are such messages too, and come first, since a command may wait for them. Sending has a way
+/// reserved for it: a hanging request for messages delays nothing that is sent.
 struct RelayWays {
   enum Lane: CaseIterable {
-    /// Requests of pushes; in an extension, everything that is received.
+    /// Requests that a push is about; in an extension, everything that is received.
     case push
     /// The notification server's answers.
     case replies
@@ -97,7 +97,7 @@ struct RelayWays {
     return startQueued()
   }
 
-  /// The port has ended the request. Returns the requests to start instead.
+  /// The port has ended the request. Returns the requests to start in its place.
   mutating func ended(_ request: Int) -> [Start] {
     if let way = way(of: request) { carried[way] = nil }
     return startQueued()

@@ -6,7 +6,7 @@ import PorterStore
 /// may be deleted, belong to another profile, or have come back from a backup with a reused number.
 enum ResponseTarget {
   /// The app as a whole, for example for a summary of several chats. Without a profile if it is not known to be the
-  /// same.
+  /// same as before.
   case app(user: StoredUser?)
   /// Without a connection if its record is damaged.
   case contact(StoredUser, StoredContact, StoredConnection?)

@@ -25,7 +25,7 @@ final class Responses {
 
   /// Responses being carried out by another part.
   private var underWay: Set<Int64> = []
-  /// Events this process has emitted, and those the host has taken while the store was closed.
+  /// Events this process has emitted, and those of them the host has taken while the store was closed.
   private var emitted: Set<Int64> = []
   private var taken: Set<Int64> = []
   private let takenEvents: TakenEvents
@@ -99,7 +99,8 @@ final class Responses {
     return report
   }
 
-  /// Only the app that receives and sends carries out responses, and only on screen those that bring it there.
+  /// Only the app that receives and sends carries out responses, and those that bring it on screen only once it is
+  /// there.
   private func mayApply(_ action: NotificationAction) -> Bool {
     guard context.role == .app, lifecycle.isActive, lifecycle.isMain else { return false }
     return !action.opensApp || lifecycle.phase.stateName == AppPhase.State.active.name

@@ -5,7 +5,7 @@ import PorterRelay
 import PorterSchema
 import PorterStore
 
-/// Uses invitations: each once, whichever process began and however often it is requested. Threads: the engine's.
+/// Uses invitations: each once, whichever process began it and however often it is requested. Threads: the engine's.
 final class Joiner {
   private typealias ConnectionMachine = PorterMachines.Connection
 

@@ -180,7 +180,8 @@ final class Sender {
     case .failure(.auth): isFinished = recordEnd(of: entry.connectionID) && finish(entry, "sndErrorAuth")
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
-    // On a full disk it stays in the outbox: otherwise a relay that answers immediately would be asked endlessly.
+    // On a full disk it stays in the outbox, and is retried later: a relay that answers immediately would otherwise be
+    // asked endlessly.
     guard isFinished else { return retryLater() }
     context.retries.reset(TimerName.outbox)
     queue.remove(entry.id, of: entry.connectionID)

@@ -83,8 +83,8 @@ package enum Connection: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
     case sendConfirmation
-    /// Record the only key whose messages the relay must accept in our mailbox; the relay is asked before the message
-    /// is acknowledged.
+    /// Record the only key whose messages the relay may accept in our mailbox; the relay is asked before the message is
+    /// acknowledged.
     case secureMailbox
     /// Say hello: the first message under the ratchet.
     case sendGreeting
@@ -351,7 +351,7 @@ package protocol ConnectionRecord {
   associatedtype Failure: Error
   /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
   func sendConfirmation(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
-  /// Record the only key whose messages the relay must accept in our mailbox; the relay is asked before the message is
+  /// Record the only key whose messages the relay may accept in our mailbox; the relay is asked before the message is
   /// acknowledged.
   func secureMailbox(_ argument: inout Argument, _ next: Connection.State) throws(Failure)
   /// Say hello: the first message under the ratchet.

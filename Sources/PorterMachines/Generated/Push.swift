@@ -22,7 +22,7 @@ package enum Push: Machine {
     case openingStore
     /// Opens the sealed payload.
     case decoding
-    /// Proves the token while the app is not running (INC-62).
+    /// Proves the token even while the app is not running (INC-62).
     case verifying
     /// Takes the next connection, or finds that none is left.
     case claiming
@@ -323,8 +323,8 @@ package enum Push: Machine {
     /// Like composeContent, from what is committed, without waiting and without an answer.
     case composeBest
     /// If the answer shows nothing, and it is not known what the push is about, give a notice of what is wrong and what
-    /// to do. It contains no name. Give none on screen, where the app reports it, none for verification and silent
-    /// pushes and for those that do not decode, and none for a round while one is shown.
+    /// to do. It contains no name. Give none on screen, where the app reports it, none for verification pushes, silent
+    /// pushes and those of unknown form, and none for a round while one is shown.
     case composeNotice
     /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
     case cancelWork
@@ -1084,8 +1084,8 @@ package protocol PushEffects {
   /// Like composeContent, from what is committed, without waiting and without an answer.
   func composeBest(_ argument: Argument)
   /// If the answer shows nothing, and it is not known what the push is about, give a notice of what is wrong and what
-  /// to do. It contains no name. Give none on screen, where the app reports it, none for verification and silent pushes
-  /// and for those that do not decode, and none for a round while one is shown.
+  /// to do. It contains no name. Give none on screen, where the app reports it, none for verification pushes, silent
+  /// pushes and those of unknown form, and none for a round while one is shown.
   func composeNotice(_ argument: Argument)
   /// Abandon a request, a transaction and a claim. What was not committed was not acknowledged.
   func cancelWork(_ argument: Argument)

@@ -53,7 +53,7 @@ package final class EmbeddedRelay: RelayPort {
   /// log, in the same file, once it has `RelayFile.logPages` pages: a log slightly longer than that is normal.
   package static let longestLog = 2 << 20
   private static let cuttingTime = Span.milliseconds(250)
-  /// How often a service asked to push for listeners has it checked whether they still listen.
+  /// How often the relay checks, for a service that was asked to push for a listener, whether it still listens.
   private static let lookout = Span.seconds(5)
   private static let cuttingPatience = Span.milliseconds(20)
 
@@ -207,7 +207,7 @@ package final class EmbeddedRelay: RelayPort {
   }
 
   /// A killed process reports nothing, and messages left for it to fetch get no other push. Returns whether there was
-  /// one.
+  /// such a process.
   private func forgetEnded(
     owing service: SigningPublicKey, _ file: RelayFile, _ state: inout State
   ) throws(RelayError) -> Bool {

@@ -179,7 +179,7 @@ final class RelayFile {
   private func set(_ durability: Database.Durability) throws(RelayError) {
     guard durability != self.durability else { return }
     try storage { () throws(SQLiteError) in
-      // A brief opening saves the statement.
+      // A brief opening does without the statement.
       if isBrief, database.isFullByDefault {
         try database.choose(durability)
       } else {

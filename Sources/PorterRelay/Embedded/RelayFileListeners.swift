@@ -101,7 +101,7 @@ extension RelayFile {
   }
 
   /// The service's push for such a message was left to this listener, which is leaving without fetching it. Messages
-  /// fetched by another process are settled. Returns whether there were any others.
+  /// fetched by another process need no other push. Returns whether there were any others.
   private func makeTakenDue(leaving listener: Int64) throws(SQLiteError) -> Bool {
     let taken = """
       taken_notification WHERE mailbox IN (SELECT mailbox FROM subscription WHERE listener = ?1)

@@ -1,6 +1,6 @@
 import PorterJSON
 
-/// A lack or a duplicate in the store: the `storeError` of a `ChatError`.
+/// Something the store lacks or already has: the `storeError` of a `ChatError`.
 package enum ChatStoreError: Hashable, Sendable {
   case duplicateName
   case userNotFound(Int64)

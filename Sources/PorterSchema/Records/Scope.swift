@@ -50,7 +50,7 @@ package struct HandedPush: Hashable, Sendable {
   package enum Outcome: String, Hashable, Sendable, CaseIterable {
     /// Of a version and a command known to the host, and in time.
     case current
-    /// It arrived too late.
+    /// Its time has passed.
     case expired
     case unknownVersion
     case unknownCommand

@@ -71,7 +71,7 @@ public final class PushService {
     }
   }
 
-  /// One line for each current problem. From any thread, as are all of these.
+  /// One line for each current problem. From any thread, like all of these.
   public var problems: [String] {
     let now = status.problems.map { problem in
       guard problem.part == .relay, let reason = relay.problem else { return problem.description }

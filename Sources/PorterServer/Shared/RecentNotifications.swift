@@ -45,7 +45,7 @@ struct RecentNotifications {
     return Array(taken)
   }
 
-  /// Returns notifications that were not stored, or whose token is still being subscribed.
+  /// Takes back notifications that were not stored, or whose token is still being subscribed.
   mutating func giveBack(_ notifications: [RelayNotification], now: Moment) {
     later += notifications.map { ($0, now + Self.quiet) }
   }

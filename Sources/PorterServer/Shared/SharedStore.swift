@@ -1,4 +1,4 @@
-/// The state shared by several notification servers. `spec/protocol/push-cluster.md` defines the invariants.
+/// Where several notification servers keep their shared state. `spec/protocol/push-cluster.md` defines the invariants.
 ///
 /// Calls come from one thread, and block for a bounded time. A call that throws may or may not have taken effect.
 public protocol SharedStore: AnyObject, Sendable {

@@ -137,8 +137,8 @@ final class LogReport {
   func postpone() { due = pages + limit }
 }
 
-/// Called by SQLite while the connection in `context` has its log open. The process's POSIX locks on a file end with
-/// any descriptor of it, but the log has none.
+/// Called by SQLite while the connection in `context` has its log open. Closing any descriptor of a file ends the
+/// process's POSIX locks on it, but the log has no locks.
 private let synchronizeLog: @convention(c) (UnsafeMutableRawPointer?) -> Bool = { context in
   guard let context else { return false }
   let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()

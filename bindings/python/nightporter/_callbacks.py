@@ -89,6 +89,6 @@ def enable_logging(minimum: int = logging.INFO) -> None:
 
 
 def disable_logging() -> None:
-    """Turns the log off, the default, for controllers opened afterwards."""
+    """Turns the log off, which is the default, for controllers opened afterwards."""
     with _sink_lock:
         check(library().functions.np_set_log(LogSink(), None, 0), "np_set_log")

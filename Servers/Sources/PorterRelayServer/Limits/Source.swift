@@ -15,7 +15,7 @@ struct Source: Hashable, Sendable {
 
   /// Returns four or sixteen bytes, or none if there is no address.
   static func address(_ address: SocketAddress?) -> [UInt8] {
-    // The offset of the address is the only thing `sockaddr_in` and `sockaddr_in6` have in common on all systems.
+    // The offset of the address in `sockaddr_in` and in `sockaddr_in6` is the same on all systems.
     let (offset, length): (Int, Int)
     switch address {
     case .v4: (offset, length) = (4, 4)

@@ -31,7 +31,7 @@ class Client:
     def __init__(self, ports: list[int], rng: random.Random):
         self.ports, self.rng, self.socket = ports, rng, None
         self.slowest = 0.0
-        # The tries of the last request that had no answer.
+        # The number of tries of the last request that had no answer.
         self.unanswered = 0
 
     def exchange(self, body: bytes) -> bytes:

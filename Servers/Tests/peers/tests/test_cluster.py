@@ -41,7 +41,7 @@ class ContentionTests(ClusterTestCase):
         self.assertEqual(sorted(map(int, taken)), list(range(120)))
 
     def test_a_mailbox_that_rested_is_changed_by_two_relays_at_the_same_time(self):
-        """Its newest version is older than the stream's last acknowledgement, which is where relays look for other versions."""
+        """Its newest version is older than the stream's last acknowledgement, so relays look for other versions from there."""
         relays = [self.start("one"), self.start("two")]
         people = [self.person(relay) for relay in relays]
         mailbox, expected = people[0].mailbox(), []

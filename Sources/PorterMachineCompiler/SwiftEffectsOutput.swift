@@ -19,7 +19,7 @@ enum SwiftEffectsOutput {
     out.line()
     out.line("/// Carries out the effects of `\(type)`, one method for each.")
     out.block("package protocol \(type)Effects {") { out in
-      out.line("/// What the event came with.")
+      out.line("/// The event's data.")
       out.line("associatedtype Argument")
       methods(&out, effects, "_ argument: Argument)")
     }
@@ -52,14 +52,14 @@ enum SwiftEffectsOutput {
     out.line(
       "/// Writes the recorded effects of `\(type)`, one method for each, inside the transaction that takes the step.")
     out.block("package protocol \(type)Record {") { out in
-      out.line("/// What the event came with, and what is being changed.")
+      out.line("/// The event's data, and the record being changed.")
       out.line("associatedtype Argument")
       out.line("associatedtype Failure: Error")
       methods(&out, effects, "_ argument: inout Argument, _ next: \(type).State) throws(Failure)")
     }
     out.line()
     out.block("extension \(type) {") { out in
-      out.line("/// Writes what of the step is recorded, in order.")
+      out.line("/// Writes the step's recorded effects, in order.")
       out.line("package static func record<Recorder: \(type)Record>(")
       out.indented {
         $0.line("_ step: MachineStep<\(type)>, by recorder: Recorder, _ argument: inout Recorder.Argument")

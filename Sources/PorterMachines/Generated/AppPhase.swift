@@ -371,7 +371,7 @@ extension MachineRunner where M == AppPhase {
 
 /// Carries out the effects of `AppPhase`, one method for each.
 package protocol AppPhaseEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Write the phase and the writing instance where other processes see them; the phase file's lock is held.
   func publishWorking(_ argument: Argument)

@@ -190,7 +190,7 @@ extension MachineRunner where M == ApplicationPush {
 
 /// Writes the recorded effects of `ApplicationPush`, one method for each, inside the transaction that takes the step.
 package protocol ApplicationPushRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Store the envelope with its name.
@@ -200,7 +200,7 @@ package protocol ApplicationPushRecord {
 }
 
 extension ApplicationPush {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: ApplicationPushRecord>(
     _ step: MachineStep<ApplicationPush>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -216,7 +216,7 @@ extension ApplicationPush {
 
 /// Carries out the effects of `ApplicationPush`, one method for each.
 package protocol ApplicationPushEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Emit applicationPush.
   func emitApplicationPush(_ argument: Argument)

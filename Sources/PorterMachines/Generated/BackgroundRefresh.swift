@@ -272,7 +272,7 @@ extension MachineRunner where M == BackgroundRefresh {
 
 /// Carries out the effects of `BackgroundRefresh`, one method for each.
 package protocol BackgroundRefreshEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Compute when the next round is due: after the mode's interval, or after the minimum interval if there was no round
   /// yet or the last one is at least the mode's interval ago.

@@ -467,7 +467,7 @@ extension MachineRunner where M == Call {
 
 /// Writes the recorded effects of `Call`, one method for each, inside the transaction that takes the step.
 package protocol CallRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Add the call to the chat.
@@ -498,7 +498,7 @@ package protocol CallRecord {
 }
 
 extension Call {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: CallRecord>(
     _ step: MachineStep<Call>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -524,7 +524,7 @@ extension Call {
 
 /// Carries out the effects of `Call`, one method for each.
 package protocol CallEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Emit the stored events and the item.
   func emitEvents(_ argument: Argument)

@@ -561,7 +561,7 @@ extension MachineRunner where M == ChatLifecycle {
 
 /// Carries out the effects of `ChatLifecycle`, one method for each.
 package protocol ChatLifecycleEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Open the store's files; allow transactions. Answer: openFailed, if that fails.
   func openStore(_ argument: Argument)

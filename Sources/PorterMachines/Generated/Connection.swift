@@ -346,7 +346,7 @@ extension MachineRunner where M == Connection {
 
 /// Writes the recorded effects of `Connection`, one method for each, inside the transaction that takes the step.
 package protocol ConnectionRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Send our keys, our profile and our mailbox to the mailbox of the invitation.
@@ -382,7 +382,7 @@ package protocol ConnectionRecord {
 }
 
 extension Connection {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: ConnectionRecord>(
     _ step: MachineStep<Connection>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -410,7 +410,7 @@ extension Connection {
 
 /// Carries out the effects of `Connection`, one method for each.
 package protocol ConnectionEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Listen to the mailbox, and raise create at the connection's notification subscription.
   func createSubscription(_ argument: Argument)

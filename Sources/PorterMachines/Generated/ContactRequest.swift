@@ -269,7 +269,7 @@ extension MachineRunner where M == ContactRequest {
 
 /// Writes the recorded effects of `ContactRequest`, one method for each, inside the transaction that takes the step.
 package protocol ContactRequestRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Store the person's profile and invitation.
@@ -291,7 +291,7 @@ package protocol ContactRequestRecord {
 }
 
 extension ContactRequest {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: ContactRequestRecord>(
     _ step: MachineStep<ContactRequest>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -313,7 +313,7 @@ extension ContactRequest {
 
 /// Carries out the effects of `ContactRequest`, one method for each.
 package protocol ContactRequestEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Reserve the invitation and have the relay make our mailbox. An extension leaves it to the app.
   func joinInvitation(_ argument: Argument)

@@ -218,7 +218,7 @@ extension MachineRunner where M == ExtensionPhase {
 
 /// Carries out the effects of `ExtensionPhase`, one method for each.
 package protocol ExtensionPhaseEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Take the phase file's lock, and write the phase and the writing instance where the app sees them (INC-11).
   func publishWorking(_ argument: Argument)

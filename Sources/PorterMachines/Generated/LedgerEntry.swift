@@ -421,7 +421,7 @@ extension MachineRunner where M == LedgerEntry {
 
 /// Writes the recorded effects of `LedgerEntry`, one method for each, inside the transaction that takes the step.
 package protocol LedgerEntryRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Count it as unread, and compute the badge.
@@ -443,7 +443,7 @@ package protocol LedgerEntryRecord {
 }
 
 extension LedgerEntry {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: LedgerEntryRecord>(
     _ step: MachineStep<LedgerEntry>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -465,7 +465,7 @@ extension LedgerEntry {
 
 /// Carries out the effects of `LedgerEntry`, one method for each.
 package protocol LedgerEntryEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Show it, under its identifier.
   func show(_ argument: Argument)

@@ -227,7 +227,7 @@ extension MachineRunner where M == MailboxFetch {
 
 /// Carries out the effects of `MailboxFetch`, one method for each.
 package protocol MailboxFetchEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Ask the relay for the first message. Answer: message, empty or failed.
   func sendGet(_ argument: Argument)

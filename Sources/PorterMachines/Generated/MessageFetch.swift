@@ -336,7 +336,7 @@ extension MachineRunner where M == MessageFetch {
 
 /// Carries out the effects of `MessageFetch`, one method for each.
 package protocol MessageFetchEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Claim the connection, after other work of this process. Answer: claim.granted or claim.failed.
   func claimMailbox(_ argument: Argument)

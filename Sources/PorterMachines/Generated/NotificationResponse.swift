@@ -205,7 +205,7 @@ extension MachineRunner where M == NotificationResponse {
 
 /// Writes the recorded effects of `NotificationResponse`, one method for each, inside the transaction that takes the step.
 package protocol NotificationResponseRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Store the response.
@@ -217,7 +217,7 @@ package protocol NotificationResponseRecord {
 }
 
 extension NotificationResponse {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: NotificationResponseRecord>(
     _ step: MachineStep<NotificationResponse>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -234,7 +234,7 @@ extension NotificationResponse {
 
 /// Carries out the effects of `NotificationResponse`, one method for each.
 package protocol NotificationResponseEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Do what the user requested. Answer: carriedOut, obsolete or postpone.
   func carryOut(_ argument: Argument)

@@ -561,7 +561,7 @@ extension MachineRunner where M == Operations {
 
 /// Carries out the effects of `Operations`, one method for each.
 package protocol OperationsEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Count the work until it ends.
   func admit(_ argument: Argument)

@@ -250,7 +250,7 @@ extension MachineRunner where M == Ownership {
 
 /// Carries out the effects of `Ownership`, one method for each.
 package protocol OwnershipEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Read which process owns the connection, and whether that process is running and at work. Answer: owner, missing or
   /// failed.

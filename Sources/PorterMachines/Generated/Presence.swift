@@ -216,7 +216,7 @@ extension MachineRunner where M == Presence {
 
 /// Carries out the effects of `Presence`, one method for each.
 package protocol PresenceEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Ask the kernel which process holds that role's lock. Answer: lock.
   func readLock(_ argument: Argument)

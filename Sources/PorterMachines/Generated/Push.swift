@@ -1046,7 +1046,7 @@ extension MachineRunner where M == Push {
 
 /// Carries out the effects of `Push`, one method for each.
 package protocol PushEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Determine which process acts. Answer: app.
   func readAppPhase(_ argument: Argument)

@@ -198,7 +198,7 @@ extension MachineRunner where M == PushAnswer {
 
 /// Carries out the effects of `PushAnswer`, one method for each.
 package protocol PushAnswerEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Have the engine end the push, and interrupt its waits.
   func hurry(_ argument: Argument)

@@ -125,7 +125,7 @@ extension MachineRunner where M == Round {
 
 /// Carries out the effects of `Round`, one method for each.
 package protocol RoundEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Look for work, and do it. Answer: ended.
   func beginRound(_ argument: Argument)

@@ -582,7 +582,7 @@ extension MachineRunner where M == ServerToken {
 
 /// Carries out the effects of `ServerToken`, one method for each.
 package protocol ServerTokenEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Store the token, with a new key and a new code.
   func createToken(_ argument: Argument)

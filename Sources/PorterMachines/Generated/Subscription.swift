@@ -583,7 +583,7 @@ extension MachineRunner where M == Subscription {
 
 /// Writes the recorded effects of `Subscription`, one method for each, inside the transaction that takes the step.
 package protocol SubscriptionRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Make keys for this mailbox, and store them.
@@ -603,7 +603,7 @@ package protocol SubscriptionRecord {
 }
 
 extension Subscription {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: SubscriptionRecord>(
     _ step: MachineStep<Subscription>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -626,7 +626,7 @@ extension Subscription {
 
 /// Carries out the effects of `Subscription`, one method for each.
 package protocol SubscriptionEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// Give the relay the notifier key (NKEY). Answer: notifier.
   func enableNotifier(_ argument: Argument)

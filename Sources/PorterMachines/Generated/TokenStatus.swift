@@ -932,7 +932,7 @@ extension MachineRunner where M == TokenStatus {
 
 /// Writes the recorded effects of `TokenStatus`, one method for each, inside the transaction that takes the step.
 package protocol TokenStatusRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Choose a server, make the keys, and store the token. When replacing a record that was just forgotten, keep its
@@ -967,7 +967,7 @@ package protocol TokenStatusRecord {
 }
 
 extension TokenStatus {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: TokenStatusRecord>(
     _ step: MachineStep<TokenStatus>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {
@@ -997,7 +997,7 @@ extension TokenStatus {
 
 /// Carries out the effects of `TokenStatus`, one method for each.
 package protocol TokenStatusEffects {
-  /// What the event came with.
+  /// The event's data.
   associatedtype Argument
   /// End the requests in progress: their answers go to a mailbox that is given up.
   func abandonRequests(_ argument: Argument)

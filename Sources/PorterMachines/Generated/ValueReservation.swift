@@ -152,7 +152,7 @@ extension MachineRunner where M == ValueReservation {
 
 /// Writes the recorded effects of `ValueReservation`, one method for each, inside the transaction that takes the step.
 package protocol ValueReservationRecord {
-  /// What the event came with, and what is being changed.
+  /// The event's data, and the record being changed.
   associatedtype Argument
   associatedtype Failure: Error
   /// Write the next epoch, the owner, and the material needed to finish the use.
@@ -165,7 +165,7 @@ package protocol ValueReservationRecord {
 }
 
 extension ValueReservation {
-  /// Writes what of the step is recorded, in order.
+  /// Writes the step's recorded effects, in order.
   package static func record<Recorder: ValueReservationRecord>(
     _ step: MachineStep<ValueReservation>, by recorder: Recorder, _ argument: inout Recorder.Argument
   ) throws(Recorder.Failure) {

@@ -48,6 +48,13 @@ static void journal(const char *line) {
   fclose(file);
 }
 
+/* A call that lasts is in the journal twice: when it begins, and when it ends. */
+static void begin(const char *call) {
+  char line[32];
+  snprintf(line, sizeof line, "began %s", call);
+  journal(line);
+}
+
 static void sleep_us(long us) {
   struct timespec span = {us / 1000000, us % 1000000 * 1000};
   nanosleep(&span, NULL);
@@ -88,7 +95,10 @@ const char *np_error_name(int error) { return error ? "other" : "NP_OK"; }
 char *chat_migrate_init_key(const char *path, const char *key, int keep_key, const char *confirm, int background,
                             chat_ctrl *ctrl) {
   (void)keep_key, (void)confirm, (void)background;
-  if (strcmp(key, "slow") == 0) sleep_us(200000);
+  if (strcmp(key, "slow") == 0) {
+    begin("open");
+    sleep_us(200000);
+  }
   if (strcmp(path, "broken") == 0) return strdup("{\"type\":\"errorNotADatabase\",\"dbFile\":\"broken_chat.db\"}");
   struct controller *self = calloc(1, sizeof *self);
   if (!self || pipe(self->wake) != 0) abort();
@@ -162,6 +172,7 @@ char *chat_send_cmd_retry(chat_ctrl ctrl, const char *command, int retry) {
     put(self, 0);
     pthread_mutex_unlock(&lock);
   } else if (sscanf(command, "sleep %d", &number) == 1) {
+    begin("sleep");
     sleep_us(number * 1000L);
     journal("slept");
   } else if (strcmp(command, "exchange") == 0) {
@@ -206,6 +217,7 @@ int np_event_fd(chat_ctrl ctrl) { return find(ctrl) ? find(ctrl)->wake[0] : -1; 
 char *np_receive_push(chat_ctrl ctrl, const char *payload, int deadline_ms) {
   struct controller *self = find(ctrl);
   if (!self || !payload) return strdup("{\"outcome\":\"failed\"}");
+  begin("push");
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += deadline_ms / 1000;

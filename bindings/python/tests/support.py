@@ -67,9 +67,24 @@ class StandInCase(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def journal(self) -> list[str]:
-        """The calls so far, with runs of equal calls collapsed into one."""
-        lines = self.journal_path.read_text().splitlines()
+        """The calls that have ended so far, with runs of equal calls collapsed into one."""
+        lines = [line for line in self.lines() if not line.startswith("began ")]
         return [line for index, line in enumerate(lines) if index == 0 or lines[index - 1] != line]
+
+    def lines(self) -> list[str]:
+        return self.journal_path.read_text().splitlines() if self.journal_path.exists() else []
+
+    def await_begun(self, call: str, count: int = 1) -> None:
+        """Waits until `count` calls have begun, however busy the machine is, and fails after a minute."""
+        give_up = time.monotonic() + 60
+        while self.lines().count(f"began {call}") < count:
+            self.assertLess(time.monotonic(), give_up, f"{call} did not begin")
+            time.sleep(0.002)
+
+    async def begun(self, call: str, count: int = 1) -> None:
+        """Like `await_begun`, on the event loop. `run` bounds the wait."""
+        while self.lines().count(f"began {call}") < count:
+            await asyncio.sleep(0.002)
 
     def await_last(self, call: str) -> None:
         """Waits until `call` is the latest call, and fails after a minute."""

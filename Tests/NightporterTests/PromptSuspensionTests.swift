@@ -54,6 +54,15 @@ final class PromptSuspensionTests: XCTestCase {
     }
   }
 
+  /// The engine waits for a lock for some seconds. On a machine that did not run this test for as long, the command was
+  /// refused, and is repeated as its answer advises.
+  private func expectSent(
+    _ command: String, _ answer: JSON, by host: Host, file: StaticString = #filePath, line: UInt = #line
+  ) {
+    let isRefused = answer["error"]["np"]["code"].text == "ownedElsewhere"
+    (isRefused ? host.send(command) : answer).assert("newChatItems", file, line)
+  }
+
   // MARK: A thousand messages
 
   /// INC-01: a thousand messages wait in eight mailboxes. Without an interruption, all of them would be received first.
@@ -197,14 +206,15 @@ final class PromptSuspensionTests: XCTestCase {
     let pair = try Pair()
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
-    let sending = start("/_send @1 json \(messages(["patient"]))", pair.alice)
+    let command = "/_send @1 json \(messages(["patient"]))"
+    let sending = start(command, pair.alice)
     awaitWait(of: pair.alice)
     let answer = pair.alice.push(wake, deadline: 500)
     XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
     try holder.execute("COMMIT")
     try holder.close()
     wait(for: [sending.done], timeout: 30)
-    JSON(sending.answer.value).assert("newChatItems")
+    expectSent(command, JSON(sending.answer.value), by: pair.alice)
     expectTexts(["patient"], of: pair.bob)
   }
 
@@ -215,7 +225,8 @@ final class PromptSuspensionTests: XCTestCase {
     let pair = try Pair()
     let holder = try Database(path: pair.folder.file("alice_chat.db"))
     try holder.execute("BEGIN IMMEDIATE")
-    let sending = start("/_send @1 json \(messages(["slow"]))", pair.alice)
+    let command = "/_send @1 json \(messages(["slow"]))"
+    let sending = start(command, pair.alice)
     awaitWait(of: pair.alice)
     let state = pair.alice.state
     XCTAssertEqual(state["busy"]["doing"].text, "in a transaction, or waiting for one", state.description)
@@ -230,7 +241,7 @@ final class PromptSuspensionTests: XCTestCase {
     try holder.execute("COMMIT")
     try holder.close()
     wait(for: [sending.done], timeout: 30)
-    JSON(sending.answer.value).assert("newChatItems")
+    expectSent(command, JSON(sending.answer.value), by: pair.alice)
     XCTAssertFalse(pair.alice.state["busy"].exists)
   }
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 // Maps the same part of the same file once more: at `place`, or wherever there is room. NULL if this is impossible: the
-// system has no such function, its pages are larger than a region (the base VFS then maps several at once), or a tool
+// system has no such function, its pages are larger than a region (the base VFS then maps several together), or a tool
 // that runs the program (valgrind) does not support it.
 static void *map_again(void volatile *memory, size_t bytes, void *place) {
 #ifdef __linux__

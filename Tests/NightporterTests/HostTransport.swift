@@ -87,7 +87,7 @@ final class HostTransport: @unchecked Sendable {
   func refuse(_ kind: Kind?, _ error: RelayError = .unavailable) {
     state.signal { $0.refuses = kind.map { ($0, error) } }
   }
-  /// Makes the relay refuse the commands that ask about many mailboxes at once, and all later additions.
+  /// Makes the relay refuse the commands that ask about many mailboxes together, and all later additions.
   func speakAnEarlierVersion() { state.signal { $0.isOfAnEarlierVersion = true } }
   func count(_ kind: Kind) -> Int { state.withLock { $0.counts.filter { $0 == kind }.count } }
   var countOfAll: Int { state.withLock { $0.counts.count } }

@@ -57,7 +57,7 @@ final class StoreFaultTests: XCTestCase {
     // The store names no VFS, so it gets the default one.
     XCTAssertEqual(faulty_vfs_register(true), SQLITE_OK)
     faults_reset()
-    // The sealing VFS goes on top of it, whichever VFS an earlier test put it on.
+    // The sealing VFS goes on top of it, even if an earlier test put that on another VFS.
     takeSealedAway()
     XCTAssertEqual(sealed_vfs_register(nil, "faulty"), SQLITE_OK)
   }

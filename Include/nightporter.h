@@ -314,17 +314,17 @@ int np_event_fd(chat_ctrl ctrl);
  * A failure never makes a push silent. Each message that the push names but that did not arrive, because the outcome is
  * "offline", "expired" or "failed", or because another process has the connection, has a placeholder of the category
  * NTF_CAT_CONNECTION_EVENT. When the message arrives, with a later push or in another process, its notification has the
- * same identifier and replaces the placeholder; if nothing of it is to be shown, the placeholder is withdrawn. If what
+ * same identifier and replaces the placeholder; if none of it should be shown, the placeholder is withdrawn. If what
  * the push names is unknown (mostly "locked", "stopped", "wrongSchema" and "failed", "yielded" to a process that has
  * the store and perhaps fetches nothing, and "offline" after the mode was switched while the push was on its way),
  * a single notice, with the identifier "np:notice", says what is wrong and what to do. Whatever the outcome, it is
  * withdrawn by the next push or round that reads the store and leaves nothing aside, and by an app that comes to the
  * screen. So a push that finds the notice on screen looks for everything that waits, and shows it, as a round does.
- * Muted and hidden mailboxes have neither a placeholder nor a notice, nor have those of chats that notify of mentions
- * only, since it is not known whether there is a mention; for a push that cannot be opened, its tags and the file
- * `<path>_silent` tell. The role `extension` and an app that is not on screen return placeholders and notices; an app
+ * Muted and hidden mailboxes get neither a placeholder nor a notice. Nor do those of chats that notify of mentions only,
+ * since it is not known whether there is a mention. For a push that cannot be opened, its tags and the file
+ * `<path>_silent` decide. The role `extension` and an app that is not on screen return placeholders and notices; an app
  * on screen returns none. A wake push names nothing, so it has no placeholder, and has a notice only if the store does
- * not open and no notice is on screen yet: a brief outage is no concern of the user's.
+ * not open and no notice is on screen yet: the user need not know of a brief outage.
  *
  * "applicationPushes" are the host's own pushes: from a service of the host's, through a scope made with
  * "/_ntf scope subscribe", sealed for the host and signed by the service (spec/protocol/scopes.md). Dispatch on "scope"

@@ -1420,8 +1420,8 @@ enum np_push_event {
   NP_PUSH_EVENT_ACKNOWLEDGE_FAILED = 42,
   /* There is something to show or withdraw; it is recorded as shown. */
   NP_PUSH_EVENT_COMPOSED_SHOW = 43,
-  /* Nothing that arrived is to be shown, but placeholders for what did not arrive are; they are recorded as announced.
-  */
+  /* Nothing that arrived should be shown, but there are placeholders for what did not arrive; they are recorded as
+  announced. */
   NP_PUSH_EVENT_COMPOSED_ANNOUNCED = 44,
   /* There is nothing to show. */
   NP_PUSH_EVENT_COMPOSED_NOTHING = 45,
@@ -1771,7 +1771,7 @@ enum np_subscription_event {
   NP_SUBSCRIPTION_EVENT_CHECK_PENDING = 12,
   /* The server reports: it watches. */
   NP_SUBSCRIPTION_EVENT_CHECK_ACTIVE = 13,
-  /* The server reports: it has lost the relay for now. */
+  /* The server reports that it has lost the relay for now. */
   NP_SUBSCRIPTION_EVENT_CHECK_INACTIVE = 14,
   /* The server reports: ended, deleted, not authorised, or failed. */
   NP_SUBSCRIPTION_EVENT_CHECK_ENDED = 15,

@@ -57,7 +57,7 @@ final class StoreFaultTests: XCTestCase {
     // The store names no VFS, so it gets the default one.
     XCTAssertEqual(faulty_vfs_register(true), SQLITE_OK)
     faults_reset()
-    // The sealing VFS goes on top of it, even if an earlier test put that on another VFS.
+    // An earlier test may have put the sealing VFS on top of another one.
     takeSealedAway()
     XCTAssertEqual(sealed_vfs_register(nil, "faulty"), SQLITE_OK)
   }

@@ -186,7 +186,7 @@ package enum Push: Machine {
     case acknowledgeFailed
     /// There is something to show or withdraw; it is recorded as shown.
     case composedShow
-    /// Nothing that arrived is to be shown, but placeholders for what did not arrive are; they are recorded as
+    /// Nothing that arrived should be shown, but there are placeholders for what did not arrive; they are recorded as
     /// announced.
     case composedAnnounced
     /// There is nothing to show.

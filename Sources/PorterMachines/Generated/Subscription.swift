@@ -90,7 +90,7 @@ package enum Subscription: Machine {
     case checkPending
     /// The server reports: it watches.
     case checkActive
-    /// The server reports: it has lost the relay for now.
+    /// The server reports that it has lost the relay for now.
     case checkInactive
     /// The server reports: ended, deleted, not authorised, or failed.
     case checkEnded

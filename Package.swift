@@ -187,7 +187,7 @@ let package = Package(
       name: "PorterStoreTests",
       dependencies: [
         "PorterStore", "PorterCrypto", "PorterPlatform", "PropertyTesting", "CFaultyVFS", "CSealedVFS", "CSQLite",
-        "WatchedFiles",
+        "WatchedFiles", "PorterProcesses",
       ],
       swiftSettings: swift),
     .executableTarget(
@@ -197,7 +197,8 @@ let package = Package(
       name: "relay-test-peer", dependencies: ["PorterRelay"], path: "Tests/Support/relay-test-peer",
       swiftSettings: swift),
     .testTarget(
-      name: "PorterRelayTests", dependencies: ["PorterRelay", "PropertyTesting", "relay-test-peer"],
+      name: "PorterRelayTests",
+      dependencies: ["PorterRelay", "PropertyTesting", "PorterProcesses", "relay-test-peer"],
       swiftSettings: swift),
     .testTarget(
       name: "PorterRelayClusterTests",

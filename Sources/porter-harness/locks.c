@@ -27,54 +27,56 @@ static void note(struct holding *holding, const char *what, const char *path) {
 #ifdef __linux__
 
 /*
- * /proc/locks has one line per lock: "1: POSIX  ADVISORY  WRITE 4711 fd:00:131077 1073741826 1073742335". Lines with
- * "->" wait for the lock before them and hold nothing. Locks of open file descriptions have the process -1: they count
- * for the queried process, since no other may have the store at that moment. The device is not compared: layered file
- * systems report a layer's.
+ * The kernel lists a descriptor's locks in /proc/PID/fdinfo: "lock:\t1: POSIX  ADVISORY  WRITE 4711 fd:00:131077
+ * 1073741826 1073742335". A process's POSIX locks are listed with each descriptor of a file; `seen` has those that are
+ * counted. /proc/locks lists all of the system, but in several reads, and misses some while others change.
  */
-static void note_locks(struct holding *holding, FILE *locks, pid_t pid, const char *path, unsigned long long inode) {
+static void note_locks(
+    struct holding *holding, struct text *seen, pid_t pid, const char *descriptor, const char *path) {
   char line[256];
-  rewind(locks);
-  while (fgets(line, sizeof line, locks) != NULL) {
+  snprintf(line, sizeof line, "/proc/%d/fdinfo/%s", (int)pid, descriptor);
+  FILE *information = fopen(line, "re");
+  if (information == NULL) return;
+  while (fgets(line, sizeof line, information) != NULL) {
     char kind[16];
     char access[16];
-    int owner;
-    unsigned long long locked;
-    int fields = sscanf(line, "%*[0-9]: %15s %*15s %15s %d %*[0-9a-f]:%*[0-9a-f]:%llu", kind, access, &owner, &locked);
-    if (fields != 4 || locked != inode || (owner != pid && owner != -1)) continue;
+    int start = 0;
+    if (sscanf(line, "lock: %*[0-9]: %n%15s %*15s %15s", &start, kind, access) != 2) continue;
+    if (strstr(text_string(seen), line + start) != NULL) continue;
+    text_add_string(seen, line + start);
     char what[64];
     snprintf(what, sizeof what, "%s %s lock", kind, access);
     holding->locks++;
     note(holding, what, path);
   }
+  fclose(information);
 }
 
-static bool note_open_files(struct holding *holding, pid_t pid, const char *prefix) {
+static bool note_files(struct holding *holding, pid_t pid, const char *prefix) {
   char directory[64];
   snprintf(directory, sizeof directory, "/proc/%d/fd", (int)pid);
   DIR *descriptors = opendir(directory);
   if (descriptors == NULL) return false;
+  struct text seen = {0};
   for (struct dirent *entry = readdir(descriptors); entry != NULL; entry = readdir(descriptors)) {
     char target[4096];
     ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, target, sizeof target - 1);
     if (length < 0) continue;
     target[length] = '\0';
     if (strncmp(target, prefix, strlen(prefix)) != 0) continue;
+    note_locks(holding, &seen, pid, entry->d_name, target);
     holding->open_files++;
     note(holding, "descriptor", target);
   }
+  text_free(&seen);
   closedir(descriptors);
   return true;
 }
 
-static FILE *open_locks(void) { return fopen("/proc/locks", "re"); }
-
 #else
 
 /* Elsewhere fcntl() names the process that blocks a write lock on the whole file. */
-static void note_locks(struct holding *holding, FILE *locks, pid_t pid, const char *path, unsigned long long inode) {
-  (void)locks;
-  (void)inode;
+static void note_locks(struct holding *holding, pid_t pid, const char *path) {
   int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -100,7 +102,24 @@ static bool note_open_files(struct holding *holding, pid_t pid, const char *pref
   return true;
 }
 
-static FILE *open_locks(void) { return fopen("/dev/null", "r"); }
+static bool note_files(struct holding *holding, pid_t pid, const char *prefix) {
+  const char *slash = strrchr(prefix, '/');
+  struct text directory = {0};
+  text_add(&directory, prefix, (size_t)(slash - prefix) + 1);
+  DIR *files = opendir(text_string(&directory));
+  for (struct dirent *entry = files == NULL ? NULL : readdir(files); entry != NULL; entry = readdir(files)) {
+    struct text path = {0};
+    struct stat status;
+    text_format(&path, "%s%s", text_string(&directory), entry->d_name);
+    if (strncmp(path.bytes, prefix, strlen(prefix)) == 0 && stat(path.bytes, &status) == 0 && S_ISREG(status.st_mode))
+      note_locks(holding, pid, path.bytes);
+    text_free(&path);
+  }
+  text_free(&directory);
+  if (files == NULL) return false;
+  closedir(files);
+  return note_open_files(holding, pid, prefix);
+}
 
 #endif
 
@@ -119,32 +138,11 @@ static char *resolve(const char *prefix) {
   return resolved.bytes;
 }
 
-static bool note_files(struct holding *holding, FILE *locks, pid_t pid, const char *prefix) {
-  const char *slash = strrchr(prefix, '/');
-  struct text directory = {0};
-  text_add(&directory, prefix, (size_t)(slash - prefix) + 1);
-  DIR *files = opendir(text_string(&directory));
-  for (struct dirent *entry = files == NULL ? NULL : readdir(files); entry != NULL; entry = readdir(files)) {
-    struct text path = {0};
-    struct stat status;
-    text_format(&path, "%s%s", text_string(&directory), entry->d_name);
-    if (strncmp(path.bytes, prefix, strlen(prefix)) == 0 && stat(path.bytes, &status) == 0 && S_ISREG(status.st_mode))
-      note_locks(holding, locks, pid, path.bytes, (unsigned long long)status.st_ino);
-    text_free(&path);
-  }
-  text_free(&directory);
-  if (files != NULL) closedir(files);
-  return files != NULL;
-}
-
 bool holding_of(pid_t pid, const char *given_prefix, struct holding *holding) {
   *holding = (struct holding){0};
   char *prefix = resolve(given_prefix);
-  FILE *locks = open_locks();
-  bool known = prefix != NULL && locks != NULL && note_files(holding, locks, pid, prefix) &&
-               note_open_files(holding, pid, prefix);
+  bool known = prefix != NULL && note_files(holding, pid, prefix);
   int error = errno;
-  if (locks != NULL) fclose(locks);
   free(prefix);
   errno = error;
   return known;

@@ -52,8 +52,7 @@ final class BackgroundProcessTests: XCTestCase {
   func testAnAppThatIsFrozenInTheBackgroundDelaysNoProcess() throws {
     let night = try makeNight()
     try leaveScreen(night, toSend: "from the background")
-    night.alice.process.signal(SIGSTOP)
-    try night.alice.process.waitUntilStopped()
+    night.freezeAlice()
     XCTAssertTrue(try holdsSomething(night), "the background is no suspension")
     XCTAssertEqual(try bobHas(night), [], "it has not left")
 
@@ -68,8 +67,7 @@ final class BackgroundProcessTests: XCTestCase {
     night.alice.process.signal(SIGCONT)
     XCTAssertEqual(try night.aliceHas(), ["hello"], "its store is open still")
     try night.alice.command("/_app suspend 0", "cmdOk")
-    night.alice.process.signal(SIGSTOP)
-    try night.alice.process.waitUntilStopped()
+    try night.alice.process.freeze()
     XCTAssertFalse(try holdsSomething(night), "suspended it may be frozen")
     night.alice.process.signal(SIGCONT)
     try night.alice.command("/_app activate", "cmdOk")

@@ -121,7 +121,7 @@ final class PresenceTests: XCTestCase {
   /// works; thawed, the app is immediately notified of what is new, and continues.
   func testINC07AFrozenRunningAppDoesNotDelayTheExtension() throws {
     let night = try makeNight()
-    try night.alice.process.freeze()
+    night.freezeAlice()
     try night.bobSends("hello")
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content["outcome"], "presented", content.text)
@@ -172,7 +172,7 @@ final class PresenceTests: XCTestCase {
   func testINC07ClosingTheStoreWhileTheAppIsAskedStaysQuiescent() throws {
     let night = try makeNight()
     let kept = try keptExtension(night)
-    try night.alice.process.freeze()
+    night.freezeAlice()
     try night.bobSends("hello")
     let payload = try night.nextPush()
     try kept.call("&push = np_receive_push $c \(JSONValue(payload.text).text) 20000")

@@ -89,7 +89,7 @@ final class QuiescenceTests: XCTestCase {
       let state = try night.alice.state
       XCTAssertEqual(state["quiescent"], true, "\(round): \(state.text)")
       XCTAssertEqual(state["holds"], [], "\(round): \(state.text)")
-      night.alice.process.signal(SIGSTOP)
+      try night.alice.process.freeze()
       try expectNothingHeld(night.alice, night, round)
 
       // No process waits for the frozen one.

@@ -35,7 +35,7 @@ final class TokenAttemptTests: XCTestCase {
     let answer = try night.alice.call("join cut")
     XCTAssertNotNil(answer["error"], "the waiting caller gets an error: \(answer.text)")
     XCTAssertEqual(try night.alice.state["quiescent"], true)
-    night.alice.process.signal(SIGSTOP)
+    try night.alice.process.freeze()
     night.thawServer()
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import PorterCrypto
 import PorterPlatform
+import PorterProcesses
 import PorterStore
 import Synchronization
 import XCTest
@@ -115,13 +116,7 @@ class RelayTestCase: XCTestCase {
   }
 }
 
-/// The number of lock entries that a process has on the files in a directory, as listed by the kernel.
+/// The number of locks that a process has on the files in a directory.
 func locksHeld(by process: Int32, in directory: String) throws -> Int {
-  let inodes = try FileManager.default.contentsOfDirectory(atPath: directory).map {
-    try FileManager.default.attributesOfItem(atPath: directory + "/" + $0)[.systemFileNumber] as? Int ?? -1
-  }
-  return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
-    let fields = line.split(separator: " ")
-    return fields.count > 5 && fields[4] == "\(process)" && inodes.contains { fields[5].hasSuffix(":\($0)") }
-  }
+  try HeldLock.all(of: process).count { $0.path.hasPrefix(directory + "/") }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PorterPlatform
+import PorterProcesses
 import Synchronization
 import XCTest
 
@@ -247,16 +248,9 @@ final class SQLiteLockTests: SQLiteTestCase {
       }
     }
 
-    /// This process's locks on the files in the test's directory, as listed by the kernel.
+    /// This process's locks on the files in the test's directory.
     private func locksHeld() throws -> Int {
-      let inodes = try FileManager.default.contentsOfDirectory(atPath: directory).map {
-        try FileManager.default.attributesOfItem(atPath: file($0))[.systemFileNumber] as? Int ?? -1
-      }
-      return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count { line in
-        let fields = line.split(separator: " ")
-        return fields.count > 5 && fields[4] == "\(getpid())"
-          && inodes.contains { fields[5].hasSuffix(":\($0)") }
-      }
+      try HeldLock.all(of: getpid()).count { $0.path.hasPrefix(directory) }
     }
 
     private func openDescriptors() throws -> [String] {

@@ -100,7 +100,7 @@ final class PushScenarioTests: XCTestCase {
   func testINC07AFrozenApplicationDoesNotDelayTheExtension() throws {
     let night = try makeNight()
     try night.suspendAlice()
-    night.alice.process.signal(SIGSTOP)
+    try night.alice.process.freeze()
     try night.bobSends("hello")
     let content = try night.present(try night.nextPush())
     XCTAssertEqual(content.bodies, ["hello"], content.text)

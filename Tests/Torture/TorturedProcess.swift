@@ -160,22 +160,10 @@ final class TorturedProcess {
 
   private func lockedStoreFiles() -> [String] {
     let store = torture.place.store + "_chat.db"
-    let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
-    var inodes: [String] = []
-    for line in locks.split(separator: "\n") {
-      let fields = line.split(separator: " ")
-      guard fields.count > 5, fields[4] == "\(child.identifier)" else { continue }
-      inodes.append(String(fields[5].split(separator: ":").last ?? ""))
-    }
     let relay = torture.place.relay
     let files = ["", "-wal", "-shm", "-turn", "-lock"].flatMap { [store + $0, relay + $0] }
-    return inodes.isEmpty
-      ? []
-      : files.filter { file in
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-        guard let inode = attributes?[.systemFileNumber] as? UInt64 else { return false }
-        return inodes.contains(String(inode))
-      }
+    let locked = Set(((try? HeldLock.all(of: child.identifier)) ?? []).map(\.path))
+    return files.filter(locked.contains)
   }
 
   /// Counts how often its store was woken, and how often reopened.

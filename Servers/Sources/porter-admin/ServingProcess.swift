@@ -26,10 +26,19 @@ struct FolderLock: ~Copyable {
 }
 
 enum ServingProcess {
-  /// The processes holding a lock on the file, as the system reports them.
+  /// The processes holding a lock on the file, as the system reports them. Its list comes in several reads, and may miss
+  /// a lock while others change, so an empty result is read again.
   static func holders(of path: String) throws(Failure) -> [pid_t] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Failure("\(path): \(systemError())") }
+    for _ in 0..<5 {
+      let holders = try listed(inode: UInt64(status.st_ino))
+      if !holders.isEmpty { return holders }
+    }
+    return []
+  }
+
+  private static func listed(inode: UInt64) throws(Failure) -> [pid_t] {
     guard let locks = fopen("/proc/locks", "re") else { throw Failure("/proc/locks: \(systemError())") }
     defer { fclose(locks) }
     var holders: [pid_t] = []
@@ -37,7 +46,7 @@ enum ServingProcess {
     while fgets(&line, Int32(line.count), locks) != nil {
       let end = line.firstIndex(of: 0) ?? line.count
       let text = String(decoding: line[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      if let holder = holder(text, inode: UInt64(status.st_ino)) { holders.append(holder) }
+      if let holder = holder(text, inode: inode) { holders.append(holder) }
     }
     return holders
   }

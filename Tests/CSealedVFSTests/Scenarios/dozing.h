@@ -16,7 +16,7 @@ extern const struct layers both_layers[2];
 bool dozing_is_possible(void);
 // Creates a database of one row in WAL mode, and closes it.
 const char *dozing_make(const struct layers *layers);
-// The number of locks that a process holds, on any file.
+// The number of locks that a process holds on any file, counted once for each descriptor of the file.
 int locks_of(pid_t pid);
 // Call it for a process's only connection: afterwards the process holds no lock, and the index is not in its memory.
 void doze(sqlite3 *database);

@@ -1,6 +1,8 @@
 // Shared by the scenarios of dozing connections.
 #include "dozing.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -28,15 +30,30 @@ const char *dozing_make(const struct layers *layers) {
   return path;
 }
 
-int locks_of(pid_t pid) {
-  FILE *file = fopen("/proc/locks", "r");
+// Locks that are listed with one descriptor. /proc/locks, a list of the whole system's, misses some while others change.
+static int locks_of_descriptor(int folder, const char *descriptor) {
+  int opened = openat(folder, descriptor, O_RDONLY | O_CLOEXEC);
+  FILE *file = opened < 0 ? NULL : fdopen(opened, "r");
   if (file == NULL) { return 0; }
   char line[256];
-  int count = 0, owner;
+  int count = 0;
   while (fgets(line, sizeof line, file) != NULL) {
-    if (sscanf(line, "%*s %*s %*s %*s %d", &owner) == 1 && owner == pid) { count++; }
+    if (strncmp(line, "lock:", 5) == 0) { count++; }
   }
   fclose(file);
+  return count;
+}
+
+int locks_of(pid_t pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fdinfo", (int)pid);
+  DIR *folder = opendir(path);
+  if (folder == NULL) { return 0; }
+  int count = 0;
+  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    if (entry->d_name[0] != '.') { count += locks_of_descriptor(dirfd(folder), entry->d_name); }
+  }
+  closedir(folder);
   return count;
 }
 

@@ -207,11 +207,8 @@ package final class Night {
   }
 
   private func isWriting(_ process: ChildProcess) -> Bool {
-    let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
-    return locks.split(separator: "\n").contains { line in
-      let fields = line.split(separator: " ")
-      return fields.count > 4 && fields[1] == "POSIX" && fields[3] == "WRITE" && fields[4] == "\(process.identifier)"
-    }
+    let locks = (try? HeldLock.all(of: process.identifier)) ?? []
+    return locks.contains { $0.kind == "POSIX" && $0.access == "WRITE" }
   }
 
   package func thawServer() { server.signal(SIGCONT) }

@@ -126,7 +126,7 @@ package final class ChildProcess {
   /// Waits until it is frozen, by itself or by a signal.
   package func waitUntilStopped(within seconds: Double = 30) throws {
     let end = Date(timeIntervalSinceNow: seconds)
-    while try state() != "T" {
+    while try !isStopped() {
       guard end.timeIntervalSinceNow > 0, process.isRunning else {
         throw ProcessFailure("\(name) did not stop within \(seconds) s\(lastWords)")
       }
@@ -134,14 +134,20 @@ package final class ChildProcess {
     }
   }
 
-  /// The first letter of its state, from `ps`.
-  private func state() throws -> String {
+  /// Whether all its threads are stopped. The first thread that gets the signal tells the others, and on a busy machine
+  /// some run until then.
+  private func isStopped() throws -> Bool {
     #if os(Linux)
-      let status = try String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
-      return status.split(separator: ")").last.map { String($0.dropFirst().prefix(1)) } ?? ""
+      let threads = "/proc/\(identifier)/task"
+      return try FileManager.default.contentsOfDirectory(atPath: threads).allSatisfy { thread in
+        // A thread may have ended since it was listed.
+        let path = "\(threads)/\(thread)/stat"
+        guard let status = try? String(contentsOfFile: path, encoding: .utf8) else { return true }
+        return status.split(separator: ")").last?.hasPrefix(" T") ?? false
+      }
     #else
       let (lines, _) = try ChildProcess.run("/bin/ps", ["-o", "state=", "-p", "\(identifier)"])
-      return lines.first.map { String($0.prefix(1)) } ?? ""
+      return lines.first?.hasPrefix("T") ?? false
     #endif
   }
 

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import ssl
 import threading
@@ -16,6 +15,7 @@ from pathlib import Path
 from nacl.signing import SigningKey
 
 from . import protocol, support
+from .freezing import freeze, thaw
 from .nats import Cluster, Connection
 
 PATIENCE = 120
@@ -270,9 +270,9 @@ class Night:
     def freeze_node(self) -> None:
         node = self.rng.choice(self.cluster.nodes)
         self.note(f"freeze {node.name}")
-        node.send(signal.SIGSTOP)
+        node.freeze()
         time.sleep(self.rng.uniform(1, 8))
-        node.send(signal.SIGCONT)
+        node.thaw()
         self.cluster.wait()
 
     def cut_off_node(self) -> None:
@@ -293,9 +293,9 @@ class Night:
     def freeze_relay(self) -> None:
         relay = self.rng.choice(self.relays)
         self.note("freeze a relay")
-        relay.process.send_signal(signal.SIGSTOP)
+        freeze(relay.process)
         time.sleep(self.rng.uniform(0.5, 3))
-        relay.process.send_signal(signal.SIGCONT)
+        thaw(relay.process)
 
     # The night, and the morning after
 

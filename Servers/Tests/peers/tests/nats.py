@@ -5,7 +5,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +14,8 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+
+from . import freezing
 
 # Debian's version, and a later one from PyPI. When a node that was cut off comes back, Debian's 2.9.10 may replace messages that the other nodes have
 # acknowledged (test_replicas.PartitionTests), which no client can prevent. Tests that cut off nodes and may lose nothing run the later one.
@@ -153,9 +154,13 @@ class Node:
         except OSError:
             return False
 
-    def send(self, number: int) -> None:
+    def freeze(self) -> None:
         assert self.process is not None
-        self.process.send_signal(number)
+        freezing.freeze(self.process)
+
+    def thaw(self) -> None:
+        assert self.process is not None
+        freezing.thaw(self.process)
 
     def has_turned_off(self) -> bool:
         """Whether it has turned JetStream off since it was started."""
@@ -172,7 +177,7 @@ class Node:
     def kill(self) -> None:
         if self.process and self.process.poll() is None:
             self.process.kill()
-            self.process.send_signal(signal.SIGCONT)
+            freezing.thaw(self.process)
             self.process.wait(PATIENCE)
 
 

@@ -14,6 +14,7 @@ import threading
 import time
 
 from . import protocol
+from .freezing import freeze, thaw
 from .line import Line
 from .push import Device, PushServer, acquaint, activate, begin, text
 from .support import HTTP1, PATIENCE, RelayTestCase
@@ -85,9 +86,9 @@ class FaultTests(RelayTestCase):
         self.relay = self.start(listen=f"127.0.0.1:{self.relay.port}")
 
     def freeze(self, process: subprocess.Popen) -> None:
-        process.send_signal(signal.SIGSTOP)
+        freeze(process)
         self.pause(0.05, 1)
-        process.send_signal(signal.SIGCONT)
+        thaw(process)
 
     def kill_server(self) -> None:
         self.server.end(signal.SIGKILL)

@@ -17,6 +17,7 @@ import threading
 import time
 
 from . import nats
+from .freezing import freeze, thaw
 from .push import Device, PushServer, acquaint, begin, text
 from .support import PATIENCE, JetStreamTestCase, RelayTestCase
 from .test_admin import admin
@@ -226,9 +227,9 @@ class PushChaosTests(RelayTestCase):
 
     def freeze_server(self) -> None:
         process = self.servers.servers[self.chance.randrange(3)].process
-        process.send_signal(signal.SIGSTOP)
+        freeze(process)
         self.pause(0.5, FREEZE)
-        process.send_signal(signal.SIGCONT)
+        thaw(process)
 
     def kill_node(self) -> None:
         node = self.chance.choice(self.cluster.nodes)
@@ -374,11 +375,11 @@ class QuorumTests(RelayTestCase):
             """Fails between two messages; a third one follows."""
             if phone.sent == 1:
                 for node in cluster.nodes[1:]:
-                    node.send(signal.SIGSTOP)
+                    node.freeze()
                 server.wait_for_health(503, "state: ")
                 self.assertEqual(server.operator("/ready")[0], 503)
                 for node in cluster.nodes[1:]:
-                    node.send(signal.SIGCONT)
+                    node.thaw()
                 cluster.wait()
                 server.wait_for_health(200, "ok")
             return phone.sent == 2

@@ -4,7 +4,6 @@ import asyncio
 import datetime
 import errno
 import os
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -242,10 +241,10 @@ class ClusterLoadTests(LoadTestCase, JetStreamTestCase):
         [node] = self.cluster.nodes
         # Each request waits for 700 ms, but a busy machine may take that long to ask.
         for _ in range(20):
-            node.send(signal.SIGSTOP)
+            node.freeze()
             client, streams = self.send_many(relay, mailbox)
             was_overloaded = self.is_overloaded(relay)
-            node.send(signal.SIGCONT)
+            node.thaw()
             self.assertIn(503, {client.result(stream)[0] for stream in streams})
             self.ready_again(relay)
             if was_overloaded:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
-from .curves import copy_rows
+from .contents import copy_rows
 from .figures import Row, percentile
 from .world import PATIENCE, World
 

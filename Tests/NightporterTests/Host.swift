@@ -100,6 +100,15 @@ final class Host {
     return nil
   }
 
+  /// The events of this type among those reported so far; the others are dropped.
+  func waitingEvents(_ type: String) -> [JSON] {
+    var found: [JSON] = []
+    while let event = event(within: 0) {
+      if event["result"]["type"].text == type { found.append(event["result"]) }
+    }
+    return found
+  }
+
   /// Discards the events reported so far.
   func dropEvents() { while event(within: 0) != nil {} }
 

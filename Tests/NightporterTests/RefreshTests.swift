@@ -22,14 +22,6 @@ final class RefreshTests: XCTestCase {
     return answer
   }
 
-  private func events(of host: Host, _ type: String) -> [JSON] {
-    var found: [JSON] = []
-    while let event = host.event(within: 0) {
-      if event["result"]["type"].text == type { found.append(event["result"]) }
-    }
-    return found
-  }
-
   private func waitUntil(file: StaticString = #filePath, line: UInt = #line, _ holds: () -> Bool) {
     let end = Date(timeIntervalSinceNow: 20)
     while end.timeIntervalSinceNow > 0 {
@@ -90,9 +82,9 @@ final class RefreshTests: XCTestCase {
     let later = try station.present(push)
     XCTAssertEqual(later["outcome"].text, "nothingNew", later.description)
     XCTAssertEqual(refresh(station.alice)["outcome"].text, "nothingNew")
-    XCTAssertEqual(events(of: station.alice, "notifications").count, 0, "it was not on screen")
+    XCTAssertEqual(station.alice.waitingEvents("notifications").count, 0, "it was not on screen")
     station.wake(expecting: ["hello"])
-    XCTAssertEqual(events(of: station.alice, "notifications").count, 0, "it was shown")
+    XCTAssertEqual(station.alice.waitingEvents("notifications").count, 0, "it was shown")
   }
 
   /// The system launches the app's process for it; its host has not started the chat.
@@ -349,69 +341,7 @@ final class RefreshTests: XCTestCase {
     }
   }
 
-  // MARK: The phase alone
-
-  /// Messages committed by a host that was only woken do not count as shown; they are shown when the app comes to the
-  /// front.
-  func testWhatCameInTheBackgroundIsShownWhenTheAppComesToTheFront() throws {
-    let station = try Station()
-    for (number, activate) in ["/_app activate", "/_app activate restore=off"].enumerated() {
-      station.suspend()
-      let push = try station.push(for: "hello \(number)")
-      XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
-      station.alice.event("newChatItems")
-      XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
-      XCTAssertEqual(events(of: station.alice, "notifications").count, 0)
-
-      station.alice.send(activate).assert("cmdOk")
-      let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
-      XCTAssertEqual(event["notifications"].elements.map { $0["notification"]["body"].text }, ["hello \(number)"])
-      XCTAssertEqual(event["badge"].number, number + 1)
-      station.suspend()
-      XCTAssertEqual(try station.present(push)["outcome"].text, "nothingNew")
-    }
-  }
-
-  /// Or by the next push of an extension.
-  func testWhatCameInTheBackgroundIsShownByTheNextPush() throws {
-    let station = try Station()
-    station.suspend()
-    let push = try station.push(for: "hello")
-    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_BACKGROUND_REFRESH), NP_OK)
-    station.alice.event("newChatItems")
-    XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
-    XCTAssertEqual(try station.present(push).bodies, ["hello"])
-    station.wake(expecting: ["hello"])
-    XCTAssertEqual(events(of: station.alice, "notifications").count, 0)
-  }
-
   // MARK: On screen
-
-  /// S14: the first with a sound, those that follow within 30 s only in the list; nothing from muted chats.
-  func testAnAppOnScreenIsToldWhatToShow() throws {
-    let pair = try Pair()
-    let connected = try XCTUnwrap(pair.alice.event("notifications"))["result"]["notifications"][0]
-    XCTAssertEqual(connected["notification"]["title"].text, "bob is connected!")
-    XCTAssertEqual(connected["presentation"].count, 3)
-    try pair.alice.forgetSounds()
-    var presentations: [[String]] = []
-    for text in ["one", "two"] {
-      pair.send(text, from: pair.bob)
-      let event = try XCTUnwrap(pair.alice.event("notifications"))["result"]
-      XCTAssertEqual(event["user"]["userId"].number, 1)
-      let shown = event["notifications"][0]
-      XCTAssertEqual(shown["notification"]["title"].text, "bob:")
-      XCTAssertEqual(shown["notification"]["body"].text, text)
-      presentations.append(shown["presentation"].elements.map(\.text))
-    }
-    XCTAssertEqual(presentations, [["sound", "banner", "list"], ["list"]])
-    pair.alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
-    pair.send("three", from: pair.bob)
-    pair.alice.event("newChatItems")
-    // Answered by the engine after the turn in which it committed.
-    _ = pair.alice.state
-    XCTAssertEqual(events(of: pair.alice, "notifications").count, 0)
-  }
 
   /// On screen, a round checks the mailboxes and changes nothing else.
   func testARoundOnScreenKeepsTheAppAtWork() throws {
@@ -463,20 +393,6 @@ final class RefreshTests: XCTestCase {
       XCTAssertEqual(schedule.next(at: start + .seconds(seconds)), .seconds(600), "it was cut off")
       schedule.cancel()
       XCTAssertEqual(schedule.next(at: start), .seconds(seconds))
-    }
-  }
-
-  func testHowANotificationIsShownOnScreen() {
-    for category in NotificationCategory.allCases {
-      for isRecent in [false, true] {
-        let expected: [String] =
-          switch category {
-          case .callInvitation, .connectionEvent, .checkMessage: []
-          case .messageReceived, .manyEvents: isRecent ? ["list"] : ["sound", "banner", "list"]
-          case .contactRequest, .contactConnected: isRecent ? ["banner", "list"] : ["sound", "banner", "list"]
-          }
-        XCTAssertEqual(ForegroundPresentation(of: category, isRecent: isRecent).names, expected, "\(category)")
-      }
     }
   }
 }

@@ -11,7 +11,6 @@ import threading
 import unittest
 from pathlib import Path
 
-from nacl.signing import SigningKey
 
 from . import protocol
 from .push import Device, PushServer, acquaint, activate, begin, text

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import os
-import shutil
 import signal
 import threading
 from pathlib import Path

@@ -255,7 +255,7 @@ class SharingTests(JetStreamTestCase):
         self.assertEqual(len(nonces), 5)
         patient.ask(lambda: protocol.acknowledge_notifications(service, nonces))
         [node] = self.cluster.nodes
-        node.send(signal.SIGTERM)
+        node.process.terminate()
         node.process.wait(support.PATIENCE)
         [messages] = node.folder.glob("**/streams/porter_notifications/msgs")
         shutil.rmtree(messages)

@@ -21,7 +21,18 @@ package struct JSONObject: Hashable, Sendable {
   /// Not generic over sequences: the compiler must know the types, because the generic form costs each push some 10,000
   /// instructions per object.
   package init(_ members: [(String, JSONValue)]) {
-    for (name, value) in members { self[name] = value }
+    guard members.count > UniqueMembers<String, JSONValue>.few else {
+      for (name, value) in members { self[name] = value }
+      return
+    }
+    var unique = UniqueMembers<String, JSONValue>()
+    for (name, value) in members { unique.set(name, to: value) }
+    self.members = unique.elements
+  }
+
+  /// Sets all members of the other object here.
+  package mutating func merge(_ other: JSONObject) {
+    self = JSONObject((members + other.members).map { ($0.name, $0.value) })
   }
 
   package subscript(name: String) -> JSONValue? {
@@ -45,7 +56,15 @@ package struct JSONObject: Hashable, Sendable {
   init(_ members: UniqueMembers<String, JSONValue>) { self.members = members.elements }
 
   package static func == (left: JSONObject, right: JSONObject) -> Bool {
-    left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }
+    guard left.members.count == right.members.count else { return false }
+    let pairs = zip(left.members, right.members)
+    if pairs.allSatisfy({ $0.name == $1.name }) { return pairs.allSatisfy { $0.value == $1.value } }
+    // An object of somebody else's may have thousands of members; for a few, looking them up costs less.
+    guard left.members.count > UniqueMembers<String, JSONValue>.few else {
+      return left.members.allSatisfy { right[$0.name] == $0.value }
+    }
+    let values = Dictionary(right.members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    return left.members.allSatisfy { values[$0.name] == $0.value }
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(members.count) }

@@ -142,6 +142,20 @@ final class JSONErrorTests: XCTestCase {
     XCTAssertLessThanOrEqual(comparisons.count, 100_000)
   }
 
+  /// Making, merging and comparing objects of many names: if each name were compared with all others, this would take
+  /// minutes.
+  func testObjectsOfManyNamesAreMadeMergedAndComparedInLinearTime() {
+    let members = (0..<200_000).map { ("a\u{301}\u{316}\($0)", JSONValue.integer(Int64($0))) }
+    var object = JSONObject(members + [("a\u{301}\u{316}7", "the last one counts")])
+    XCTAssertEqual(object.members.count, members.count)
+    XCTAssertEqual(object.members[7].value, "the last one counts")
+    let backwards = JSONObject(object.members.reversed().map { ($0.name, $0.value) })
+    XCTAssertEqual(object, backwards)
+    object.merge(JSONObject(members))
+    XCTAssertEqual(object.members[7].value, 7)
+    XCTAssertNotEqual(object, backwards)
+  }
+
   private struct CountedName: Hashable {
     final class Comparisons {
       var count = 0

@@ -43,7 +43,7 @@ package struct MessageContent: Hashable, Sendable {
   /// The `MsgContent` shape.
   package var json: JSONValue {
     guard !others.members.isEmpty, case .object(var object) = kind.json else { return kind.json }
-    for (name, value) in others.members { object[name] = value }
+    object.merge(others)
     return .object(object)
   }
 

@@ -72,7 +72,7 @@ package struct Preferences: Hashable, Sendable {
   /// These preferences, with values from `others` taking precedence.
   package func overridden(by others: Preferences) -> Preferences {
     var result = self
-    for (name, value) in others.members.members { result.members[name] = value }
+    result.members.merge(others.members)
     return result
   }
 

@@ -22,7 +22,9 @@ public func chat_migrate_init_key(
   _ background: Int32, _ ctrl: UnsafeMutablePointer<chat_ctrl?>!
 ) -> UnsafeMutablePointer<CChar>! {
   let role = Role(number: background)
-  return CString.make(Opening.open(path, key, keeps: keep_key != 0, confirm, role: role, ctrl).json(for: role).text)
+  let result = Opening.open(path, key, keeps: keep_key != 0, confirm, role: role, ctrl)
+  if role == .extension, let prefix = CStringArgument(path).text { NoticeMark.set(after: result, at: prefix) }
+  return CString.make(result.json(for: role).text)
 }
 
 extension Role {

@@ -120,7 +120,7 @@ private final class HostRelayWay: RelayPort {
     defer { free(answer) }
     switch status {
     case NP_OK:
-      guard let answer, length <= Self.longestAnswer else { throw .answer }
+      guard let answer, (0...Self.longestAnswer).contains(length) else { throw .answer }
       return Array(UnsafeBufferPointer(start: answer, count: length))
     case NP_ERROR_TIMEOUT: throw .timeout
     default: throw .offline

@@ -58,8 +58,6 @@ package final class Controller: Sendable {
     }
     guard let outcome = error, let failure = outcome else { return (.ok, controller) }
     turns.stop()
-    // The caller gets a notice to show.
-    if configuration.role == .extension { NoticeMark(configuration).set() }
     return (MigrationResult(failure, file: file), nil)
   }
 
@@ -254,7 +252,9 @@ package final class Controller: Sendable {
 
   /// Does a background round, as for a wake push.
   package func refresh(deadline: Span) -> String {
-    receivePush(#"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#, deadline: deadline)
+    receivePush(
+      #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#, identifier: "np:refresh",
+      deadline: deadline)
   }
 }
 

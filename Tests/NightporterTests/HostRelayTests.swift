@@ -265,6 +265,40 @@ final class HostRelayTests: XCTestCase {
     meeting.alice.event("newChatItems")
   }
 
+  /// A proxy's page is no verdict of the relay's: the request is repeated, in both directions.
+  func testAnAnswerThatIsNoRelaysIsAskedForAgain() throws {
+    let meeting = try Meeting()
+    meeting.transport.garble(.get)
+    meeting.bob.send("/_send @1 text hello").assert("newChatItems")
+    let gets = meeting.transport.count(.get)
+    np_relay_ready(meeting.alice.handle)
+    awaitThat("a fetch has failed") { meeting.transport.count(.get) > gets }
+    meeting.transport.garble(.send)
+    meeting.alice.event("newChatItems")
+    let sends = meeting.transport.count(.send)
+    meeting.alice.send("/_send @1 text there").assert("newChatItems")
+    awaitThat("a message has not been sent") { meeting.transport.count(.send) > sends }
+    meeting.transport.garble(nil)
+    try meeting.expectBobHas(["hello", "there"])
+  }
+
+  /// A length that is none, such as the -1 of a read that failed, is no answer.
+  func testALengthThatIsNoneIsRefused() throws {
+    let pair = try Pair()
+    pair.alice.free()
+    let host = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
+    var relay = np_relay()
+    relay.size = MemoryLayout<np_relay>.size
+    relay.exchange = { _, _, _, answer, length, _ in
+      answer?.pointee = malloc(1)?.assumingMemoryBound(to: UInt8.self)
+      length?.pointee = -1
+      return NP_OK
+    }
+    XCTAssertEqual(np_set_relay(host.handle, &relay), NP_OK)
+    let answer = JSON(take(np_background_refresh(host.handle, 2_000)))
+    XCTAssertEqual(answer["outcome"].text, "offline", answer.description)
+  }
+
   /// R15: an extension took what arrived while the app slept. The app listens again, and retries until the relay has
   /// answered.
   func testAfterAnExtensionTheAppListensUntilTheRelayHasAnswered() throws {

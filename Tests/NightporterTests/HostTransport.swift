@@ -41,6 +41,8 @@ final class HostTransport: @unchecked Sendable {
     var delays: (kind: Kind, time: UInt32)?
     /// Carried out, but not answered.
     var losesGet: Int?
+    /// Answered with a page instead, without being carried out.
+    var garbles: Kind?
     var isOfAnEarlierVersion = false
     var inside = 0
     var mostInside = 0
@@ -80,6 +82,8 @@ final class HostTransport: @unchecked Sendable {
   }
   /// Loses the answer to this request for a message, counted from 1.
   func lose(get number: Int) { state.signal { $0.losesGet = number } }
+  /// Answers requests of this kind as a proxy does whose relay is away: with success, and a page for people.
+  func garble(_ kind: Kind?) { state.signal { $0.garbles = kind } }
   /// Delays requests of this kind by this many microseconds.
   func delay(_ kind: Kind, by time: UInt32) { state.signal { $0.delays = (kind, time) } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
@@ -215,6 +219,7 @@ final class HostTransport: @unchecked Sendable {
       return RelayAnswer.failed(.syntax).encoded(
         for: RelayIdentifier(bytes: request.dropFirst().prefix(RelayIdentifier.count)) ?? .zero)
     }
+    if state.withLock({ $0.garbles == kind }) { return Array("<!DOCTYPE html><title>Back soon</title>".utf8) }
     let answer = try? relay.exchange(request)
     return state.withLock { $0.losesGet == number && kind == .get } ? nil : answer
   }

@@ -1,3 +1,4 @@
+import CNightporter
 import Foundation
 import PorterMachines
 import PorterPlatform
@@ -25,6 +26,19 @@ final class NoticeWithdrawalTests: XCTestCase {
     XCTAssertEqual(late.withdrawals, ["np:notice"], late.description)
     XCTAssertEqual(try station.present(push).bodies, [])
     XCTAssertEqual(try station.present(Self.wake).bodies, [], "nothing was left")
+  }
+
+  /// A keychain is as locked as the store before the first unlock: the extension has no key, and shows a notice too.
+  func testANoticeAboutAMissingKeyIsWithdrawn() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    var handle: chat_ctrl?
+    let refused = take(chat_migrate_init_key(station.alice.prefix, nil, 0, "error", 1, &handle))
+    XCTAssertEqual(JSON(refused)["notice"]["identifier"].text, "np:notice", refused)
+    let shown = try station.present(push)
+    XCTAssertEqual(shown.bodies, ["hello"], shown.description)
+    XCTAssertEqual(shown.withdrawals, ["np:notice"], shown.description)
   }
 
   /// The push that is delivered again names nothing that is not shown.

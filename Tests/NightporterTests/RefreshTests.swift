@@ -276,6 +276,33 @@ final class RefreshTests: XCTestCase {
     }
   }
 
+  /// A system's "time is up" for a round ends that round, and not a push that began before.
+  func testARoundIsEndedByItsName() throws {
+    let station = try Station()
+    station.suspend()
+    let push = try station.push(for: "hello")
+    station.alice.free()
+    let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
+    let fresh = try XCTUnwrap(Host.open(station.pair.folder.file("alice")).host)
+    transport.install(in: fresh)
+    transport.hang(true)
+    XCTAssertEqual(np_expire_push_id(fresh.handle, "np:refresh"), NP_ERROR_NOTHING_PENDING)
+    let (pushed, round, handle) = (Promise<String>(), Promise<String>(), UInt(bitPattern: try XCTUnwrap(fresh.handle)))
+    Thread.detachNewThread {
+      pushed.fulfil(take(np_receive_push(UnsafeMutableRawPointer(bitPattern: handle), push, 20_000)))
+    }
+    transport.waitUntilInside()
+    Thread.detachNewThread {
+      round.fulfil(take(np_background_refresh(UnsafeMutableRawPointer(bitPattern: handle), 20_000)))
+    }
+    waitUntil { fresh.state["pushesWaiting"].number == 1 }
+    XCTAssertEqual(np_expire_push_id(fresh.handle, "np:refresh"), NP_OK)
+    XCTAssertEqual(JSON(try XCTUnwrap(round.wait(atMost: .seconds(15))))["outcome"].text, "expired")
+    XCTAssertNil(pushed.wait(atMost: .zero))
+    transport.hang(false)
+    XCTAssertEqual(JSON(try XCTUnwrap(pushed.wait(atMost: .seconds(15)))).bodies, ["hello"])
+  }
+
   /// The user taps, and opens the app in the middle of a round: the tap was waiting for the screen.
   func testAnAppThatIsStartedInARoundAppliesTheTapThatWaits() throws {
     let station = try Station()

@@ -57,7 +57,7 @@ enum PushNotice {
 ///
 /// The file contains a name for the notice. All notices share one identifier, and withdrawing an earlier one must not
 /// end a later one.
-struct NoticeMark {
+package struct NoticeMark {
   struct Name: Equatable {
     /// Empty in a file from an earlier version.
     let bytes: [UInt8]
@@ -117,6 +117,16 @@ package enum SilentPush {
     let configuration = Configuration(prefix: prefix, role: .extension, confirmation: .error, ports: ports)
     guard let location = try? configuration.location.resolved(ports.files) else { return false }
     return isSilent(try? PushPayload(decoding: payload), configuration.at(location))
+  }
+}
+
+extension NoticeMark {
+  /// For an extension whose store did not open: its caller gets a notice to show.
+  package static func set(after result: MigrationResult, at prefix: String, ports: Ports = .system) {
+    guard result.notice != nil else { return }
+    let configuration = Configuration(prefix: prefix, role: .extension, confirmation: .error, ports: ports)
+    guard let location = try? configuration.location.resolved(ports.files) else { return }
+    NoticeMark(configuration.at(location)).set()
   }
 }
 

@@ -172,7 +172,8 @@ final class Receiver {
     switch result {
     case .drained: context.retries.reset(TimerName.subscribe)
     case .interrupted, .givenBack: break
-    case .sourceFailed(let error): if error.isTemporary { listenLater() }
+    // Not only for what may pass by itself: an answer that was no answer may be one the next time.
+    case .sourceFailed(let error): if error.kind != .denied, error.kind != .closed { listenLater() }
     case .displaced, .skipped, .storeFailed: listenLater()
     }
   }

@@ -181,7 +181,8 @@ extension RelayAnswer {
   /// Throws `version` or `answer`; the latter also if it answers a request other than `correlation`.
   package init(decoding bytes: [UInt8], correlation: RelayIdentifier) throws(RelayError) {
     guard let version = bytes.first, bytes.count <= RelayLimits.exchange else { throw .answer }
-    guard version == RelayLimits.version else { throw .version }
+    // A relay that does not know this version says so in this version; anything else is no relay's answer.
+    guard version == RelayLimits.version else { throw .answer }
     var reader = RelayReader(bytes.dropFirst())
     do throws(RelayError) {
       guard try reader.identifier() == correlation else { throw .answer }

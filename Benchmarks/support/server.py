@@ -139,8 +139,9 @@ class ServerFiles:
                 (last,),
             )
             store.execute(
-                """INSERT INTO notification (message, mailbox, sent_at, nonce, metadata)
-                SELECT number, mailbox, unixepoch() * 1000, randomblob(24), randomblob(144) FROM message WHERE number > ?""",
+                """INSERT INTO notification (message, mailbox, sent_at, nonce, metadata, service)
+                SELECT number, mailbox, unixepoch() * 1000, randomblob(24), randomblob(144), service
+                FROM message JOIN notifier USING (mailbox) WHERE number > ?""",
                 (last,),
             )
 
@@ -175,8 +176,8 @@ class Arrivals:
             list(zip(numbers, mailboxes, strict=True)),
         )
         self._store.executemany(
-            """INSERT INTO notification (message, mailbox, sent_at, nonce, metadata)
-            VALUES (?, ?, unixepoch() * 1000, randomblob(24), randomblob(144))""",
+            """INSERT INTO notification (message, mailbox, sent_at, nonce, metadata, service)
+            VALUES (?1, ?2, unixepoch() * 1000, randomblob(24), randomblob(144), (SELECT service FROM notifier WHERE mailbox = ?2))""",
             list(zip(numbers, mailboxes, strict=True)),
         )
         self._store.execute("COMMIT")

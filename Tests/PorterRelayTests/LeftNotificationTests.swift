@@ -130,7 +130,7 @@ final class LeftNotificationTests: RelayTestCase {
     for port in [relay, watched.servicePort] { port.releaseFiles() }
     let earlier = try Database(path: path)
     try earlier.execute(
-      "DROP TABLE taken_notification; DROP INDEX subscription_listener; PRAGMA user_version=4")
+      Self.undoSixthVersion + "DROP TABLE taken_notification; DROP INDEX subscription_listener; PRAGMA user_version=4")
     try earlier.close()
     XCTAssertEqual(try dueCount(watched), 1)
     XCTAssertEqual(try taken(), 0)

@@ -260,7 +260,9 @@ final class RelayMailboxTests: RelayTestCase {
     let file = try Database(path: path)
     try file.execute(
       """
-      DROP TABLE taken_notification; DROP INDEX subscription_listener; DROP INDEX notification_held; ALTER TABLE notification DROP COLUMN held_until;
+      \(Self.undoSixthVersion)
+      DROP TABLE taken_notification; DROP INDEX subscription_listener;
+      DROP INDEX notification_held; ALTER TABLE notification DROP COLUMN held_until;
       ALTER TABLE listener DROP COLUMN unanswered_since; ALTER TABLE mailbox DROP COLUMN check_key;
       ALTER TABLE message DROP COLUMN stored_at; DROP TABLE age; PRAGMA user_version=1
       """)

@@ -116,6 +116,15 @@ class RelayTestCase: XCTestCase {
   }
 }
 
+extension RelayTestCase {
+  /// SQL that makes a file of the fifth version out of a new one.
+  static let undoSixthVersion = """
+    DROP TABLE deleted_mailbox; DROP INDEX service_subscription_listener;
+    DROP INDEX notification_service; ALTER TABLE notification DROP COLUMN service;
+
+    """
+}
+
 /// The number of locks that a process has on the files in a directory.
 func locksHeld(by process: Int32, in directory: String) throws -> Int {
   try HeldLock.all(of: process).count { $0.path.hasPrefix(directory + "/") }

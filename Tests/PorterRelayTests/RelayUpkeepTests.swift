@@ -53,6 +53,7 @@ final class RelayUpkeepTests: RelayTestCase {
     let earlier = try Database(path: path)
     try earlier.execute(
       """
+      \(Self.undoSixthVersion)
       DROP TABLE taken_notification; DROP INDEX subscription_listener; ALTER TABLE mailbox DROP COLUMN check_key;
       PRAGMA user_version=3
       """)

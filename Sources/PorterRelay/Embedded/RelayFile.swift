@@ -247,6 +247,7 @@ final class RelayFile {
     let now = clock.now()
     guard now >= nextSweep else { return }
     let most = 64
+    if try removeDeleted(most) { return }
     // Oldest first: messages are numbered in order of arrival.
     let removed = try storage { () throws(SQLiteError) in
       try readAge().store(in: database, ports: ports)
@@ -258,6 +259,21 @@ final class RelayFile {
     if removed < most { nextSweep = now + .seconds(3_600) }
     if removed > 0 { log(.info, "relay: removed messages past their retention", ["count": String(removed)]) }
   }
+
+  /// Removes messages of a deleted mailbox, and the mailbox with its last ones. Returns whether there was one.
+  private func removeDeleted(_ most: Int) throws(RelayError) -> Bool {
+    try storage { () throws(SQLiteError) in
+      guard let mailbox = try database.integer("SELECT mailbox FROM deleted_mailbox LIMIT 1") else { return false }
+      let removed = try database.run(
+        "DELETE FROM message WHERE number IN (SELECT number FROM message WHERE mailbox = ?1 LIMIT ?2)",
+        [.integer(mailbox), .integer(Int64(most))])
+      if removed < most { try database.run("DELETE FROM mailbox WHERE number = ?1", [.integer(mailbox)]) }
+      return true
+    }
+  }
+
+  /// The next message that is sent continues to remove what was deleted.
+  func sweepSoon() { nextSweep = Moment(nanoseconds: .min) }
 }
 
 // MARK: Schema
@@ -265,7 +281,7 @@ final class RelayFile {
 extension RelayFile {
   /// "NPRL" in the file's header.
   private static let applicationIdentifier: Int64 = 0x4e50_524c
-  private static let schemaVersion: Int64 = 5
+  private static let schemaVersion: Int64 = 6
 
   private func migrate(_ mayMigrate: Bool) throws(RelayError) {
     // Another process may upgrade the file to a later version at any moment, even after it was opened here.
@@ -297,7 +313,7 @@ extension RelayFile {
   }
 
   /// What each version adds to the one before.
-  private static let versions = [firstVersion, secondVersion, thirdVersion, fourthVersion, fifthVersion]
+  private static let versions = [firstVersion, secondVersion, thirdVersion, fourthVersion, fifthVersion, sixthVersion]
 
   /// An acknowledged message stays as a row without a body until its retention ends, so that a late resend is
   /// recognised by `attempt`.
@@ -396,6 +412,17 @@ extension RelayFile {
     CREATE INDEX taken_notification_mailbox ON taken_notification(mailbox);
     -- A listener ends with all its subscriptions, and one of many is found by it.
     CREATE INDEX subscription_listener ON subscription(listener);
+    PRAGMA user_version=5;
+    """
+
+  private static let sixthVersion = """
+    -- Its notifier's: a service's notifications are found without looking through those of others.
+    ALTER TABLE notification ADD COLUMN service BLOB;
+    UPDATE notification SET service = (SELECT service FROM notifier WHERE notifier.mailbox = notification.mailbox);
+    CREATE INDEX notification_service ON notification(service, message) WHERE service IS NOT NULL;
+    CREATE INDEX service_subscription_listener ON service_subscription(listener);
+    -- Mailboxes without a name, whose messages are deleted a few at a time.
+    CREATE TABLE deleted_mailbox(mailbox INTEGER PRIMARY KEY REFERENCES mailbox ON DELETE CASCADE);
     PRAGMA user_version=\(schemaVersion);
     """
 }

@@ -36,8 +36,9 @@ extension RelayFile {
     }
   }
 
-  /// `listener` is nil if this process does not listen under the key. Reads only the messages since the position: the
-  /// cost depends neither on the number of mailboxes nor on what has been waiting in them for longer.
+  /// `listener` is nil if this process does not listen under the key. Reads either the messages since the position or
+  /// those of the listener's mailboxes, whichever are fewer: neither many mailboxes nor an old position, which anybody
+  /// can make up, costs much.
   func arrivals(
     _ request: RelayRequest, key: SigningPublicKey, listener: String?, generation: Int64 = 0,
     after position: RelayPosition, limit: UInt16
@@ -66,12 +67,17 @@ extension RelayFile {
       var end: (number: Int64, identifier: RelayIdentifier)?
       var mailboxes: [RelayIdentifier] = []
       try storage { () throws(SQLiteError) in
+        let tables =
+          try hasFewMailboxes(listener, beside: last)
+          ? """
+          subscription INDEXED BY subscription_listener
+          CROSS JOIN message INDEXED BY message_waiting ON message.mailbox = subscription.mailbox
+          """ : "message CROSS JOIN subscription ON subscription.mailbox = message.mailbox"
         try database.query(
           """
-          SELECT message.number, message.identifier, mailbox.recipient FROM message
-          CROSS JOIN subscription ON subscription.mailbox = message.mailbox AND subscription.listener = ?1
+          SELECT message.number, message.identifier, mailbox.recipient FROM \(tables)
           CROSS JOIN mailbox ON mailbox.number = message.mailbox
-          WHERE message.number > ?2 AND message.body IS NOT NULL AND message.stored_at >= ?3
+          WHERE subscription.listener = ?1 AND message.number > ?2 AND message.body IS NOT NULL AND message.stored_at >= ?3
           ORDER BY message.number LIMIT ?4
           """, [.integer(listener), .integer(last), .integer(try oldestKept()), .integer(Int64(limit))]
         ) { (row) throws(SQLiteError) in
@@ -88,6 +94,17 @@ extension RelayFile {
           ? try newestPosition(generation)
           : end.flatMap { Self.position($0.number, $0.identifier, generation) } ?? position, mailboxes)
     }
+  }
+
+  /// Whether the listener has fewer mailboxes than there are messages after this one.
+  private func hasFewMailboxes(_ listener: Int64, beside last: Int64) throws(SQLiteError) -> Bool {
+    let newest = try database.integer("SELECT max(number) FROM message") ?? 0
+    // Among a few messages, either way costs the same.
+    guard newest - last > Int64(RelayLimits.batch) else { return false }
+    let count = try database.integer(
+      "SELECT count(*) FROM (SELECT 1 FROM subscription WHERE listener = ?1 LIMIT ?2)",
+      [.integer(listener), .integer(newest - last)])
+    return count ?? 0 < newest - last
   }
 
   private func newestPosition(_ generation: Int64) throws(RelayError) -> RelayPosition {

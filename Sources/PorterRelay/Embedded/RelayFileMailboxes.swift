@@ -115,13 +115,44 @@ extension RelayFile {
   func deleteMailbox(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     return try commit(.full) { () throws(RelayError) in
-      let deleted = try storage { () throws(SQLiteError) in
-        try database.run(
-          "DELETE FROM mailbox WHERE number = ?1 AND recipient_key = ?2",
-          [.integer(mailbox.number), .blob(mailbox.recipientKey.bytes)])
+      try confirm(mailbox, .recipient, request.entity)
+      if try hasFew(mailbox) {
+        try storage { () throws(SQLiteError) in
+          try database.run("DELETE FROM mailbox WHERE number = ?1", [.integer(mailbox.number)])
+        }
+      } else {
+        try forget(mailbox)
       }
-      guard deleted == 1 else { throw .auth }
       return .done
     }
+  }
+
+  /// Whether a mailbox has no more messages, including those that are remembered, than others can wait for.
+  private func hasFew(_ mailbox: Mailbox) throws(RelayError) -> Bool {
+    let most = 2 * Int64(RelayLimits.undelivered)
+    return try storage { () throws(SQLiteError) in
+      try database.integer(
+        "SELECT count(*) FROM (SELECT 1 FROM message WHERE mailbox = ?1 LIMIT ?2)",
+        [.integer(mailbox.number), .integer(most + 1)]) ?? 0 <= most
+    }
+  }
+
+  /// Deletes what can be used of a mailbox; `sweep` removes what remains of its messages.
+  private func forget(_ mailbox: Mailbox) throws(RelayError) {
+    let number = Binding.integer(mailbox.number)
+    func unusable(_ count: Int) -> Binding { .blob(randomness.bytes(count)) }
+    try storage { () throws(SQLiteError) in
+      try database.run(
+        "DELETE FROM message INDEXED BY message_waiting WHERE mailbox = ?1 AND body IS NOT NULL", [number])
+      try database.run("DELETE FROM notifier WHERE mailbox = ?1", [number])
+      try database.run("DELETE FROM subscription WHERE mailbox = ?1", [number])
+      try database.run(
+        """
+        UPDATE mailbox SET recipient = ?2, recipient_key = ?3, sender = ?4, sender_key = ?5, check_key = NULL
+        WHERE number = ?1
+        """, [number, unusable(24), unusable(32), unusable(24), unusable(32)])
+      try database.run("INSERT INTO deleted_mailbox(mailbox) VALUES(?1)", [number])
+    }
+    sweepSoon()
   }
 }

@@ -62,8 +62,12 @@ extension RelayFile {
   private func requireRoom(in mailbox: Mailbox) throws(RelayError) {
     if try countWaiting(in: mailbox) < RelayLimits.undelivered { return }
     try storage { () throws(SQLiteError) in
+      // Only what waits: a mailbox may have many more that are remembered.
       try database.run(
-        "DELETE FROM message WHERE mailbox = ?1 AND stored_at < ?2",
+        """
+        DELETE FROM message INDEXED BY message_waiting
+        WHERE mailbox = ?1 AND body IS NOT NULL AND stored_at < ?2
+        """,
         [.integer(mailbox.number), .integer(try oldestKept())])
     }
     guard try countWaiting(in: mailbox) < RelayLimits.undelivered else { throw .quota }

@@ -73,6 +73,9 @@ extension RelayFile {
     }
   }
 
+  /// A service is given the oldest of its notifications, `RelayLimits.batch` at a time: these are among them.
+  private static let mostRenewed: Int64 = 1_024
+
   // MARK: Writing one
 
   /// Part of the transaction that stores the message, if its mailbox has a notifier. While one of `recipients` is
@@ -80,27 +83,27 @@ extension RelayFile {
   func insertNotification(
     of message: RelayMessage, number: Int64, in mailbox: Mailbox, _ recipients: [Listener]
   ) throws(RelayError) {
-    let shared = try storage { () throws(SQLiteError) in
-      try database.first("SELECT shared_key FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)]) {
+    let notifier = try storage { () throws(SQLiteError) in
+      try database.first("SELECT shared_key, service FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)]) {
         (row) throws(SQLiteError) in
         guard let key = BoxSharedKey(stored: row.blob(0)) else { throw SQLiteError(kind: .corrupt) }
-        return key
+        return (key: key, service: row.optionalBlob(1))
       }
     }
-    guard let shared else { return }
+    guard let notifier else { return }
     let (nonce, sealed) = try seal(
-      RelayMessageMetadata(message: message.identifier, timestamp: message.timestamp), with: shared)
+      RelayMessageMetadata(message: message.identifier, timestamp: message.timestamp), with: notifier.key)
     let now = clock.now()
     let end = NotificationHold.end(at: now, listeners: recipients.map(\.hold))
     try storage { () throws(SQLiteError) in
       try database.run(
         """
-        INSERT INTO notification(message, mailbox, sent_at, nonce, metadata, held_until)
-        VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO notification(message, mailbox, sent_at, nonce, metadata, held_until, service)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
         """,
         [
           .integer(number), .integer(mailbox.number), .integer(message.timestamp.milliseconds), .blob(nonce.bytes),
-          .blob(sealed), .integer(end?.nanoseconds ?? 0),
+          .blob(sealed), .integer(end?.nanoseconds ?? 0), .optional(notifier.service),
         ])
     }
     guard end != nil else { return }
@@ -116,7 +119,7 @@ extension RelayFile {
     }
   }
 
-  /// Reseals the notifications of mailboxes without another listener under new nonces, so that an acknowledgement
+  /// Reseals the oldest notifications of mailboxes without another listener under new nonces, so that an acknowledgement
   /// already on its way, for a push left to this listener, does not delete them. Returns whether there were any. Part
   /// of the caller's transaction.
   func renewNotifications(leaving listener: Int64) throws(RelayError) -> Bool {
@@ -129,7 +132,8 @@ extension RelayFile {
         CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
         WHERE subscription.listener = ?1 AND message.body IS NOT NULL
           AND NOT \(Self.isListenedTo("notification.mailbox", except: "?1"))
-        """, [.integer(listener)]
+        ORDER BY notification.message LIMIT ?2
+        """, [.integer(listener), .integer(Self.mostRenewed)]
       ) { (row) throws(SQLiteError) in
         guard let identifier = RelayIdentifier(bytes: row.blob(1)), let shared = BoxSharedKey(stored: row.blob(3))
         else { throw SQLiteError(kind: .corrupt) }
@@ -175,8 +179,8 @@ extension RelayFile {
     let nextEnd = try storage { () throws(SQLiteError) in
       try database.integer(
         """
-        SELECT min(held_until) FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
-        WHERE held_until > 0 AND held_until > ?2 AND held_until <= ?3 AND notifier.service = ?1
+        SELECT min(held_until) FROM notification
+        WHERE held_until > 0 AND held_until > ?2 AND held_until <= ?3 AND service = ?1
         """, [.blob(service.bytes)] + Self.withheld(at: now))
     }
     let remainder = nextEnd.flatMap { NotificationHold.remainder(until: Moment(nanoseconds: $0), at: now) }
@@ -196,14 +200,13 @@ extension RelayFile {
   ) throws(RelayError) -> [RelayNotification] {
     let withheld = now.map { Self.withheld(at: $0) } ?? [.integer(0), .integer(0)]
     return try storage { () throws(SQLiteError) in
-      // From the notifications to their notifiers, not the other way round: few notifications are waiting, while a
-      // service has many notifiers.
       try database.rows(
         """
         SELECT notifier.identifier, notification.sent_at, notification.nonce, notification.metadata
-        FROM notification CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
+        FROM notification INDEXED BY notification_service
+        CROSS JOIN notifier ON notifier.mailbox = notification.mailbox
         CROSS JOIN message ON message.number = notification.message
-        WHERE notifier.service = ?1 AND message.stored_at >= ?2
+        WHERE notification.service = ?1 AND message.stored_at >= ?2
           AND message.body IS NOT NULL AND NOT (notification.held_until > ?4 AND notification.held_until <= ?5)
         ORDER BY notification.message LIMIT ?3
         """,
@@ -251,14 +254,11 @@ extension RelayFile {
             """
             INSERT OR REPLACE INTO taken_notification(message, mailbox, sent_at, nonce, metadata)
             SELECT message, mailbox, sent_at, nonce, metadata FROM notification
-            WHERE nonce = ?1 AND (SELECT service FROM notifier WHERE notifier.mailbox = notification.mailbox) = ?2
-              AND \(Self.isListenedTo("notification.mailbox"))
+            WHERE nonce = ?1 AND service = ?2 AND \(Self.isListenedTo("notification.mailbox"))
             """, [.blob(nonce.bytes), .blob(service.bytes)])
           try database.run(
-            """
-            DELETE FROM notification
-            WHERE nonce = ?1 AND (SELECT service FROM notifier WHERE notifier.mailbox = notification.mailbox) = ?2
-            """, [.blob(nonce.bytes), .blob(service.bytes)])
+            "DELETE FROM notification WHERE nonce = ?1 AND service = ?2",
+            [.blob(nonce.bytes), .blob(service.bytes)])
         }
       }
     }

@@ -123,8 +123,11 @@ extension RelayFile {
       try storage { () throws(SQLiteError) in
         guard let listener else { return }
         try database.run(
-          "INSERT OR IGNORE INTO service_subscription(service, listener) VALUES(?1, ?2)",
-          [.blob(service.bytes), .integer(try number(ofListener: listener))])
+          """
+          INSERT OR IGNORE INTO service_subscription(service, listener)
+          SELECT ?1, ?2 WHERE (SELECT count(*) FROM service_subscription WHERE listener = ?2) < ?3
+          """,
+          [.blob(service.bytes), .integer(try number(ofListener: listener)), .integer(RelayLimits.listenerServices)])
       }
       var results: [RelaySubscription] = []
       for (entry, key) in zip(entries, keys) {
@@ -149,6 +152,8 @@ extension RelayFile {
       if found.service != service.bytes {
         try database.run(
           "UPDATE notifier SET service = ?2 WHERE mailbox = ?1", [.integer(found.mailbox), .blob(service.bytes)])
+        try database.run(
+          "UPDATE notification SET service = ?2 WHERE mailbox = ?1", [.integer(found.mailbox), .blob(service.bytes)])
       }
       return found.waits ? .waiting : .subscribed
     }

@@ -9,6 +9,8 @@ package enum RelayLimits {
   package static let retentionDays: Int64 = 21
   /// Entries of one list in a request or answer.
   package static let batch = 256
+  /// Notification services that one listener is woken for. A server needs one, and a person's process none.
+  package static let listenerServices: Int64 = 16
   /// Bytes of a request or an answer.
   package static let exchange = 65_536
   /// Bytes of a message's metadata before it is sealed.

@@ -27,7 +27,9 @@ final class RelayCostTests: RelayTestCase {
     let caller = RelayFile.Caller(name: listener, keys: [key.publicKey]) { () throws(RelayError) in listener }
     let before = file.database.instructions
     let answer: RelayAnswer
-    do throws(RelayError) { answer = try file.reply(to: request, from: caller).answer } catch { answer = .failed(error) }
+    do throws(RelayError) { answer = try file.reply(to: request, from: caller).answer } catch {
+      answer = .failed(error)
+    }
     return (answer, file.database.instructions - before)
   }
 

@@ -60,6 +60,9 @@ public final class FileBackEnd: RelayBackEnd {
     let signatures = RequestPeek.signatures(exchange.request)
     let isAccepted = queue.signal { queue in
       guard !queue.isClosed, queue.overload.hasRoom(beside: queue.jobs.count) else { return false }
+      // Jobs that take long leave room for messages.
+      guard !TurnQueue<Job>.isLong(signatures: signatures) || queue.jobs.longCount < max(1, queue.overload.most / 4)
+      else { return false }
       queue.jobs.add(.exchange(exchange, done), signatures: signatures, from: exchange.listener.map { [$0] } ?? [])
       queue.overload.note(queue.jobs.count)
       return true

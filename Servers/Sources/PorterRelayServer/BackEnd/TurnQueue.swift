@@ -20,9 +20,13 @@ struct TurnQueue<Job: Sendable>: Sendable {
   private var listeners: [String: Int] = [:]
 
   var count: Int { short.count + long.count }
+  /// Jobs with many signatures, and those behind them.
+  var longCount: Int { long.count }
+
+  static func isLong(signatures: Int) -> Bool { signatures > fewSignatures }
 
   mutating func add(_ job: Job, signatures: Int, from listeners: [String]) {
-    guard signatures > Self.fewSignatures || listeners.contains(where: { self.listeners[$0] != nil }) else {
+    guard Self.isLong(signatures: signatures) || listeners.contains(where: { self.listeners[$0] != nil }) else {
       return short.append(job)
     }
     long.append(Long(job: job, signatures: signatures, listeners: listeners))

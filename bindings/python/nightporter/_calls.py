@@ -147,7 +147,7 @@ class Calls:
         return cast(PushAnswer, unless_error(answer))
 
     def expire_push(self, push_id: str | None = None) -> bool:
-        """Ends the push in progress, or the one with this name; returns False if there is none. Does not wait."""
+        """Ends the oldest push in progress, or those with this name; returns False if there are none."""
         with self._gate:
             if push_id is None:
                 return self._expire()

@@ -216,7 +216,7 @@ class Controller:
     ) -> PushAnswer:
         """Processes one push and returns what to show, within `deadline` seconds.
 
-        Pushes take their turns in order of arrival. `push_id` is any name, for `expire_push`.
+        Pushes run concurrently. `push_id` is any name, for `expire_push`.
 
         If the waiting task is cancelled, the push is expired and its end awaited first. Its answer is then in
         `unclaimed_pushes()`, because a committed message must still be shown.
@@ -259,8 +259,8 @@ class Controller:
         await to_the_end(asyncio.ensure_future(expire()), swallow=True)
 
     async def expire_push(self, push_id: str | None = None) -> bool:
-        """Reports the platform's "time is up": the push in progress, or the one with this name, answers immediately.
-        Returns False if there is none.
+        """Reports the platform's "time is up": the oldest push in progress, or those with this name, answer
+        immediately. Returns False if there are none.
         """
         # Not on the controller's threads, which may all be waiting for the push.
         return await asyncio.to_thread(self._open_calls().expire_push, push_id)

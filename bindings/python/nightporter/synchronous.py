@@ -159,9 +159,13 @@ class SyncController:
 
     # Pushes
 
-    def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
-        """Processes one push and returns what to show, within `deadline` seconds."""
-        return self._open_calls().receive_push(payload, deadline)
+    def receive_push(
+        self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25, push_id: str | None = None
+    ) -> PushAnswer:
+        """Processes one push and returns what to show, within `deadline` seconds. Call it from as many threads as there
+        are pushes: they run concurrently. `push_id` is any name, for `expire_push`.
+        """
+        return self._open_calls().receive_push(payload, deadline, push_id)
 
     def background_refresh(self, *, deadline: float = 25) -> PushAnswer:
         """Runs one round in the background, when the system has woken an app: checks every mailbox and returns, within
@@ -169,11 +173,11 @@ class SyncController:
         """
         return self._open_calls().background_refresh(deadline)
 
-    def expire_push(self) -> bool:
-        """Reports the platform's "time is up", from another thread: the push in progress answers immediately. Returns
-        False if there is none.
+    def expire_push(self, push_id: str | None = None) -> bool:
+        """Reports the platform's "time is up", from another thread: the oldest push in progress, or those with this
+        name, answer immediately. Returns False if there are none.
         """
-        return self._open_calls().expire_push()
+        return self._open_calls().expire_push(push_id)
 
     # The user's actions on notifications
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
+import time
 from typing import Any
 from unittest import mock
 
-from nightporter import Controller, ControllerClosed
+from nightporter import Controller, ControllerClosed, SyncController
 
 from .support import StandInCase, run
 
@@ -202,3 +204,30 @@ class CancellationTests(StandInCase):
                 await asyncio.sleep(0)
         else:
             await asyncio.sleep(chance.random() * 0.0006)
+
+
+class NamedPushTests(StandInCase):
+    def test_a_thread_expires_the_push_that_it_names_and_no_other(self) -> None:
+        answers: dict[str, Any] = {}
+
+        def receive(name: str) -> None:
+            answers[name] = c.receive_push("{}", deadline=20, push_id=name)
+
+        with SyncController("store") as c:
+            older, newer = (threading.Thread(target=receive, args=(name,)) for name in ("older", "newer"))
+            older.start()
+            self.await_begun("push")
+            newer.start()
+            self.expire(c, "newer")
+            newer.join()
+            self.assertEqual(answers, {"newer": {"outcome": "expired"}})
+            self.assertFalse(c.expire_push("newer"))
+            self.expire(c, "older")
+            older.join()
+
+    def expire(self, c: SyncController, name: str) -> None:
+        """Expires a push that has begun, however soon after that, and fails after a minute."""
+        give_up = time.monotonic() + 60
+        while not c.expire_push(name):
+            self.assertLess(time.monotonic(), give_up, f"{name} did not arrive")
+            time.sleep(0.002)

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from concurrent.futures import Future as ThreadFuture
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from os import PathLike
@@ -241,15 +240,13 @@ class Controller:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             if not work.cancel():
-                await self._expire_until_done(calls, name, work, answer)
+                await self._expire_until_done(calls, name, answer)
             raise
 
-    async def _expire_until_done(
-        self, calls: Calls, name: str | None, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
-    ) -> None:
+    async def _expire_until_done(self, calls: Calls, name: str | None, answer: asyncio.Future[PushAnswer]) -> None:
         async def expire() -> None:
             # Repeated, because the call may not have reached the library yet: then no push is in progress there.
-            while not work.done():
+            while not answer.done():
                 with suppress(ControllerClosed):
                     await asyncio.to_thread(calls.expire_push, name)
                 await asyncio.wait({answer}, timeout=EXPIRE_INTERVAL)

@@ -141,6 +141,27 @@ class CancellationTests(StandInCase):
                 # At its deadline it would have had another outcome.
                 self.assertEqual(run(self.cancel_push(pause)), [{"outcome": "expired"}])
 
+    def test_an_answer_on_its_way_to_the_loop_is_kept(self) -> None:
+        async def story() -> list[Any]:
+            async with Controller("store") as c:
+                push = asyncio.create_task(c.receive_push("{}", deadline=0.2))
+                await self.begun("push")
+                push.cancel()
+
+                def wait_for_the_end() -> None:
+                    # After the cancellation, and before its first look at the push: the push has ended by then, but the
+                    # loop has not been given its answer.
+                    while "push ended" not in self.lines():
+                        time.sleep(0.002)
+                    time.sleep(0.1)
+
+                asyncio.get_running_loop().call_soon(wait_for_the_end)
+                with self.assertRaises(asyncio.CancelledError):
+                    await push
+                return c.unclaimed_pushes()
+
+        self.assertEqual(run(story()), [{"outcome": "nothingNew"}])
+
     def test_a_push_that_is_cancelled_before_it_began_never_begins(self) -> None:
         async def story() -> list[Any]:
             async with Controller("store") as c:

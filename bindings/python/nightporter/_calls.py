@@ -39,7 +39,7 @@ class Confirm(StrEnum):
     ERROR = "error"
 
 
-# How often closing repeats np_expire_push() until the push in progress ends, in seconds.
+# How often closing repeats np_expire_push() until no push is in progress, in seconds.
 EXPIRE_INTERVAL = 0.01
 
 
@@ -164,6 +164,10 @@ class Calls:
         check(code, "np_expire_push")
         return True
 
+    def _expire_all(self) -> None:
+        while self._expire():
+            pass  # Each call ends one push, the oldest.
+
     # The user's actions on notifications
 
     def notification_response(self, response: str | Mapping[str, Any]) -> Response_notificationResponse:
@@ -259,15 +263,15 @@ class Calls:
         self._closed.set()
 
     def finish(self) -> None:
-        """Stops, drains and closes: after `shut`, ends the push in progress, waits for the calls in progress, closes
+        """Stops, drains and closes: after `shut`, ends the pushes in progress, waits for the calls in progress, closes
         the store, takes the remaining events, and frees the controller. Raises StoreError if the store could not be
         closed; everything else is done nevertheless.
         """
         if self._closed.is_set():
             return
-        self._expire()
+        self._expire_all()
         while not self._gate.wait_empty(EXPIRE_INTERVAL):
-            self._expire()
+            self._expire_all()
         try:
             self._store("chat_close_store")
         finally:

@@ -23,8 +23,12 @@ Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
 
 # The library carries out the calls on one controller one after the other, so more threads would only wait. The second
-# allows `state()` to be called, and closing to begin, while a push or a command is running.
+# allows `state()` to be called while a command is running.
 THREADS = 2
+
+# Pushes run concurrently, and a push's deadline begins when the library gets it, so none may wait for a thread. The
+# library takes 64 at a time and answers one more immediately; the last thread is for that one.
+PUSH_THREADS = 65
 
 
 class Controller:
@@ -35,8 +39,8 @@ class Controller:
             async for event in c.events():
                 print(event["type"])
 
-    Blocking calls run on the controller's own threads; events need no thread, since the loop waits on the library's
-    descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, calls in progress
+    Blocking calls run on the controller's own threads, pushes on others than commands; events need no thread, since the
+    loop waits on the library's descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, calls in progress
     finish, the store is closed, waiting events are kept for their iterators, and the controller is freed.
 
     Cancelling a task that waits for an event never loses one: an event leaves the library in the same step in which
@@ -66,6 +70,7 @@ class Controller:
         self._calls: Calls | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._executor: ThreadPoolExecutor | None = None
+        self._push_executor: ThreadPoolExecutor | None = None
         self._closing: asyncio.Task[None] | None = None
         self._waiting: set[asyncio.Future[None]] = set()
         self._is_reading = False
@@ -114,6 +119,8 @@ class Controller:
             await to_the_end(asyncio.ensure_future(asyncio.to_thread(calls.finish)))
         finally:
             self._executor.shutdown(wait=False)
+            if self._push_executor is not None:
+                self._push_executor.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -233,8 +240,9 @@ class Controller:
         return await self._push(calls, None, lambda: calls.background_refresh(deadline))
 
     async def _push(self, calls: Calls, name: str | None, push: Callable[[], PushAnswer]) -> PushAnswer:
-        assert self._executor is not None
-        work = self._executor.submit(push)
+        if self._push_executor is None:
+            self._push_executor = ThreadPoolExecutor(PUSH_THREADS, thread_name_prefix="nightporter-push")
+        work = self._push_executor.submit(push)
         answer = asyncio.wrap_future(work)
         try:
             return await asyncio.shield(answer)
@@ -259,7 +267,7 @@ class Controller:
         """Reports the platform's "time is up": the oldest push in progress, or those with this name, answer
         immediately. Returns False if there are none.
         """
-        # Not on the controller's threads, which may all be waiting for the push.
+        # Not on the controller's threads, which may all be busy with commands.
         return await asyncio.to_thread(self._open_calls().expire_push, push_id)
 
     def unclaimed_pushes(self) -> list[PushAnswer]:

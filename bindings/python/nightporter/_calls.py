@@ -42,6 +42,9 @@ class Confirm(StrEnum):
 # How often closing repeats np_expire_push() until no push is in progress, in seconds.
 EXPIRE_INTERVAL = 0.01
 
+# The library's name for the background refresh in progress, among those of pushes.
+REFRESH = "np:refresh"
+
 
 class Calls:
     """One controller's handle and the calls on it. Safe from any thread."""

@@ -12,7 +12,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple, cast
 
-from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
+from ._calls import EXPIRE_INTERVAL, REFRESH, Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
 from .network import Relay
@@ -222,7 +222,7 @@ class Controller:
     ) -> PushAnswer:
         """Processes one push and returns what to show, within `deadline` seconds.
 
-        Pushes run concurrently. `push_id` is any name, for `expire_push`.
+        Pushes run concurrently. `push_id` is any name but "np:refresh", for `expire_push`.
 
         If the waiting task is cancelled, the push is expired and its end awaited first. Its answer is then in
         `unclaimed_pushes()`, because a committed message must still be shown.
@@ -237,9 +237,9 @@ class Controller:
         Cancelling it works as for `receive_push`.
         """
         calls = self._open_calls()
-        return await self._push(calls, None, lambda: calls.background_refresh(deadline))
+        return await self._push(calls, REFRESH, lambda: calls.background_refresh(deadline))
 
-    async def _push(self, calls: Calls, name: str | None, push: Callable[[], PushAnswer]) -> PushAnswer:
+    async def _push(self, calls: Calls, name: str, push: Callable[[], PushAnswer]) -> PushAnswer:
         if self._push_executor is None:
             self._push_executor = ThreadPoolExecutor(PUSH_THREADS, thread_name_prefix="nightporter-push")
         work = self._push_executor.submit(push)
@@ -251,7 +251,7 @@ class Controller:
                 await self._expire_until_done(calls, name, answer)
             raise
 
-    async def _expire_until_done(self, calls: Calls, name: str | None, answer: asyncio.Future[PushAnswer]) -> None:
+    async def _expire_until_done(self, calls: Calls, name: str, answer: asyncio.Future[PushAnswer]) -> None:
         async def expire() -> None:
             # Repeated, because the call may not have reached the library yet: then no push is in progress there.
             while not answer.done():
@@ -265,7 +265,7 @@ class Controller:
 
     async def expire_push(self, push_id: str | None = None) -> bool:
         """Reports the platform's "time is up": the oldest push in progress, or those with this name, answer
-        immediately. Returns False if there are none.
+        immediately. "np:refresh" is the name of the background refresh. Returns False if there are none.
         """
         # Not on the controller's threads, which may all be busy with commands.
         return await asyncio.to_thread(self._open_calls().expire_push, push_id)

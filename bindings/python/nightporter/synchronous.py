@@ -163,7 +163,7 @@ class SyncController:
         self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25, push_id: str | None = None
     ) -> PushAnswer:
         """Processes one push and returns what to show, within `deadline` seconds. Call it from as many threads as there
-        are pushes: they run concurrently. `push_id` is any name, for `expire_push`.
+        are pushes: they run concurrently. `push_id` is any name but "np:refresh", for `expire_push`.
         """
         return self._open_calls().receive_push(payload, deadline, push_id)
 
@@ -175,7 +175,7 @@ class SyncController:
 
     def expire_push(self, push_id: str | None = None) -> bool:
         """Reports the platform's "time is up", from another thread: the oldest push in progress, or those with this
-        name, answer immediately. Returns False if there are none.
+        name, answer immediately. "np:refresh" is the name of the background refresh. Returns False if there are none.
         """
         return self._open_calls().expire_push(push_id)
 

@@ -162,6 +162,29 @@ class CancellationTests(StandInCase):
 
         self.assertEqual(run(story()), [{"outcome": "nothingNew"}])
 
+    def test_a_cancelled_refresh_is_expired_and_no_push_beside_it(self) -> None:
+        async def story(pause: float) -> None:
+            async with Controller("store") as c:
+                pushes = [asyncio.create_task(c.receive_push("{}", deadline=20)) for _ in range(3)]
+                await self.begun("push", 3)
+                # Long enough for the pushes to be older than the refresh.
+                await asyncio.sleep(0.05)
+                refresh = asyncio.create_task(c.background_refresh(deadline=20))
+                await self.begun("refresh")
+                await asyncio.sleep(pause)
+                refresh.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await refresh
+                self.assertEqual(c.unclaimed_pushes(), [{"outcome": "expired"}])
+                self.assertNotIn("push ended", self.lines())
+            for push in pushes:
+                self.assertEqual(await push, {"outcome": "expired"})
+
+        for pause in (0, 0.05):
+            self.journal_path.unlink(missing_ok=True)
+            with self.subTest(pause=pause):
+                run(story(pause))
+
     def test_a_push_that_is_cancelled_before_it_began_never_begins(self) -> None:
         async def story() -> list[Any]:
             async with Controller("store") as c:

@@ -40,8 +40,9 @@ class Controller:
                 print(event["type"])
 
     Blocking calls run on the controller's own threads, pushes on others than commands; events need no thread, since the
-    loop waits on the library's descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, calls in progress
-    finish, the store is closed, waiting events are kept for their iterators, and the controller is freed.
+    loop waits on the library's descriptor. Leaving the block stops, drains and closes, in this order: new calls are
+    refused, calls in progress finish, and the store is closed. Events that wait can still be read; those that are not
+    come again after the next start. The controller is freed with the last event, or when the object is collected.
 
     Cancelling a task that waits for an event never loses one: an event leaves the library in the same step in which
     its consumer gets it.
@@ -92,7 +93,10 @@ class Controller:
             # Cancelled while opening: if the store is open by now, close it before the caller sees the cancellation.
             if opening.done() and not opening.cancelled() and opening.exception() is None:
                 self._calls = opening.result()
-                await self.close()
+                try:
+                    await self.close()
+                finally:
+                    self._calls.free()
             else:
                 self._executor.shutdown(wait=False)
             raise

@@ -27,7 +27,7 @@ class SyncController:
                 print(event["type"])
 
     `close()` stops, drains and closes as in `Controller`. Another thread may call it while one waits for events: the
-    iteration then ends after the remaining events.
+    iteration then ends after the remaining events. Those that are never read come again after the next start.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class SyncController:
                     return None
                 calls.wait_event(self._wake_read, remaining)
             except ControllerClosed:
-                if calls.is_closed and not calls.has_events_left:
+                if calls.is_freed:
                     raise
                 if not calls.wait_closed(None if end is None else max(0, end - time.monotonic())):
                     return None

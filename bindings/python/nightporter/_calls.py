@@ -8,7 +8,6 @@ import os
 import select
 import threading
 import weakref
-from collections import deque
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from os import PathLike
@@ -39,8 +38,11 @@ class Confirm(StrEnum):
     ERROR = "error"
 
 
-# How often closing repeats np_expire_push() until the push in progress ends, in seconds.
+# How often closing repeats np_expire_push() until no push is in progress, in seconds.
 EXPIRE_INTERVAL = 0.01
+
+# The library's name for the background refresh in progress, among those of pushes.
+REFRESH = "np:refresh"
 
 
 class Calls:
@@ -50,11 +52,12 @@ class Calls:
         self._library = loaded
         self._handle = handle
         self._gate = Gate()
-        self._left: deque[str] = deque()
         self._closed = threading.Event()
-        self._push = threading.Lock()
+        # Held while the events left by closing are read, so that none is read from a freed handle.
+        self._reading_rest = threading.Lock()
         _open.add(self)
-        # Without close(), the store is released when the object is collected or the interpreter exits.
+        # Without close(), or with events left that no consumer reads, the controller is freed when the object is
+        # collected or the interpreter exits.
         self._free = weakref.finalize(self, loaded.functions.np_ctrl_free, handle)
         self.event_fd: int = loaded.functions.np_event_fd(handle)
 
@@ -87,7 +90,10 @@ class Calls:
                 calls.set_network_relay(chosen, listens=role == Role.APP)
             except BaseException:
                 calls.shut()
-                calls.finish()
+                try:
+                    calls.finish()
+                finally:
+                    calls.free()
                 raise
         return calls
 
@@ -106,11 +112,21 @@ class Calls:
         An event passes from the library to the caller in one step, which a cancellation cannot interrupt.
         """
         if self._closed.is_set():
-            if self._left:
-                return self._left.popleft()
-            raise ControllerClosed("the controller is closed and has no more events")
+            return self._take_rest()
         with self._gate:
             return self._receive()
+
+    def _take_rest(self) -> str:
+        """Returns the next of the events left by closing. They wait in the library, which counts an event as delivered
+        when it is read: what is never read comes again after the next start. The last one frees the controller.
+        """
+        with self._reading_rest:
+            if self._free.alive:
+                event = self._receive()
+                if event is not None:
+                    return event
+                self._free()
+        raise ControllerClosed("the controller is closed and has no more events")
 
     def _receive(self) -> str | None:
         functions = self._library.functions
@@ -147,7 +163,7 @@ class Calls:
         return cast(PushAnswer, unless_error(answer))
 
     def expire_push(self, push_id: str | None = None) -> bool:
-        """Ends the push in progress, or the one with this name; returns False if there is none. Does not wait."""
+        """Ends the oldest push in progress, or those with this name; returns False if there are none."""
         with self._gate:
             if push_id is None:
                 return self._expire()
@@ -163,6 +179,10 @@ class Calls:
             return False
         check(code, "np_expire_push")
         return True
+
+    def _expire_all(self) -> None:
+        while self._expire():
+            pass  # Each call ends one push, the oldest.
 
     # The user's actions on notifications
 
@@ -239,8 +259,9 @@ class Calls:
         return self._closed.is_set()
 
     @property
-    def has_events_left(self) -> bool:
-        return bool(self._left)
+    def is_freed(self) -> bool:
+        """True once closing has ended and no event is left to read."""
+        return self._closed.is_set() and not self._free.alive
 
     def shut(self) -> bool:
         """Refuses new calls. Returns True the first time. Does not wait; `finish` does the rest."""
@@ -253,28 +274,40 @@ class Calls:
         self._free.detach()
         self._gate = Gate()
         self._gate.shut()
-        self._left = deque()
-        self._push = threading.Lock()
+        self._reading_rest = threading.Lock()
         self._closed = threading.Event()
         self._closed.set()
 
     def finish(self) -> None:
-        """Stops, drains and closes: after `shut`, ends the push in progress, waits for the calls in progress, closes
-        the store, takes the remaining events, and frees the controller. Raises StoreError if the store could not be
-        closed; everything else is done nevertheless.
+        """Stops, drains and closes: after `shut`, ends the pushes in progress, waits for the calls in progress, and
+        closes the store. Frees the controller if no event waits; otherwise `take_event` does so after the last one.
+
+        Raises StoreError if the store could not be closed. The controller is freed then, since that closes the store
+        too, and its events can no longer be read.
         """
         if self._closed.is_set():
             return
-        self._expire()
+        self._expire_all()
         while not self._gate.wait_empty(EXPIRE_INTERVAL):
-            self._expire()
+            self._expire_all()
+        keeps_events = False
         try:
             self._store("chat_close_store")
+            keeps_events = self._has_events()
         finally:
-            while (event := self._receive()) is not None:
-                self._left.append(event)
-            self._free()
+            if not keeps_events:
+                self._free()
             self._closed.set()
+
+    def _has_events(self) -> bool:
+        waiting = select.poll()
+        waiting.register(self.event_fd, select.POLLIN)
+        return bool(waiting.poll(0))
+
+    def free(self) -> None:
+        """Frees the controller, after `finish`, even if events are left; those are not counted as delivered."""
+        with self._reading_rest:
+            self._free()
 
     def wait_closed(self, timeout: float | None) -> bool:
         return self._closed.wait(timeout)

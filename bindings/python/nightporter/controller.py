@@ -6,14 +6,13 @@ import asyncio
 import itertools
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from concurrent.futures import Future as ThreadFuture
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar, TypeVarTuple, cast
 
-from ._calls import EXPIRE_INTERVAL, Calls, Confirm, Role, unwrap
+from ._calls import EXPIRE_INTERVAL, REFRESH, Calls, Confirm, Role, unwrap
 from ._interface import Phase
 from .errors import ControllerClosed
 from .network import Relay
@@ -24,8 +23,12 @@ Arguments = TypeVarTuple("Arguments")
 Result = TypeVar("Result")
 
 # The library carries out the calls on one controller one after the other, so more threads would only wait. The second
-# allows `state()` to be called, and closing to begin, while a push or a command is running.
+# allows `state()` to be called while a command is running.
 THREADS = 2
+
+# Pushes run concurrently, and a push's deadline begins when the library gets it, so none may wait for a thread. The
+# library takes 64 at a time and answers one more immediately; the last thread is for that one.
+PUSH_THREADS = 65
 
 
 class Controller:
@@ -36,9 +39,10 @@ class Controller:
             async for event in c.events():
                 print(event["type"])
 
-    Blocking calls run on the controller's own threads; events need no thread, since the loop waits on the library's
-    descriptor. Leaving the block stops, drains and closes, in this order: new calls are refused, calls in progress
-    finish, the store is closed, waiting events are kept for their iterators, and the controller is freed.
+    Blocking calls run on the controller's own threads, pushes on others than commands; events need no thread, since the
+    loop waits on the library's descriptor. Leaving the block stops, drains and closes, in this order: new calls are
+    refused, calls in progress finish, and the store is closed. Events that wait can still be read; those that are not
+    come again after the next start. The controller is freed with the last event, or when the object is collected.
 
     Cancelling a task that waits for an event never loses one: an event leaves the library in the same step in which
     its consumer gets it.
@@ -67,6 +71,7 @@ class Controller:
         self._calls: Calls | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._executor: ThreadPoolExecutor | None = None
+        self._push_executor: ThreadPoolExecutor | None = None
         self._closing: asyncio.Task[None] | None = None
         self._waiting: set[asyncio.Future[None]] = set()
         self._is_reading = False
@@ -88,7 +93,10 @@ class Controller:
             # Cancelled while opening: if the store is open by now, close it before the caller sees the cancellation.
             if opening.done() and not opening.cancelled() and opening.exception() is None:
                 self._calls = opening.result()
-                await self.close()
+                try:
+                    await self.close()
+                finally:
+                    self._calls.free()
             else:
                 self._executor.shutdown(wait=False)
             raise
@@ -115,6 +123,8 @@ class Controller:
             await to_the_end(asyncio.ensure_future(asyncio.to_thread(calls.finish)))
         finally:
             self._executor.shutdown(wait=False)
+            if self._push_executor is not None:
+                self._push_executor.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -216,7 +226,7 @@ class Controller:
     ) -> PushAnswer:
         """Processes one push and returns what to show, within `deadline` seconds.
 
-        Pushes take their turns in order of arrival. `push_id` is any name, for `expire_push`.
+        Pushes run concurrently. `push_id` is any name but "np:refresh", for `expire_push`.
 
         If the waiting task is cancelled, the push is expired and its end awaited first. Its answer is then in
         `unclaimed_pushes()`, because a committed message must still be shown.
@@ -231,25 +241,24 @@ class Controller:
         Cancelling it works as for `receive_push`.
         """
         calls = self._open_calls()
-        return await self._push(calls, None, lambda: calls.background_refresh(deadline))
+        return await self._push(calls, REFRESH, lambda: calls.background_refresh(deadline))
 
-    async def _push(self, calls: Calls, name: str | None, push: Callable[[], PushAnswer]) -> PushAnswer:
-        assert self._executor is not None
-        work = self._executor.submit(push)
+    async def _push(self, calls: Calls, name: str, push: Callable[[], PushAnswer]) -> PushAnswer:
+        if self._push_executor is None:
+            self._push_executor = ThreadPoolExecutor(PUSH_THREADS, thread_name_prefix="nightporter-push")
+        work = self._push_executor.submit(push)
         answer = asyncio.wrap_future(work)
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             if not work.cancel():
-                await self._expire_until_done(calls, name, work, answer)
+                await self._expire_until_done(calls, name, answer)
             raise
 
-    async def _expire_until_done(
-        self, calls: Calls, name: str | None, work: ThreadFuture[PushAnswer], answer: asyncio.Future[PushAnswer]
-    ) -> None:
+    async def _expire_until_done(self, calls: Calls, name: str, answer: asyncio.Future[PushAnswer]) -> None:
         async def expire() -> None:
             # Repeated, because the call may not have reached the library yet: then no push is in progress there.
-            while not work.done():
+            while not answer.done():
                 with suppress(ControllerClosed):
                     await asyncio.to_thread(calls.expire_push, name)
                 await asyncio.wait({answer}, timeout=EXPIRE_INTERVAL)
@@ -259,10 +268,10 @@ class Controller:
         await to_the_end(asyncio.ensure_future(expire()), swallow=True)
 
     async def expire_push(self, push_id: str | None = None) -> bool:
-        """Reports the platform's "time is up": the push in progress, or the one with this name, answers immediately.
-        Returns False if there is none.
+        """Reports the platform's "time is up": the oldest push in progress, or those with this name, answer
+        immediately. "np:refresh" is the name of the background refresh. Returns False if there are none.
         """
-        # Not on the controller's threads, which may all be waiting for the push.
+        # Not on the controller's threads, which may all be busy with commands.
         return await asyncio.to_thread(self._open_calls().expire_push, push_id)
 
     def unclaimed_pushes(self) -> list[PushAnswer]:

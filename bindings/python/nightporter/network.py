@@ -71,7 +71,11 @@ def candidates(beside: str) -> Iterator[str]:
     if chosen:
         yield os.path.join(chosen, FILE_NAME) if os.path.isdir(chosen) else chosen
         return
-    for folder in (Path(beside).resolve().parent, Path(__file__).parent):
+    folders = [Path(__file__).parent]
+    # A bare name was found by the system's loader: its folder is unknown, and is not the working directory.
+    if os.path.dirname(beside):
+        folders.insert(0, Path(beside).resolve().parent)
+    for folder in folders:
         if (folder / FILE_NAME).exists():
             yield str(folder / FILE_NAME)
     system = ctypes.util.find_library("nightporter-net")

@@ -27,7 +27,7 @@ class SyncController:
                 print(event["type"])
 
     `close()` stops, drains and closes as in `Controller`. Another thread may call it while one waits for events: the
-    iteration then ends after the remaining events.
+    iteration then ends after the remaining events. Those that are never read come again after the next start.
     """
 
     def __init__(
@@ -159,9 +159,13 @@ class SyncController:
 
     # Pushes
 
-    def receive_push(self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25) -> PushAnswer:
-        """Processes one push and returns what to show, within `deadline` seconds."""
-        return self._open_calls().receive_push(payload, deadline)
+    def receive_push(
+        self, payload: str | bytes | Mapping[str, Any], *, deadline: float = 25, push_id: str | None = None
+    ) -> PushAnswer:
+        """Processes one push and returns what to show, within `deadline` seconds. Call it from as many threads as there
+        are pushes: they run concurrently. `push_id` is any name but "np:refresh", for `expire_push`.
+        """
+        return self._open_calls().receive_push(payload, deadline, push_id)
 
     def background_refresh(self, *, deadline: float = 25) -> PushAnswer:
         """Runs one round in the background, when the system has woken an app: checks every mailbox and returns, within
@@ -169,11 +173,11 @@ class SyncController:
         """
         return self._open_calls().background_refresh(deadline)
 
-    def expire_push(self) -> bool:
-        """Reports the platform's "time is up", from another thread: the push in progress answers immediately. Returns
-        False if there is none.
+    def expire_push(self, push_id: str | None = None) -> bool:
+        """Reports the platform's "time is up", from another thread: the oldest push in progress, or those with this
+        name, answer immediately. "np:refresh" is the name of the background refresh. Returns False if there are none.
         """
-        return self._open_calls().expire_push()
+        return self._open_calls().expire_push(push_id)
 
     # The user's actions on notifications
 
@@ -224,7 +228,7 @@ class SyncController:
                     return None
                 calls.wait_event(self._wake_read, remaining)
             except ControllerClosed:
-                if calls.is_closed and not calls.has_events_left:
+                if calls.is_freed:
                     raise
                 if not calls.wait_closed(None if end is None else max(0, end - time.monotonic())):
                     return None

@@ -9,8 +9,9 @@
  *             emit-error    puts an error in the queue instead of an event
  *             exchange      carries one request through the host's transport
  *             release       no longer needs the transport
- * Any other command is refused.
+ * Any other command is refused. Pushes run concurrently, as in the library.
  * The environment's STAND_IN_JOURNAL names a file to which each call that matters for the order of closing adds a line.
+ * With STAND_IN_CLOSES_SILENTLY closing the store emits no event.
  */
 #include "nightporter.h"
 
@@ -23,13 +24,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUEUE = 65536, CONTROLLERS = 4096 };
+enum { QUEUE = 65536, CONTROLLERS = 4096, PUSHES = 64 };
+
+/* The name of a background refresh among the pushes. */
+static const char *const refresh = "np:refresh";
+
+struct push {
+  const char *name; /* NULL: none */
+  int expired;
+  struct push *later;
+};
 
 struct controller {
   int events[QUEUE];
   int first, count, next;
   int wake[2];
-  int pushing, expired, freed;
+  struct push *pushes; /* in progress, the oldest first */
+  int freed;
   pthread_t emitter;
   int emitting;
 };
@@ -120,7 +131,7 @@ char *chat_close_store(chat_ctrl ctrl) {
   journal("close store");
   if (!self) return strdup("no controller");
   pthread_mutex_lock(&lock);
-  put(self, ++self->next); /* closing emits an event itself, like "chatSuspended" */
+  if (!getenv("STAND_IN_CLOSES_SILENTLY")) put(self, ++self->next); /* as with "chatSuspended" */
   pthread_mutex_unlock(&lock);
   return strdup(getenv("STAND_IN_CLOSE_FAILS") ? "the disk is gone" : "");
 }
@@ -213,11 +224,18 @@ char *chat_recv_msg(chat_ctrl ctrl) { return chat_recv_msg_wait(ctrl, -1); }
 
 int np_event_fd(chat_ctrl ctrl) { return find(ctrl) ? find(ctrl)->wake[0] : -1; }
 
+static int is_named(const struct push *push, const char *name) {
+  return push->name && strcmp(push->name, name) == 0;
+}
+
 /* A push lasts until it is expired or its deadline has passed. */
-char *np_receive_push(chat_ctrl ctrl, const char *payload, int deadline_ms) {
+static char *run_push(chat_ctrl ctrl, const char *name, const char *payload, int deadline_ms) {
   struct controller *self = find(ctrl);
+  struct push push = {.name = name}, **place;
+  int count = 0;
   if (!self || !payload) return strdup("{\"outcome\":\"failed\"}");
-  begin("push");
+  const char *call = is_named(&push, refresh) ? "refresh" : "push";
+  begin(call);
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += deadline_ms / 1000;
@@ -225,36 +243,49 @@ char *np_receive_push(chat_ctrl ctrl, const char *payload, int deadline_ms) {
   if (end.tv_nsec >= 1000000000L) end.tv_sec++, end.tv_nsec -= 1000000000L;
   sleep_us(20000); /* so that an expiry can come too early */
   pthread_mutex_lock(&lock);
-  self->pushing = 1;
-  self->expired = 0;
-  while (!self->expired && pthread_cond_timedwait(&changed, &lock, &end) != ETIMEDOUT) continue;
-  int expired = self->expired;
-  self->pushing = 0;
+  for (place = &self->pushes; *place; place = &(*place)->later) count++;
+  if (count < PUSHES) {
+    *place = &push;
+    while (!push.expired && pthread_cond_timedwait(&changed, &lock, &end) != ETIMEDOUT) continue;
+    for (place = &self->pushes; *place != &push; place = &(*place)->later) continue;
+    *place = push.later;
+  }
   pthread_mutex_unlock(&lock);
-  journal("push ended");
-  return strdup(expired ? "{\"outcome\":\"expired\"}" : "{\"outcome\":\"nothingNew\"}");
+  journal(strcmp(call, "push") == 0 ? "push ended" : "refresh ended");
+  return strdup(push.expired || count == PUSHES ? "{\"outcome\":\"expired\"}" : "{\"outcome\":\"nothingNew\"}");
 }
 
-char *np_background_refresh(chat_ctrl ctrl, int deadline_ms) { return np_receive_push(ctrl, "", deadline_ms); }
+char *np_receive_push(chat_ctrl ctrl, const char *payload, int deadline_ms) {
+  return run_push(ctrl, NULL, payload, deadline_ms);
+}
+
+char *np_background_refresh(chat_ctrl ctrl, int deadline_ms) { return run_push(ctrl, refresh, "", deadline_ms); }
 
 char *np_receive_push_id(chat_ctrl ctrl, const char *push_id, const char *payload, int deadline_ms) {
-  return push_id ? np_receive_push(ctrl, payload, deadline_ms) : strdup("{\"outcome\":\"failed\"}");
+  return push_id ? run_push(ctrl, push_id, payload, deadline_ms) : strdup("{\"outcome\":\"failed\"}");
 }
 
-np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id) {
-  return push_id ? np_expire_push(ctrl) : NP_ERROR_NULL;
-}
-
-np_error np_expire_push(chat_ctrl ctrl) {
+/* Without a name, ends the oldest push that is not ending already. */
+static np_error expire(chat_ctrl ctrl, const char *name) {
   struct controller *self = find(ctrl);
+  np_error error = NP_ERROR_NOTHING_PENDING;
   if (!self) return NP_ERROR_HANDLE;
   pthread_mutex_lock(&lock);
-  np_error error = self->pushing ? NP_OK : NP_ERROR_NOTHING_PENDING;
-  self->expired = 1;
+  for (struct push *push = self->pushes; push && (name || error != NP_OK); push = push->later) {
+    if (push->expired || (name && !is_named(push, name))) continue;
+    push->expired = 1;
+    error = NP_OK;
+  }
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
   return error;
 }
+
+np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id) {
+  return push_id ? expire(ctrl, push_id) : NP_ERROR_NULL;
+}
+
+np_error np_expire_push(chat_ctrl ctrl) { return expire(ctrl, NULL); }
 
 char *np_categories(chat_ctrl ctrl) {
   return strdup(!ctrl || find(ctrl) ? "{\"categories\":[]}" : "{\"error\":{\"type\":\"x\"}}");

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 import unittest
 
@@ -151,6 +152,24 @@ class AnswerTests(StandInCase):
             nightporter.enable_logging(logging.WARNING)
         nightporter.disable_logging()
         self.assertEqual(caught.output, ["WARNING:nightporter:the log is open"])
+
+
+class InterfaceTests(unittest.TestCase):
+    # The README has the reason.
+    ONLY_ASYNCHRONOUS = {"unclaimed_pushes"}
+    # A synchronous host bounds the wait by an argument, an asynchronous one by asyncio.timeout().
+    WITH_A_TIME_OUT = {"events", "next_event"}
+
+    def public(self, kind: type) -> dict[str, object]:
+        return {name: value for name, value in vars(kind).items() if not name.startswith("_")}
+
+    def test_the_controllers_have_the_same_methods_with_the_same_arguments(self) -> None:
+        asynchronous, synchronous = self.public(Controller), self.public(SyncController)
+        self.assertEqual(asynchronous.keys() - self.ONLY_ASYNCHRONOUS, synchronous.keys())
+        for name, method in synchronous.items():
+            if callable(method) and name not in self.WITH_A_TIME_OUT:
+                expected, found = (list(inspect.signature(each).parameters) for each in (asynchronous[name], method))
+                self.assertEqual(found, expected, name)
 
 
 class TransportTests(StandInCase):

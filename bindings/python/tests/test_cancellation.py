@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
+import time
 from typing import Any
 from unittest import mock
 
-from nightporter import Controller, ControllerClosed
+from nightporter import Controller, ControllerClosed, SyncController
 
 from .support import StandInCase, run
 
@@ -139,19 +141,64 @@ class CancellationTests(StandInCase):
                 # At its deadline it would have had another outcome.
                 self.assertEqual(run(self.cancel_push(pause)), [{"outcome": "expired"}])
 
+    def test_an_answer_on_its_way_to_the_loop_is_kept(self) -> None:
+        async def story() -> list[Any]:
+            async with Controller("store") as c:
+                push = asyncio.create_task(c.receive_push("{}", deadline=0.2))
+                await self.begun("push")
+                push.cancel()
+
+                def wait_for_the_end() -> None:
+                    # After the cancellation, and before its first look at the push: the push has ended by then, but the
+                    # loop has not been given its answer.
+                    while "push ended" not in self.lines():
+                        time.sleep(0.002)
+                    time.sleep(0.1)
+
+                asyncio.get_running_loop().call_soon(wait_for_the_end)
+                with self.assertRaises(asyncio.CancelledError):
+                    await push
+                return c.unclaimed_pushes()
+
+        self.assertEqual(run(story()), [{"outcome": "nothingNew"}])
+
+    def test_a_cancelled_refresh_is_expired_and_no_push_beside_it(self) -> None:
+        async def story(pause: float) -> None:
+            async with Controller("store") as c:
+                pushes = [asyncio.create_task(c.receive_push("{}", deadline=20)) for _ in range(3)]
+                await self.begun("push", 3)
+                # Long enough for the pushes to be older than the refresh.
+                await asyncio.sleep(0.05)
+                refresh = asyncio.create_task(c.background_refresh(deadline=20))
+                await self.begun("refresh")
+                await asyncio.sleep(pause)
+                refresh.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await refresh
+                self.assertEqual(c.unclaimed_pushes(), [{"outcome": "expired"}])
+                self.assertNotIn("push ended", self.lines())
+            for push in pushes:
+                self.assertEqual(await push, {"outcome": "expired"})
+
+        for pause in (0, 0.05):
+            self.journal_path.unlink(missing_ok=True)
+            with self.subTest(pause=pause):
+                run(story(pause))
+
     def test_a_push_that_is_cancelled_before_it_began_never_begins(self) -> None:
         async def story() -> list[Any]:
             async with Controller("store") as c:
-                sleeping = [asyncio.create_task(c.send("sleep 500")) for _ in range(2)]
-                await self.begun("sleep", 2)
-                push = asyncio.create_task(c.receive_push("{}", deadline=20))
+                first = asyncio.create_task(c.receive_push("{}", deadline=0.3))
+                await self.begun("push")
+                second = asyncio.create_task(c.receive_push("{}", deadline=20))
                 await asyncio.sleep(0.01)
-                push.cancel()
-                await asyncio.wait({push, *sleeping})
+                second.cancel()
+                await asyncio.wait({first, second})
                 return c.unclaimed_pushes()
 
-        self.assertEqual(run(story()), [])
-        self.assertNotIn("push ended", self.journal())
+        with mock.patch("nightporter.controller.PUSH_THREADS", 1):
+            self.assertEqual(run(story()), [])
+        self.assertEqual(self.lines().count("began push"), 1)
 
     async def cancel_push(self, pause: float) -> list[dict[str, Any]]:
         async with Controller("store") as c:
@@ -175,10 +222,9 @@ class CancellationTests(StandInCase):
                 await opening
             with self.assertRaises(ControllerClosed):
                 await c.send("sleep 0")
+            self.assertEqual(self.journal(), ["open", "close store", "free"])
 
         run(story())
-        self.assertEqual(self.journal()[0], "open")
-        self.assertEqual(self.journal()[-1], "free")
 
     def test_closing_goes_on_to_its_end_when_cancelled(self) -> None:
         async def story() -> None:
@@ -191,7 +237,7 @@ class CancellationTests(StandInCase):
                 closing.cancel()
             with self.assertRaises(asyncio.CancelledError):
                 await closing
-            self.assertEqual(self.journal()[-1], "free")
+            self.assertEqual(self.journal()[-1], "close store")
             await command
 
         run(story())
@@ -202,3 +248,57 @@ class CancellationTests(StandInCase):
                 await asyncio.sleep(0)
         else:
             await asyncio.sleep(chance.random() * 0.0006)
+
+
+class ConcurrencyTests(StandInCase):
+    def test_nothing_waits_for_hanging_pushes(self) -> None:
+        async def story() -> None:
+            async with Controller("store") as c:
+                # One more than the library accepts: it answers that one.
+                pushes = [asyncio.create_task(c.receive_push("{}", deadline=20)) for _ in range(65)]
+                async with asyncio.timeout(10):
+                    answered, _ = await asyncio.wait(pushes, return_when=asyncio.FIRST_COMPLETED)
+                    self.assertEqual([push.result() for push in answered], [{"outcome": "expired"}])
+                    await self.begun("push", 65)
+                    await c.state()
+                    await c.send("emit 1")
+                    await c.suspend()
+                self.assertEqual(sum(push.done() for push in pushes), 1)
+
+        run(story())
+
+    def test_a_controller_without_pushes_has_no_thread_for_them(self) -> None:
+        async def story() -> None:
+            async with Controller("store") as c:
+                await c.state()
+                names = [thread.name for thread in threading.enumerate()]
+                self.assertFalse([name for name in names if name.startswith("nightporter-push")], names)
+
+        run(story())
+
+
+class NamedPushTests(StandInCase):
+    def test_a_thread_expires_the_push_that_it_names_and_no_other(self) -> None:
+        answers: dict[str, Any] = {}
+
+        def receive(name: str) -> None:
+            answers[name] = c.receive_push("{}", deadline=20, push_id=name)
+
+        with SyncController("store") as c:
+            older, newer = (threading.Thread(target=receive, args=(name,)) for name in ("older", "newer"))
+            older.start()
+            self.await_begun("push")
+            newer.start()
+            self.expire(c, "newer")
+            newer.join()
+            self.assertEqual(answers, {"newer": {"outcome": "expired"}})
+            self.assertFalse(c.expire_push("newer"))
+            self.expire(c, "older")
+            older.join()
+
+    def expire(self, c: SyncController, name: str) -> None:
+        """Expires a push that has begun, however soon after that, and fails after a minute."""
+        give_up = time.monotonic() + 60
+        while not c.expire_push(name):
+            self.assertLess(time.monotonic(), give_up, f"{name} did not arrive")
+            time.sleep(0.002)

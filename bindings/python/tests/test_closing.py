@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import threading
 import time
@@ -12,7 +13,9 @@ from nightporter import Controller, ControllerClosed, StoreError, SyncController
 
 from .support import StandInCase, run
 
-ORDER = ["close store", "drained", "free"]
+# When no iterator reads what waits: it stays in the library.
+ORDER = ["close store", "free"]
+ORDER_WITH_READER = ["close store", "drained", "free"]
 
 
 class ClosingTests(StandInCase):
@@ -25,6 +28,7 @@ class ClosingTests(StandInCase):
                 self.assertEqual((await command)["type"], "cmdOk")
 
         run(story())
+        self.await_last("free")
         self.assertEqual(self.journal(), ["open", "slept", *ORDER])
 
     def test_calls_that_have_not_begun_are_refused(self) -> None:
@@ -39,6 +43,7 @@ class ClosingTests(StandInCase):
                     await call()
 
         run(story())
+        self.await_last("free")
         self.assertEqual(self.journal(), ["open", "slept", *ORDER])
 
     def test_events_that_wait_when_it_closes_still_arrive_and_then_the_iteration_ends(self) -> None:
@@ -59,6 +64,49 @@ class ClosingTests(StandInCase):
 
         # Closing itself emits the last event.
         self.assertEqual(run(story()), list(range(1, 102)))
+        self.assertEqual(self.journal()[-3:], ORDER_WITH_READER)
+
+    def test_events_can_be_read_after_it_has_closed_and_the_last_one_frees_it(self) -> None:
+        async def story() -> None:
+            async with Controller("store") as c:
+                await c.send("emit 3")
+            self.assertNotIn("free", self.journal())
+            self.assertEqual([event["number"] async for event in c.events()], [1, 2, 3, 4])
+            self.assertEqual(self.journal()[-3:], ORDER_WITH_READER)
+
+        run(story())
+
+    def test_events_that_are_not_read_stay_in_the_library(self) -> None:
+        async def leave() -> None:
+            async with Controller("store") as c:
+                await c.send("emit 3")
+                await c.next_event()
+                raise RuntimeError("a bot's mistake")
+
+        async def read_one() -> None:
+            async with Controller("store") as c:
+                await c.send("emit 3")
+            await c.next_event()
+
+        for story in (leave, read_one):
+            self.journal_path.unlink(missing_ok=True)
+            with contextlib.suppress(RuntimeError):
+                run(story())
+            gc.collect()
+            self.await_last("free")
+            self.assertEqual(self.journal(), ["open", *ORDER])
+
+    def test_it_is_freed_immediately_if_no_event_waits(self) -> None:
+        self.environment(STAND_IN_CLOSES_SILENTLY="1")
+
+        async def story() -> None:
+            async with Controller("store") as c:
+                pass
+            self.assertEqual(self.journal(), ["open", *ORDER])
+            with self.assertRaises(ControllerClosed):
+                await c.next_event()
+
+        run(story())
 
     def test_a_push_in_progress_is_expired_and_answered(self) -> None:
         async def story(pause: float) -> object:
@@ -74,7 +122,8 @@ class ClosingTests(StandInCase):
             with self.subTest(pause=pause):
                 # At its deadline it would have had another outcome.
                 self.assertEqual(run(story(pause)), {"outcome": "expired"})
-        self.assertEqual(self.journal()[-4:], ["push ended", *ORDER])
+        self.await_last("free")
+        self.assertEqual(self.journal()[-3:], ["push ended", *ORDER])
 
     def test_closing_twice_at_once_closes_once(self) -> None:
         async def story() -> None:
@@ -83,6 +132,7 @@ class ClosingTests(StandInCase):
             await c.close()
 
         run(story())
+        self.await_last("free")
         self.assertEqual(self.journal(), ["open", *ORDER])
 
     def test_a_store_that_does_not_close_is_told_and_the_rest_is_done(self) -> None:
@@ -94,7 +144,7 @@ class ClosingTests(StandInCase):
 
         with self.assertRaisesRegex(StoreError, "the disk is gone"):
             run(story())
-        self.assertEqual(self.journal()[-1], "free")
+        self.await_last("free")
 
     def test_a_loop_that_ends_with_an_open_block_closes_it(self) -> None:
         async def forever() -> None:
@@ -108,7 +158,10 @@ class ClosingTests(StandInCase):
                 await asyncio.sleep(0.002)
 
         run(story())
-        self.assertEqual(self.journal()[-1], "free")
+        self.assertEqual(self.journal(), ["open", "close store"])
+        del self.left
+        gc.collect()
+        self.await_last("free")
 
     def test_whoever_forgets_to_close_is_warned_and_the_controller_is_freed(self) -> None:
         for make in (lambda: run(Controller("store").open()), lambda: SyncController("store").open()):
@@ -150,9 +203,30 @@ class SyncClosingTests(StandInCase):
         self.assertEqual(
             [line for line in self.journal() if line != "drained"], ["open", "slept", "close store", "free"]
         )
-        self.assertEqual(self.journal()[-3:], ORDER)
+        self.assertEqual(self.journal()[-3:], ORDER_WITH_READER)
         with self.assertRaises(ControllerClosed):
             c.send("sleep 0")
+
+    def test_events_that_are_not_read_stay_in_the_library(self) -> None:
+        with SyncController("store") as c:
+            c.send("emit 3")
+            c.next_event()
+        self.assertEqual(c.next_event()["number"], 2)
+        del c
+        gc.collect()
+        self.assertEqual(self.journal(), ["open", *ORDER])
+
+    def test_several_threads_read_what_is_left(self) -> None:
+        numbers: list[int] = []
+        with SyncController("store") as c:
+            c.send("emit 2000")
+        consumers = [threading.Thread(target=lambda: numbers.extend(e["number"] for e in c.events())) for _ in range(4)]
+        for consumer in consumers:
+            consumer.start()
+        for consumer in consumers:
+            consumer.join(20)
+        self.assertEqual(sorted(numbers), list(range(1, 2002)))
+        self.assertEqual(self.journal(), ["open", *ORDER_WITH_READER])
 
     def test_whoever_waits_for_an_event_is_woken_by_closing(self) -> None:
         c = SyncController("store").open()
@@ -175,7 +249,7 @@ class SyncClosingTests(StandInCase):
             self.await_begun("push")
         push.join(5)
         self.assertEqual(answers, [{"outcome": "expired"}])
-        self.assertEqual(self.journal()[-3:], ORDER)
+        self.assertEqual(self.journal()[-2:], ["push ended", "close store"])
 
     def test_no_event_within_the_time_is_none(self) -> None:
         with SyncController("store") as c:

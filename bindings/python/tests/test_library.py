@@ -280,6 +280,35 @@ class ConversationTests(LibraryCase):
 
         self.assertEqual(run(story()), [f"message {number}" for number in range(40)])
 
+    def test_a_message_that_arrived_before_closing_and_was_not_read_comes_again(self) -> None:
+        async def story() -> None:
+            async with Controller(self.folder / "bob") as bob:
+                await self.start(bob, "bob")
+                alice = Controller(self.folder / "alice")
+                with self.assertRaisesRegex(RuntimeError, "a bot's mistake"):
+                    async with alice:
+                        await self.leave_with_a_message_waiting(alice, bob)
+                # The first controller still has its events, and holds nothing of the store.
+                async with Controller(self.folder / "alice") as again:
+                    await again.send("/_start")
+                    event = await self.event(again, "newChatItems")
+                    self.assertEqual(event["chatItems"][0]["chatItem"]["meta"]["itemText"], "hello")
+                self.assertTrue(alice.is_closed)
+
+        run(story())
+
+    async def leave_with_a_message_waiting(self, alice: Controller, bob: Controller) -> None:
+        user = await self.start(alice, "alice")
+        invitation = await alice.send(f"/_connect {user['userId']}")
+        await bob.send(f"/connect {invitation['connLinkInvitation']['connFullLink']}")
+        contact = (await self.event(bob, "contactConnected"))["contact"]
+        await self.event(alice, "contactConnected")
+        message = json.dumps([{"msgContent": {"type": "text", "text": "hello"}, "mentions": {}}])
+        await bob.send(f"/_send @{contact['contactId']} json {message}")
+        while "hello" not in json.dumps(await alice.send("/_get chats 1 pcc=off")):
+            await asyncio.sleep(0.01)
+        raise RuntimeError("a bot's mistake")
+
 
 class PushTests(LibraryCase):
     def test_a_push_for_nobody_has_an_outcome_a_reason_and_a_trace(self) -> None:

@@ -178,10 +178,15 @@ void news_ended(struct link *link, CURLcode code) {
   struct net *net = link->net;
   struct news *news = &net->news;
   if (news->response.status == 0) curl_easy_getinfo(news->easy, CURLINFO_RESPONSE_CODE, &news->response.status);
-  pauses_note(&net->pauses, &news->response, NULL, 0);
+  uint64_t now = now_ms();
+  /* Too many streams: exchanges are not concerned. */
+  bool is_limit = news->response.status == 429;
+  uint64_t until = is_limit ? now + (uint64_t)news->response.retry_after * 1000 : 0;
+  if (!is_limit) pauses_note(&net->pauses, &news->response, NULL, 0);
   news->is_unreachable = news->response.status == 0 && code != CURLE_OK;
   news_close(link);
-  open_again_later(link, now_ms());
+  open_again_later(link, now);
+  if (news->opens < until) news->opens = until;
 }
 
 bool news_take_end(struct link *link) {

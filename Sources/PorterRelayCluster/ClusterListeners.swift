@@ -12,6 +12,9 @@ final class ClusterListeners: Sendable {
     var message: [UInt8]
   }
 
+  /// An arrival, the client's name for its mailbox, and the position after it.
+  typealias Reported = (arrival: Arrival, recipient: RelayIdentifier, position: RelayPosition)
+
   private struct Listener {
     var keys: Set<SigningPublicKey> = []
     var generation: [UInt8]
@@ -73,7 +76,10 @@ final class ClusterListeners: Sendable {
 
   func subscribe(_ name: String, service: String) {
     state.withLock { state in
-      state.listeners[name, default: Listener(generation: ports.randomness.bytes(8))].services.insert(service)
+      var listener = state.listeners[name] ?? Listener(generation: ports.randomness.bytes(8))
+      guard listener.services.count < RelayLimits.listenerServices else { return }
+      listener.services.insert(service)
+      state.listeners[name] = listener
       state.ofService[service, default: []].insert(name)
     }
   }
@@ -142,7 +148,7 @@ final class ClusterListeners: Sendable {
   /// Arrivals after the position, and the mailboxes' names; nil if the position is unknown.
   func arrivals(
     _ name: String, after position: RelayPosition, limit: Int
-  ) -> [(arrival: Arrival, recipient: RelayIdentifier, position: RelayPosition)]? {
+  ) -> [Reported]? {
     state.withLock { state in
       guard let listener = state.listeners[name], Array(position.bytes.prefix(8)) == listener.generation,
         position.bytes.suffix(16).allSatisfy({ $0 == 0 })

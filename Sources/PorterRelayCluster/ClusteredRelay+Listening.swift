@@ -37,6 +37,8 @@ extension ClusteredRelay {
     _ request: RelayRequest, _ entries: [RelayCommand.SharedKey]
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .refused(.syntax) }
+    // Each would be another version of the record, one after the other.
+    guard Set(entries.map(\.entity)).count == entries.count else { throw .refused(.syntax) }
     try await settle(entries.map { ClusterKey.text(identifiers.parts(.recipient, of: $0.entity).mailbox) })
     return .subscriptions(
       try await concurrently(entries) { [self] (entry) async throws(ExchangeFailure) in
@@ -78,13 +80,26 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil else { throw .refused(.syntax) }
     try authorize(request, key: listeners.knows(key, listener) ? key : nil)
+    guard let listener else { throw .refused(.auth) }
     let most = max(1, min(Int(limit), RelayLimits.batch))
-    guard let listener, let arrivals = listeners.arrivals(listener, after: position, limit: most) else {
-      throw .refused(.auth)
+    var (reached, recipients) = (position, [RelayIdentifier]())
+    // A client takes an answer that is not full for the end, so those that are gone make room for later ones.
+    while recipients.count < most {
+      let left = most - recipients.count
+      guard let arrivals = listeners.arrivals(listener, after: reached, limit: left) else { throw .refused(.auth) }
+      recipients += try await waiting(arrivals)
+      guard let last = arrivals.last else { break }
+      reached = last.position
     }
-    if arrivals.isEmpty { listeners.noteSignOfLife(listener) }
-    // Only those still waiting. None is reported again after the position that the client gets, so a lagging record
-    // must not hide one.
+    if reached == position { listeners.noteSignOfLife(listener) }
+    return .arrivals(reached, recipients)
+  }
+
+  /// The mailboxes of those whose message is still waiting. None is reported again after the position that the client
+  /// gets, so a lagging record must not hide one.
+  private func waiting(
+    _ arrivals: [ClusterListeners.Reported]
+  ) async throws(ExchangeFailure) -> [RelayIdentifier] {
     let keys = Array(Set(arrivals.map(\.arrival.key)))
     if !keys.isEmpty { try await settle(keys) }
     let records = try await concurrently(keys) { [self] (key) async throws(ExchangeFailure) in
@@ -92,13 +107,13 @@ extension ClusteredRelay {
     }
     let now = wall
     let waiting = Dictionary(uniqueKeysWithValues: zip(keys, records))
-    let there = arrivals.filter { each in
+    return arrivals.filter { each in
       guard let record = waiting[each.arrival.key] ?? nil else { return false }
       return record.waiting.contains {
         $0.message.bytes == each.arrival.message && !MailboxRecord.isExpired($0.sentAt, at: now)
       }
     }
-    return .arrivals(arrivals.last?.position ?? position, there.map(\.recipient))
+    .map(\.recipient)
   }
 
   /// What is waiting in each mailbox whose key has signed its entry. The listener, if there is one, is subscribed

@@ -116,6 +116,21 @@ final class LaggingLeaderTests: ClusterTestCase {
     XCTAssertEqual(try listener.arrivals(after: listening.position, as: key).mailboxes, [mailbox.recipient])
   }
 
+  /// A client takes an answer that is not full for the last one.
+  func testArrivalsBehindManyThatAreGoneAreReported() throws {
+    let (busy, other) = (try newMailbox(), try newMailbox())
+    let key = try SigningKeyPair.generate(randomness: randomness)
+    let listener = RelayClient(port: makePort(listener: "listener"), randomness: randomness)
+    let listening = try listener.listen(
+      to: [(busy.recipient, busy.key), (other.recipient, other.key)], as: key)
+    for _ in 0..<3 {
+      for number in 0..<100 { try send("\(number)", to: busy) }
+      XCTAssertEqual(try receiveAll(busy).count, 100)
+    }
+    try send("hello", to: other)
+    XCTAssertEqual(try listener.arrivals(after: listening.position, as: key).mailboxes, [other.recipient])
+  }
+
   /// It gets no signal for what arrived before it.
   func testAListenerSeesWhatCameBeforeItThoughAnotherLeaderBegins() throws {
     let (mailbox, key) = (try newMailbox(), try SigningKeyPair.generate(randomness: randomness))

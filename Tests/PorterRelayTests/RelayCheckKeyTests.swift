@@ -158,6 +158,21 @@ final class RelayCheckKeyTests: RelayTestCase {
       [.subscribed, .auth])
   }
 
+  /// Each key replaces the one before: only the last could count.
+  func testOneRequestSharesOneKeyOfAMailbox() throws {
+    let mailbox = try newMailbox()
+    let correlation = try newAttempt()
+    let entries = [mailbox.recipientKey, try newKey()].map { source in
+      let key = RelayCheckKey(of: source)
+      let signed = RelayRequest.signedBytes(correlation: correlation, sharing: key, of: mailbox.recipient)
+      return RelayCommand.SharedKey(
+        entity: mailbox.recipient, key: key, signature: mailbox.recipientKey.sign(signed))
+    }
+    let request = RelayRequest(correlation: correlation, entity: nil, command: .shareCheckKeys(entries))
+    XCTAssertEqual(
+      try RelayAnswer(decoding: try relay.exchange(request.encoded()), correlation: correlation), .failed(.syntax))
+  }
+
   func testARequestThatNamesAnEntityOrIsSignedIsNone() throws {
     let mailbox = try newMailbox()
     for command in [RelayCommand.checkByKeys([]), .shareCheckKeys([])] {

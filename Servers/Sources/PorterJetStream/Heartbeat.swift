@@ -2,7 +2,8 @@ import PorterRelayCluster
 import Synchronization
 
 /// Detects lost signals of other relays. Each relay sends numbered beats on the same connection as its signals, and a
-/// connection delivers in order: without a gap in the beats, nothing between them is missing either.
+/// connection delivers in order: without a gap in the beats, nothing between them is missing either. A relay that had to
+/// connect again skips one.
 final class Heartbeat: Sendable {
   private struct Peer {
     var number: UInt64

@@ -134,10 +134,12 @@ public final class JetStreamBackEnd: RelayBackEnd {
     let beats = try connection.subscribe(options.name + ".beat") { [heartbeat] message in
       if heartbeat.hear(message.data) { relay.missed() }
     }
-    connection.setReconnectHandler { [log] in
+    connection.setReconnectHandler { [log, heartbeat] in
       log(.warning, "connected to the cluster again")
       store.stream.noteReconnect()
       relay.missed()
+      // Signals of this relay that were on their way may be lost: others see a gap.
+      _ = heartbeat.next()
     }
     return Cluster(connection: connection, store: store, relay: relay, subscriptions: signals + [beats])
   }

@@ -42,6 +42,28 @@ final class FileBackEndTests: XCTestCase {
     XCTAssertEqual(late.withLock { $0 }, .unavailable)
   }
 
+  /// Requests with many signatures take long, and fill a quarter of the queue at most.
+  func testRequestsThatTakeLongLeaveRoomForOthers() throws {
+    let backEnd = try start()
+    let gate = DispatchSemaphore(value: 0)
+    backEnd.exchange(.init(request: unknown)) { _ in _ = gate.wait(timeout: .now() + 60) }
+    while backEnd.waiting > 0 {}
+    let refused = Mutex(0)
+    func ask(_ request: [UInt8]) {
+      backEnd.exchange(.init(request: request)) { reply in
+        if reply == .unavailable { refused.withLock { $0 += 1 } }
+      }
+    }
+    // A check of as many mailboxes as a request can name; it is not even well-formed.
+    let long = [1] + [UInt8](repeating: 7, count: 24) + [0, 0, 10] + [UInt8](repeating: 0, count: 22_528)
+    for _ in 0..<2_100 { ask(long) }
+    XCTAssertEqual(refused.withLock { $0 }, 52, "over a quarter of 8,192")
+    for _ in 0..<1_000 { ask(unknown) }
+    XCTAssertEqual(refused.withLock { $0 }, 52)
+    gate.signal()
+    backEnd.close()
+  }
+
   func testRequestsThatWaitAreCarriedOutTogetherAndBounded() throws {
     let metrics = Metrics(buckets: RelayMetrics.buckets)
     let backEnd = try start(metrics)

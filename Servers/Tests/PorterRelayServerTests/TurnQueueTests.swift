@@ -4,6 +4,14 @@ import XCTest
 
 /// The work in one turn of the file's thread.
 final class TurnQueueTests: XCTestCase {
+  func testLongJobsAreCounted() {
+    var queue = queue([("short", 8, []), ("long", 9, ["a"]), ("behind it", 0, ["a"]), ("other", 0, ["b"])])
+    XCTAssertEqual(queue.longCount, 2)
+    XCTAssertEqual(queue.count, 4)
+    _ = queue.takeTurn()
+    XCTAssertEqual(queue.longCount, 0)
+  }
+
   private func queue(_ jobs: [(name: String, signatures: Int, listeners: [String])]) -> TurnQueue<String> {
     var queue = TurnQueue<String>()
     for job in jobs { queue.add(job.name, signatures: job.signatures, from: job.listeners) }

@@ -42,6 +42,7 @@ extension RelayFile {
   /// Not synced: a key lost in a power failure is shared again.
   func shareCheckKeys(_ request: RelayRequest, _ entries: [RelayCommand.SharedKey]) throws(RelayError) -> RelayAnswer {
     guard request.entity == nil, request.signature == nil else { throw .syntax }
+    guard Set(entries.map(\.entity)).count == entries.count else { throw .syntax }
     var mailboxes: [Mailbox?] = []
     for entry in entries {
       let mailbox = try mailbox(.recipient, entry.entity)

@@ -153,6 +153,14 @@ class NewsTests(NetCase):
         self.driver.await_line("ready")
         self.assertEqual(len(self.streams(server, 2)), 2)
 
+    def test_exchanges_continue_while_there_are_too_many_streams(self) -> None:
+        """Behind one address there may be more clients than streams."""
+        server, _ = self.listen(status(429, retry_after="60"))
+        self.streams(server, 1)
+        for _ in range(20):
+            self.assertEqual(self.driver.exchange(b"x").body, b"re:x")
+        self.assertEqual(len(self.streams(server, 1)), 1)
+
     def test_after_a_suspension_the_listener_is_another(self) -> None:
         server, (first,) = self.listen(story(OPEN, event("news", "a.5")))
         self.driver.await_line("ready")

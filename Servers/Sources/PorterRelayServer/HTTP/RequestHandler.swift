@@ -198,7 +198,8 @@ final class RequestHandler: ChannelInboundHandler {
     if !isTrusted, RequestPeek.makesMailbox(request), let seconds = surroundings.creations.take(source) {
       return refuseWhole(.tooMany(retryAfter: seconds))
     }
-    if let listener, !surroundings.hub.note(listener, from: source) { return refuseWhole(.unavailable) }
+    // With too many listeners one more is not woken, but can send and fetch.
+    let listener = listener.flatMap { surroundings.hub.note($0, from: source) ? $0 : nil }
     guard let context else { return }
     let began = NIODeadline.now()
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -277,9 +278,10 @@ final class RequestHandler: ChannelInboundHandler {
     guard let context else { return }
     let writer = NewsWriter(listener, surroundings, context) { [weak self] in self?.endStream() }
     state = .streaming(writer)
-    guard let first = writer.open(from: source, after: last) else {
+    let first: String
+    do throws(Refusal) { first = try writer.open(from: source, after: last) } catch {
       state = .working
-      return refuseWhole(.tooMany(retryAfter: 30))
+      return refuseWhole(error)
     }
     let headers = HTTPHeaders([("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
     context.write(

@@ -59,7 +59,7 @@ enum Route: Equatable {
 }
 
 /// An error answer sent instead of one from the relay.
-struct Refusal: Equatable {
+struct Refusal: Error, Equatable {
   let status: HTTPResponseStatus
   let text: String
   let headers: [(String, String)]

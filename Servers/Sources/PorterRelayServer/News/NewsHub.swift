@@ -37,6 +37,8 @@ final class NewsHub: Sendable {
     case reset(NewsPosition)
     /// This source has too many streams, or there are too many listeners.
     case refused
+    /// The server is stopping.
+    case stopping
   }
 
   private struct Listener {
@@ -44,6 +46,9 @@ final class NewsHub: Sendable {
     var count: UInt64 = 0
     var stream: (any NewsStream)?
     var streamNumber: UInt64 = 0
+    /// Where its stream comes from.
+    var streamSource: Source?
+    /// Where it was first named.
     let source: Source
     var lastUse: NIODeadline
   }
@@ -117,14 +122,17 @@ final class NewsHub: Sendable {
     _ backEnd: any RelayBackEnd, now: NIODeadline = .now()
   ) -> (Opening, number: UInt64) {
     let (opening, number, earlier) = state.withLock { state -> (Opening, UInt64, (any NewsStream)?) in
+      guard !state.isStopping else { return (.stopping, 0, nil) }
       let known = state.listeners[name]
-      guard !state.isStopping, known?.stream != nil || state.streams[source, default: 0] < mostStreamsOfSource,
+      // A stream takes the place of the listener's earlier one.
+      guard known?.streamSource == source || state.streams[source, default: 0] < mostStreamsOfSource,
         var listener = known ?? start(name, from: source, now, &state)
       else { return (.refused, 0, nil) }
       let earlier = listener.stream
-      if earlier != nil { leave(listener.source, &state) }
-      state.streams[listener.source, default: 0] += 1
+      if let earlierSource = listener.streamSource { leave(earlierSource, &state) }
+      state.streams[source, default: 0] += 1
       listener.stream = stream
+      listener.streamSource = source
       listener.streamNumber = state.nextNumber
       listener.lastUse = now
       state.nextNumber += 1
@@ -145,13 +153,13 @@ final class NewsHub: Sendable {
   /// Does nothing if another stream has taken this one's place.
   func close(_ name: String, number: UInt64, _ backEnd: any RelayBackEnd, now: NIODeadline = .now()) {
     state.withLock { state in
-      guard var listener = state.listeners[name], listener.streamNumber == number, listener.stream != nil else {
-        return
-      }
-      listener.stream = nil
+      guard var listener = state.listeners[name], listener.streamNumber == number,
+        let source = listener.streamSource
+      else { return }
+      (listener.stream, listener.streamSource) = (nil, nil)
       listener.lastUse = now
       state.listeners[name] = listener
-      leave(listener.source, &state)
+      leave(source, &state)
       backEnd.detach(name)
     }
   }

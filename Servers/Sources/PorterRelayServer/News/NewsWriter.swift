@@ -23,13 +23,14 @@ final class NewsWriter {
     self.onEnd = onEnd
   }
 
-  /// Returns the first event; nil if there are too many streams.
-  func open(from source: Source, after last: NewsPosition?) -> String? {
+  /// Returns the first event.
+  func open(from source: Source, after last: NewsPosition?) throws(Refusal) -> String {
     let stream = Remote(loop: context.eventLoop, writer: NIOLoopBound(self, eventLoop: context.eventLoop))
     let (opening, number) = surroundings.hub.open(
       listener, from: source, after: last, stream: stream, surroundings.backEnd)
     switch opening {
-    case .refused: return nil
+    case .refused: throw .tooMany(retryAfter: 30)
+    case .stopping: throw .unavailable
     case .open(let position):
       self.number = number
       return Self.event("open", position)

@@ -232,6 +232,25 @@ class SharingTests(JetStreamTestCase):
         [line] = relay.ended()
         self.assertRegex(line, r'number=1 reason="its message is gone" revision=\d+')
 
+    def test_a_strangers_question_makes_the_nodes_keep_nothing(self):
+        """Anybody can make a service's key."""
+        relay = self.start()
+        client = self.person(relay)
+        connection = nats.Connection(self.cluster.nodes[0])
+
+        def consumers() -> int:
+            return connection.api("STREAM.INFO.porter_notifications")["state"]["consumer_count"]
+
+        watched, service = protocol.Watched.make(client), SigningKey.generate()
+        client.ask(protocol.subscribe_notifiers(service, [(watched.notifier, watched.notifier_key)]))
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual(len(protocol.notifications(client.ask(protocol.due_notifications(service))[1])[1]), 1)
+        before = consumers()
+        self.assertGreater(before, 0)
+        for _ in range(10):
+            client.ask(protocol.due_notifications(SigningKey.generate()))
+        self.assertEqual(consumers(), before)
+
     def test_notifications_that_a_consumer_passes_over_are_given_by_another_one(self):
         """Its stream was rolled back, and a consumer never moves back."""
         relay = self.start()

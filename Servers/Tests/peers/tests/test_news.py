@@ -122,6 +122,15 @@ class NewsTests(RelayTestCase):
         self.assertEqual([stream.status for stream in streams], [200, 200, 429])
         self.assertEqual(relay.metric("porter_relay_streams"), 2)
 
+    def test_a_client_beyond_the_listeners_can_send_and_fetch(self):
+        relay = self.start(source_listeners="1")
+        self.person(relay).mailbox()
+        protocol.Client(self.http1(relay, protocol.listener()).exchange).mailbox()
+        late = protocol.Client(self.http1(relay, protocol.listener()).exchange)
+        mailbox = late.mailbox()
+        late.send(mailbox, b"x")
+        self.assertEqual(late.take_all(mailbox), [b"x"])
+
 
 class LimitTests(RelayTestCase):
     def test_a_source_with_too_many_requests_is_told_when_to_come_back(self):

@@ -136,9 +136,10 @@ bench-scale-jetstream: servers ## measure what pushes cost with few and many tok
 	@PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load TOKENS=$(or $(TOKENS),1000000) \
 	  .venv/bin/python Servers/Benchmarks/scale_jetstream.py
 
-install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+install: lib ## install headers, Swift's module map, library and pkg-config file below PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/include/nightporter $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
+	sed 's|header "|header "../|' Include/module.modulemap > $(DESTDIR)$(PREFIX)/include/nightporter/module.modulemap
 	for name in nightporter nightporter-net; do \
 	  install -m 755 $(LIBRARY)/lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib && \
 	  ln -sf lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.0 && \

@@ -103,7 +103,8 @@ typedef enum np_role {
  * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and creates a
  * controller. Symbolic links are followed once, here: every process that opens the store finds the same locks, through
  * whatever links. The other name of a hard link cannot be found from this one: open a store by only one of its names,
- * since the logs of two would damage it. Its key cannot be changed while it has two.
+ * since the logs of two would damage it. Its key cannot be changed while it has two. spec/protocol/files.md lists the
+ * files beside it, which to exclude from backups, and how to delete a store.
  *
  * key       "": a plain file. x'…' with 64 hexadecimal digits between the quotes: a raw key of 32 bytes. Anything else: a
  *           passphrase of at most 4096 bytes, which must not begin with x'. Argon2id derives the key from it, which

@@ -1,6 +1,8 @@
 # `make help` lists the targets.
 
 VERSION := $(shell sed -n 's/^\#define NP_VERSION "\(.*\)"/\1/p' Include/nightporter.h)
+# Also the number in the libraries' sonames: a program compiled for another one does not start.
+ABI := $(shell sed -n 's/^\#define NP_ABI_VERSION \([0-9]*\)$$/\1/p' Include/nightporter.h)
 PREFIX ?= /usr/local
 RELEASE := .build-release
 # Types are accessed through their own functions, not looked up by name when first needed: that lookup took a fifth of
@@ -69,19 +71,19 @@ test: ## run all tests; the last line counts those that passed and failed
 lib: ## build libnightporter.so, which needs no Swift on its target and exports only chat_* and np_*, and libnightporter-net.so beside it
 	@scripts/setup build
 	@$(SWIFT_RELEASE) --product nightporter \
-	  -Xlinker --version-script=$(CURDIR)/pkg-config/exports.map -Xlinker -soname=libnightporter.so.0
+	  -Xlinker --version-script=$(CURDIR)/pkg-config/exports.map -Xlinker -soname=libnightporter.so.$(ABI)
 	@mkdir -p $(LIBRARY)
 	@cp $(RELEASE)/release/libnightporter.so $(LIBRARY)/libnightporter.so.$(VERSION)
 	@strip --strip-unneeded $(LIBRARY)/libnightporter.so.$(VERSION)
-	@ln -sf libnightporter.so.$(VERSION) $(LIBRARY)/libnightporter.so.0
-	@ln -sf libnightporter.so.0 $(LIBRARY)/libnightporter.so
+	@ln -sf libnightporter.so.$(VERSION) $(LIBRARY)/libnightporter.so.$(ABI)
+	@ln -sf libnightporter.so.$(ABI) $(LIBRARY)/libnightporter.so
 	@scripts/check-library nightporter $(LIBRARY)/libnightporter.so.$(VERSION)
 	@mkdir -p $(LIBRARY)
-	@$(CC) $(NET_FLAGS) -shared -Wl,-soname,libnightporter-net.so.0 $(wildcard Sources/CNightporterNet/*.c) \
+	@$(CC) $(NET_FLAGS) -shared -Wl,-soname,libnightporter-net.so.$(ABI) $(wildcard Sources/CNightporterNet/*.c) \
 	  -o $(LIBRARY)/libnightporter-net.so.$(VERSION) -lcurl -pthread
 	@strip --strip-unneeded $(LIBRARY)/libnightporter-net.so.$(VERSION)
-	@ln -sf libnightporter-net.so.$(VERSION) $(LIBRARY)/libnightporter-net.so.0
-	@ln -sf libnightporter-net.so.0 $(LIBRARY)/libnightporter-net.so
+	@ln -sf libnightporter-net.so.$(VERSION) $(LIBRARY)/libnightporter-net.so.$(ABI)
+	@ln -sf libnightporter-net.so.$(ABI) $(LIBRARY)/libnightporter-net.so
 	@scripts/check-library nightporter-net $(LIBRARY)/libnightporter-net.so.$(VERSION)
 
 relay: servers ## build porter-relay, the relay on the network, in .build-servers (Servers/README.md)
@@ -136,13 +138,14 @@ bench-scale-jetstream: servers ## measure what pushes cost with few and many tok
 	@PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load TOKENS=$(or $(TOKENS),1000000) \
 	  .venv/bin/python Servers/Benchmarks/scale_jetstream.py
 
-install: lib ## install headers, library and pkg-config file below PREFIX (/usr/local)
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+install: lib ## install headers, Swift's module map, library and pkg-config file below PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/include/nightporter $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
+	sed 's|header "|header "../|' Include/module.modulemap > $(DESTDIR)$(PREFIX)/include/nightporter/module.modulemap
 	for name in nightporter nightporter-net; do \
 	  install -m 755 $(LIBRARY)/lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib && \
-	  ln -sf lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.0 && \
-	  ln -sf lib$$name.so.0 $(DESTDIR)$(PREFIX)/lib/lib$$name.so && \
+	  ln -sf lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.$(ABI) && \
+	  ln -sf lib$$name.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/lib$$name.so && \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' pkg-config/$$name.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc || exit 1; \
 	done

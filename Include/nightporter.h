@@ -17,10 +17,14 @@
  *            empty text unless they say otherwise. A function with a `char *` result returns NULL only when memory is
  *            exhausted.
  * Handles    A chat_ctrl is an opaque handle, not an address. A handle that was freed or never issued is detected and
- *            answered with an error; it cannot become valid again by chance.
+ *            answered with an error. With pointers of 64 bits it does not become valid again by chance. With pointers
+ *            of 32 bits a freed handle is issued again when its place has had 15 further controllers; the places of
+ *            freed controllers are used first.
  * Threads    Every function may be called from any thread at any time, unless its comment says otherwise. Calls on one
  *            controller are carried out one after the other on that controller's own thread; np_expire_push(),
- *            np_event_fd(), np_version() and np_machine_* do not wait for that thread.
+ *            np_event_fd(), np_version() and np_machine_* do not wait for that thread. Callbacks run on the library's
+ *            own threads, which come and go and have stacks of 512 KB; the log's sink and `release` of a transport may
+ *            also run on the thread of a caller.
  * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork.
  *            In the child every function immediately rejects the parent's handles as invalid, with NP_ERROR_HANDLE or
  *            its equivalent. What the parent releases is released even if a child that did not call exec() has a copy.
@@ -99,12 +103,16 @@ typedef enum np_role {
  * Opens the store at `path` (a prefix: the file is `<path>_chat.db`), creating or migrating it, and creates a
  * controller. Symbolic links are followed once, here: every process that opens the store finds the same locks, through
  * whatever links. The other name of a hard link cannot be found from this one: open a store by only one of its names,
- * since the logs of two would damage it. Its key cannot be changed while it has two.
+ * since the logs of two would damage it. Its key cannot be changed while it has two. spec/protocol/files.md lists the
+ * files beside it, which to exclude from backups, and how to delete a store.
  *
  * key       "": a plain file. x'…' with 64 hexadecimal digits between the quotes: a raw key of 32 bytes. Anything else: a
  *           passphrase of at most 4096 bytes, which must not begin with x'. Argon2id derives the key from it, which
- *           takes about 0.1 s and 64 MB. With a key, every page, the log and everything else written is sealed
- *           (Sources/CSealedVFS/README.md). A key is never ignored: no plain file is created instead.
+ *           takes about 0.1 s and 64 MB. The address of another engine's database is refused as a passphrase, with the
+ *           code `storeKeyInvalid`: text that begins with host= or dbname=, or with postgres, postgresql, mysql,
+ *           mariadb, sqlserver, mongodb, mongodb+srv, redis or sqlite and then ://.
+ *           With a key, every page, the log and everything else written is sealed (Sources/CSealedVFS/README.md). A key
+ *           is never ignored: no plain file is created instead.
  *           `errorNotADatabase`: no key for a sealed store, a wrong key, a key for a plain store, a file that is not a
  *           database, or a newer format; `np.code` says which, and `np.advice` what to do. `errorSQL`, with `np.page`
  *           and `np.file`: a page was changed or is missing.
@@ -113,7 +121,8 @@ typedef enum np_role {
  *           newer schema is always refused. Any other text is answered with `invalidConfirmation`.
  * ctrl      receives the handle, only if the answer is {"type":"ok"}. Free it with np_ctrl_free().
  *
- * The controller has the role `app`. Returns SimpleX's DBMigrationResult as JSON. Waits for the disk; no network.
+ * The controller has the role `app`, and `keep_key` is 0: see chat_migrate_init_key(). Returns SimpleX's
+ * DBMigrationResult as JSON. Waits for the disk; no network.
  */
 char *chat_migrate_init(const char *path, const char *key, const char *confirm, chat_ctrl *ctrl);
 
@@ -346,9 +355,10 @@ int np_event_fd(chat_ctrl ctrl);
 char *np_receive_push(chat_ctrl ctrl, const char *payload_json, int deadline_ms);
 
 /*
- * Reports the platform's "time is up" for the oldest push in progress; call it from another thread. The waiting
- * np_receive_push() returns its best answer immediately, with outcome "expired" unless it had one already. Other pushes
- * continue. NP_ERROR_NOTHING_PENDING when no push is in progress.
+ * Reports the platform's "time is up" for the oldest push or background refresh that has no answer yet; call it from
+ * another thread. The waiting np_receive_push() or np_background_refresh() returns its best answer immediately, with
+ * outcome "expired" unless it had one already. Other pushes continue. NP_ERROR_NOTHING_PENDING when no push or refresh is
+ * in progress.
  */
 np_error np_expire_push(chat_ctrl ctrl);
 
@@ -364,21 +374,23 @@ np_error np_expire_push(chat_ctrl ctrl);
  * or did not reach everything ("offline", "failed"), and after a push that was not about a new message. Ask the system
  * to wake the app at that time; np_state() has the remaining time when the app leaves the screen.
  *
- * In the role `extension` the answer is the error `roleNotAllowed`. Otherwise as np_receive_push(); np_expire_push()
- * ends it.
+ * In the role `extension` the answer is the error `roleNotAllowed`. Otherwise as np_receive_push(). When the system says
+ * that time is up, np_expire_push_id(ctrl, "np:refresh") ends the refresh and nothing else; np_expire_push() ends it
+ * only if it began before every push that has no answer yet.
  */
 char *np_background_refresh(chat_ctrl ctrl, int deadline_ms);
 
 /*
  * Like np_receive_push(), for a push that the caller can name later: `push_id` is any text that is not NULL, such as the
  * platform's identifier of the request. It is not in the answer, and has no meaning to the library; pushes may share
- * one.
+ * one. Do not use "np:refresh", which names the background refresh.
  */
 char *np_receive_push_id(chat_ctrl ctrl, const char *push_id, const char *payload_json, int deadline_ms);
 
 /*
  * Like np_expire_push(), for the push passed to np_receive_push_id() with this name; others are not affected. If
- * several pushes share the name, all end. NP_ERROR_NOTHING_PENDING if there is none.
+ * several pushes share the name, all end. "np:refresh" names the np_background_refresh() in progress.
+ * NP_ERROR_NOTHING_PENDING if there is none.
  */
 np_error np_expire_push_id(chat_ctrl ctrl, const char *push_id);
 
@@ -481,7 +493,8 @@ typedef enum np_phase {
   NP_PHASE_ACTIVE = 0,            /* on screen, or about to be: the same as "/_app activate". In an extension, which
                                      sets it when it starts, this and "/_app phase active" are the same as "/_start" */
   NP_PHASE_BACKGROUND = 1,        /* has left the screen: the network comes to rest, the store stays open; see below */
-  NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns */
+  NP_PHASE_SUSPENDED = 2,         /* suspends now: the same as "/_app suspend 0"; quiescent when the call returns,
+                                     unless the store's files could not be closed; see below */
   NP_PHASE_BACKGROUND_REFRESH = 3 /* woken in the background to fetch, for at most 25 s from the last push or round that
                                      begins. Nothing received counts as shown: np_background_refresh() does a whole
                                      round and returns what to show */
@@ -496,6 +509,10 @@ typedef enum np_phase {
  *
  * Set NP_PHASE_SUSPENDED, or wait for that event, before the system may freeze the process: in the background the
  * store's file is open and locked for reading, which some systems punish. It does not hold up other processes.
+ *
+ * A suspension succeeds, and its event comes, even if the system refuses to close the store's files: chat_lifecycle is
+ * then in `suspendedStillOpen`, and the log has the reason. So before the process may be frozen, check `quiescent` in
+ * np_state(), or call chat_close_store(), which tries again and says what failed.
  *
  * An app that is not running (not started, stopped, or suspended), one in NP_PHASE_BACKGROUND_REFRESH, and an extension
  * have no use for a store without a network: there NP_PHASE_BACKGROUND suspends, within 15 s.
@@ -531,9 +548,10 @@ np_error np_set_phase(chat_ctrl ctrl, np_phase phase);
  * in the states `closed` and `suspended` of chat_lifecycle; in `dozing` its files are open but not locked.
  *
  * Returns within about two seconds. It does not wait for an engine that has been busy with one thing for a second, such
- * as waiting for another process's transaction. "busy" then says with what: { "doing", "milliseconds" }. The rest is as
- * it was when that began, "quiescent" is false, and "unread", "relay", "owners", "channel" and the token's status are
- * left out.
+ * as waiting for another process's transaction. "busy" then says with what: { "doing", "milliseconds" }. "quiescent" is
+ * false, "eventsWaiting", "pushesWaiting" and "working" in "presence" are current, and the rest is as it was when that
+ * began. Left out are "unread", "relay", "notifications", "channel", "owners", "nextRefreshMs", the machine
+ * token_status, and "phase", "instance" and "process" in "presence".
  */
 char *np_state(chat_ctrl ctrl);
 
@@ -597,7 +615,9 @@ np_error np_relay_ready(chat_ctrl ctrl);
 /* JSON {"formattedText": […]}, or {} when the text has no markdown. */
 char *chat_parse_markdown(const char *text);
 
-/* JSON {"serverAddress": …, "parseError": ""} for a notification server's or relay's address. */
+/* JSON {"serverAddress": …, "parseError": ""} for the address of a notification server, ntf:…, or of a relay in a file,
+   embedded:<path> or an absolute path. Only {"parseError": …} for anything else, also for the address of a relay on the
+   network, https://HOST#FINGERPRINT, which np_net_relay() checks. */
 char *chat_parse_server(const char *address);
 
 /* JSON {"uriInfo": {"scheme", "sanitized"}, "parseError": ""}. Known trackers are always removed;

@@ -11,6 +11,9 @@
 #include "nightporter_net.h"
 #include "text.h"
 
+#define SONAME(abi) "libnightporter-net.so." #abi
+#define SONAME_OF_ABI(abi) SONAME(abi)
+
 /* A statically linked program can contain the library. */
 #pragma weak np_net_relay
 #pragma weak np_net_relay_free
@@ -46,7 +49,7 @@ static void *open_library(void) {
   const char *chosen = getenv("NIGHTPORTER_NET_LIBRARY");
   void *library = chosen != NULL && *chosen != '\0' ? dlopen(chosen, RTLD_NOW | RTLD_LOCAL) : open_beside_program();
   if (library == NULL && (chosen == NULL || *chosen == '\0'))
-    library = dlopen("libnightporter-net.so.0", RTLD_NOW | RTLD_LOCAL);
+    library = dlopen(SONAME_OF_ABI(NP_ABI_VERSION), RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) fprintf(stderr, "porter-harness: %s\n", dlerror());
   return library;
 }

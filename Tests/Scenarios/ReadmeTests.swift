@@ -4,7 +4,7 @@ import PorterNight
 import PorterProcesses
 import XCTest
 
-/// The README's C code works exactly as written there, and `make help` lists every target.
+/// The README's C code works and its Swift code compiles exactly as written there, and `make help` lists every target.
 final class ReadmeTests: XCTestCase {
   func testTheExampleIsAnExtension() throws {
     let night = try Night()
@@ -32,6 +32,30 @@ final class ReadmeTests: XCTestCase {
     XCTAssertEqual(compiler.ending, .exited(0), "the README's example does not compile")
   }
 
+  func testTheExampleOfAnExtensionInSwiftCompiles() throws {
+    let folder = try Places.makeTemporaryDirectory()
+    addTeardownBlock { try FileManager.default.removeItem(at: folder) }
+    let source = folder.appendingPathComponent("extension.swift")
+    try example(in: "swift").write(to: source, atomically: true, encoding: .utf8)
+    let flags = ["swiftc", "-swift-version", "6", "-parse-as-library", "-warnings-as-errors"]
+    #if !canImport(UserNotifications)
+      let standIn = try ChildProcess.run(
+        "/usr/bin/env",
+        flags + [
+          "-emit-module", "-module-name", "UserNotifications",
+          "-emit-module-path", folder.appendingPathComponent("UserNotifications.swiftmodule").path,
+          Places.root.appendingPathComponent("Tests/Support/UserNotifications.swift").path,
+        ], within: 120)
+      XCTAssertEqual(standIn.ending, .exited(0), "the stand-in for UserNotifications does not compile")
+    #endif
+    let compiler = try ChildProcess.run(
+      "/usr/bin/env",
+      flags + [
+        "-typecheck", "-I", folder.path, "-I", Places.root.appendingPathComponent("Include").path, source.path,
+      ], within: 120)
+    XCTAssertEqual(compiler.ending, .exited(0), "the README's example does not compile")
+  }
+
   /// `make help` lists every target that has a description, from all makefiles, with its whole name.
   func testEachDescribedTargetIsListedByMakeHelp() throws {
     var targets: Set<String> = []
@@ -49,11 +73,11 @@ final class ReadmeTests: XCTestCase {
     XCTAssertEqual(listed.sorted(), targets.sorted())
   }
 
-  /// The README's C code block with this number, from 0.
-  private func example(_ number: Int = 0) throws -> String {
+  /// The README's code block in this language with this number, from 0.
+  private func example(_ number: Int = 0, in language: String = "c") throws -> String {
     let readme = try String(contentsOf: Places.root.appendingPathComponent("README.md"), encoding: .utf8)
-    let blocks = readme.components(separatedBy: "```c\n").dropFirst()
-    let block = try XCTUnwrap(blocks.dropFirst(number).first, "the README has less C")
+    let blocks = readme.components(separatedBy: "```\(language)\n").dropFirst()
+    let block = try XCTUnwrap(blocks.dropFirst(number).first, "the README has less \(language)")
     return try XCTUnwrap(block.components(separatedBy: "```").first)
   }
 

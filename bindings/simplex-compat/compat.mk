@@ -11,13 +11,13 @@ compat: lib compat-folder ## build libsimplex.so: this library under SimpleX's n
 # libnightporter under its soname (and, for a library of a plain Swift build, under that one's), beside libsimplex, which finds it by $ORIGIN.
 compat-folder:
 	@mkdir -p $(COMPAT)
-	@cp -L $(COMPAT_LIBRARY) $(COMPAT)/libnightporter.so.0
-	@ln -sf libnightporter.so.0 $(COMPAT)/libnightporter.so
+	@cp -L $(COMPAT_LIBRARY) $(COMPAT)/libnightporter.so.$(ABI)
+	@ln -sf libnightporter.so.$(ABI) $(COMPAT)/libnightporter.so
 	@if [ -e $(dir $(COMPAT_LIBRARY))libnightporter-net.so ]; then \
-	  cp -L $(dir $(COMPAT_LIBRARY))libnightporter-net.so $(COMPAT)/libnightporter-net.so.0; fi
+	  cp -L $(dir $(COMPAT_LIBRARY))libnightporter-net.so $(COMPAT)/libnightporter-net.so.$(ABI); fi
 	@$(CC) $(COMPAT_WARNINGS) -shared -fPIC -pthread -I$(COMPAT_SOURCES)../../Include $(COMPAT_SOURCES)libsimplex.c \
 	  -o $(COMPAT)/libsimplex.so -Wl,-soname,libsimplex.so -Wl,--version-script=$(COMPAT_SOURCES)exports.map \
-	  -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(COMPAT) -l:libnightporter.so.0 -ldl
+	  -Wl,-rpath,'$$ORIGIN' -Wl,--no-as-needed -L$(COMPAT) -l:libnightporter.so.$(ABI) -ldl
 	@echo "$(COMPAT)/libsimplex.so"
 
 compat-bots: ## play the official package's own example bot, and a bot with a menu, against a visitor, in processes

@@ -19,8 +19,10 @@
 #define LIBRARY "@loader_path/libnightporter.dylib"
 #define NET_LIBRARY "@loader_path/libnightporter-net.dylib"
 #else
-#define LIBRARY "libnightporter.so.0"
-#define NET_LIBRARY "libnightporter-net.so.0"
+#define SONAME(name, abi) name ".so." #abi
+#define SONAME_OF_ABI(name, abi) SONAME(name, abi)
+#define LIBRARY SONAME_OF_ABI("libnightporter", NP_ABI_VERSION)
+#define NET_LIBRARY SONAME_OF_ABI("libnightporter-net", NP_ABI_VERSION)
 #endif
 
 /*

@@ -35,12 +35,14 @@ enum KeyFile {
       let mode = String(status.st_mode & 0o777, radix: 8)
       throw CertificateError("\(path): others can read this key (mode \(mode)); run: chmod 600 \(path)")
     }
-    guard status.st_uid == geteuid() || status.st_uid == 0 else {
+    // Root can read every file, and checks the keys of services that run as other users.
+    guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
       throw CertificateError("\(path): this key belongs to another user")
     }
   }
 
-  /// Replaces the whole file, and syncs it.
+  /// Replaces the whole file, and syncs it. Written by root, it belongs to the folder's owner, the user the server runs
+  /// as.
   static func write(_ bytes: [UInt8], to path: String) throws(CertificateError) {
     let temporary = path + ".new"
     unlink(temporary)
@@ -48,10 +50,22 @@ enum KeyFile {
     guard descriptor >= 0 else { throw CertificateError("\(temporary): \(reason())") }
     let count = bytes.withUnsafeBytes { Self.write(descriptor, $0.baseAddress, $0.count) }
     let isSynced = fsync(descriptor) == 0
+    let isOwned = own(descriptor, like: folder(of: path))
     close(descriptor)
-    guard count == bytes.count, isSynced, rename(temporary, path) == 0 else {
+    guard count == bytes.count, isSynced, isOwned, rename(temporary, path) == 0 else {
       throw CertificateError("\(path): \(reason())")
     }
+  }
+
+  private static func own(_ descriptor: Int32, like folder: String) -> Bool {
+    var status = stat()
+    guard geteuid() == 0 else { return true }
+    return stat(folder, &status) == 0 && fchown(descriptor, status.st_uid, status.st_gid) == 0
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

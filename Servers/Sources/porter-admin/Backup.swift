@@ -43,6 +43,8 @@ enum Backup {
     guard let lock = try FolderLock(target.lock, creating: true) else {
       throw Failure("\(path): a process serves this folder; stop it first")
     }
+    // The server opens the lock for writing.
+    try own(file: target.lock, like: path)
     guard replacing || !target.possible.contains(where: { exists(path + "/" + $0) }) else {
       throw Failure("\(path): there is data already; --replace yes puts it aside")
     }

@@ -39,12 +39,14 @@ extension Backup {
 
   /// Files restored by root are given to the folder's owner, the user the server runs as.
   static func own(_ new: String, like folder: String) throws(Failure) {
+    for name in names(in: new) { try own(file: new + "/" + name, like: folder) }
+  }
+
+  /// The same for one file. A symbolic link is not followed: the folder's owner could have it lead to any file.
+  static func own(file: String, like folder: String) throws(Failure) {
     var status = stat()
     guard geteuid() == 0, stat(folder, &status) == 0 else { return }
-    for name in names(in: new) {
-      let path = new + "/" + name
-      guard lchown(path, status.st_uid, status.st_gid) == 0 else { throw Failure("\(path): \(systemError())") }
-    }
+    guard lchown(file, status.st_uid, status.st_gid) == 0 else { throw Failure("\(file): \(systemError())") }
   }
 
   /// Removes a folder without subfolders, as this program creates them.

@@ -113,6 +113,24 @@ final class CertificateTests: XCTestCase {
     }
   }
 
+  /// `porter-relay check` is run by root on the data of a service that runs as another user.
+  func testRootReadsAnotherUsersKeyAndGivesItTheCertificateThatItRenews() throws {
+    try XCTSkipUnless(geteuid() == 0, "only root can give files to another user")
+    try make("old", days: 20)
+    for (name, own) in [("old.pem", "certificate.pem"), ("old.key", "key.pem")] {
+      try FileManager.default.moveItem(atPath: "\(folder)/\(name)", toPath: "\(folder)/\(own)")
+      XCTAssertEqual(chown("\(folder)/\(own)", 4_711, 4_712), 0)
+    }
+    XCTAssertEqual(chown(folder, 4_711, 4_712), 0)
+    XCTAssertNoThrow(try read("certificate.pem", "key.pem"))
+    let paths = try OwnCertificate.prepare(in: folder, name: "relay.example.org")
+    let renewed = try Certificate(certificate: paths.certificate, key: paths.key)
+    XCTAssertGreaterThan(renewed.expiry, time(nil) + 365 * 86_400)
+    let attributes = try FileManager.default.attributesOfItem(atPath: paths.certificate)
+    XCTAssertEqual(attributes[.ownerAccountID] as? Int, 4_711)
+    XCTAssertEqual(attributes[.groupOwnerAccountID] as? Int, 4_712)
+  }
+
   func testAnExpiredCertificateIsRefused() throws {
     try openssl("genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out old.key")
     try restrict("old.key")

@@ -1294,8 +1294,9 @@ class State_blocked(TypedDict):
 
 class State_busy(TypedDict):
     """Only when the engine has been at one thing for a second and could not be asked: what that is, and for how
-    long. The rest is then as it was when it began; token_status, unread, notifications, channel and owners are
-    left out.
+    long. Then quiescent is false, eventsWaiting, pushesWaiting and presence.working are current, and the rest is
+    as it was when it began. Left out are unread, relay, notifications, channel, owners, nextRefreshMs, the
+    machine token_status, and phase, instance and process of presence.
     """
 
     doing: str

@@ -15,7 +15,10 @@ def parse_markdown(source: str) -> dict[str, Any]:
 
 
 def parse_server(address: str) -> dict[str, Any]:
-    """Returns {"serverAddress": …, "parseError": ""} for the address of a notification server or a relay."""
+    """Returns {"serverAddress": …, "parseError": ""} for the address of a notification server, `ntf:…`, or of a relay in
+    a file, `embedded:<path>` or an absolute path. Anything else gives only {"parseError": …}, also the address of a
+    relay on the network.
+    """
     loaded = library()
     return decode(loaded.take(loaded.functions.chat_parse_server(text(address))))
 

@@ -200,6 +200,22 @@ class BackupTests(AdminTestCase):
         self.assertEqual([person.take_all(first), person.take_all(second)], [[b"before"], []])
         self.assertFalse(Path(self.data, "restoring").exists())
 
+    def test_root_restores_what_a_service_of_another_user_can_use(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give files to another user")
+        self.start().kill(signal.SIGTERM)
+        self.succeeds("backup", "--data", self.data, "--to", self.copy)
+        shutil.rmtree(self.data)
+        os.mkdir(self.data, 0o700)
+        os.chown(self.data, 4711, 4712)
+        self.succeeds("restore", "--from", self.copy, "--data", self.data)
+        names = sorted(os.listdir(self.data))
+        self.assertIn("lock", names)
+        for name in names:
+            status = os.stat(Path(self.data, name))
+            self.assertEqual((status.st_uid, status.st_gid), (4711, 4712), name)
+        self.succeeds("verify", "--data", self.data)
+
     def test_a_damaged_backup_is_not_restored_and_damaged_data_not_backed_up(self):
         self.start().kill(signal.SIGTERM)
         self.succeeds("backup", "--data", self.data, "--to", self.copy)

@@ -92,6 +92,10 @@ class PackageTests(unittest.TestCase):
                 capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_units_leave_the_boot_identifier_readable(self):
+        for unit in UNITS.glob("*.service"):
+            self.assertNotRegex(unit.read_text(), r"(?m)^ProcSubset=pid$", "hides /proc/sys/kernel/random/boot_id")
+
     def test_manuals_are_well_formed_and_have_all_that_the_help_has(self):
         for name in PROGRAMS:
             package = next(Path(self.folder).glob(f"{name}_*.deb"))

@@ -282,6 +282,17 @@ final class HostRelayTests: XCTestCase {
     try meeting.expectBobHas(["hello", "there"])
   }
 
+  /// The app on screen has lost the relay's news, and an extension leaves a push to it.
+  func testAPushLeftToTheAppMakesItFetchWithoutNews() throws {
+    let meeting = try Meeting()
+    let notifier = try XCTUnwrap(Host.open(meeting.alice.prefix, isExtension: true).host)
+    meeting.bob.send("/_send @1 text hello").assert("newChatItems")
+    NightporterTests.awaitRest(of: meeting.bob)
+    let wake = #"{"aps":{"content-available":1},"notificationData":{"checkMessages":true}}"#
+    XCTAssertEqual(notifier.push(wake)["outcome"].text, "yielded")
+    meeting.alice.event("newChatItems")
+  }
+
   /// A length that is none, such as the -1 of a read that failed, is no answer.
   func testALengthThatIsNoneIsRefused() throws {
     let pair = try Pair()

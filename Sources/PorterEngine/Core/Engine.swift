@@ -222,6 +222,12 @@ extension Engine: TokensHost {
 extension Engine: PeerLinkHost {
   var isAtWork: Bool { phaseFile.isHeld }
 
+  /// The relay may not have told this process of what the push is about: it may wait to try again, without a connection
+  /// to the relay, while the device has one again.
+  func extensionHasPush() {
+    if isMain { receiver.takeNews() }
+  }
+
   func appAsksToYield(_ app: Owner) {
     if !pushes.yieldToApp(app) { lifecycle.yieldToApp() }
   }

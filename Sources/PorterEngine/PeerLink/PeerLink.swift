@@ -10,6 +10,8 @@ protocol PeerLinkHost: AnyObject {
   var isAtWork: Bool { get }
   /// The app came to the foreground and wants the store.
   func appAsksToYield(_ app: Owner)
+  /// An extension has a push, and leaves it to this app, which answers that it is at work.
+  func extensionHasPush()
   /// Another process committed something.
   func storeChanged()
 }
@@ -194,7 +196,10 @@ final class PeerLink {
     context.log(.debug, "channel", ["kind": "\(message.kind)", "process": String(message.process)])
     switch message.kind {
     // A process about to close has already closed this end by the time it suspends.
-    case .ask: if host.isAtWork { channel?.answer(message) }
+    case .ask:
+      guard host.isAtWork else { break }
+      channel?.answer(message)
+      if context.role == .app, isPeer { host.extensionHasPush() }
     case .here: if isPeer { peerSpoke(answering: message.answers) }
     case .yield: if isPeer { yield(to: owner(message)) }
     case .changed: host.storeChanged()

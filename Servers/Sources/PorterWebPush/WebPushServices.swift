@@ -118,7 +118,7 @@ final class WebPushServices {
       if service.client.underWay == 0 { idle(origin) }
     }
     switch outcome {
-    case .unreachable:
+    case .unreachable, .refused:
       return .later(seconds: seconds(service.standing.failed(clock.now, asked: service.client.pauseLeft)))
     // The key is not a point: nothing was sent.
     case .invalid(.bad): return outcome

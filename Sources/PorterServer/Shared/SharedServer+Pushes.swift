@@ -299,7 +299,7 @@ extension SharedServer {
     var done: [TakenWork] = []
     for case (let work?, let ended) in zip(work, ended) {
       switch ended.outcome {
-      case .unreachable: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
+      case .unreachable, .refused: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
       case .later(let seconds):
         let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
         postpone(work, milliseconds: span.milliseconds)

@@ -27,6 +27,8 @@ package final class NotificationServer {
 
   /// Per token.
   var maximumSubscriptions = 10_000
+  /// Tokens per notifier: each notification is stored for all of them in one transaction.
+  var maximumWatchers = Watchers.mostTokens
   var tokenBound: TokenBound
   /// Counts all tokens, if the file holds only those being worked on.
   var tokenCount: (() throws(ServerError) -> Int)?

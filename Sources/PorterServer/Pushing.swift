@@ -177,7 +177,7 @@ extension NotificationServer {
     guard let token = try state.readableStatus(number: pending.due.token), token.generation == pending.generation else {
       return
     }
-    if case .ended(_, let since) = outcome, try state.registration(of: token.number).milliseconds > since {
+    if case .ended(_, let since) = outcome, try hasComeBack(token.number, since: since) {
       return log(.info, "a push token has come back since its provider missed it", ["token": "\(token.number)"])
     }
     _ = try raise(event, of: token)
@@ -185,6 +185,15 @@ extension NotificationServer {
     case .invalid, .ended: try state.removePushes(token: token.number)
     case .accepted, .unreachable, .refused, .later, .failed, .rejected: break
     }
+  }
+}
+
+extension NotificationServer {
+  /// Whether the token was registered after that time. A registration in the future was timed by a clock that was
+  /// ahead, and says nothing.
+  private func hasComeBack(_ token: Int64, since time: Int64) throws(ServerError) -> Bool {
+    let registration = try state.registration(of: token).milliseconds
+    return registration > time && registration <= clock.wall().milliseconds
   }
 }
 

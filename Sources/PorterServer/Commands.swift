@@ -147,6 +147,11 @@ extension NotificationServer {
     let named = credentials.compactMap { credentials in
       RelayIdentifier(bytes: credentials.notifier).map { (notifier: $0, key: credentials.key) }
     }
+    for (notifier, _) in named {
+      guard try state.watcherCount(of: notifier, except: token.number) < maximumWatchers else {
+        return refusal(request, token, .quota)
+      }
+    }
     let statuses = try subscribeAtRelay(named)
     return try conclude(request, token, .subscribe) { () throws(ServerError) in
       for (credentials, status) in zip(credentials, statuses) {

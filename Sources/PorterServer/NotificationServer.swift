@@ -27,6 +27,8 @@ package final class NotificationServer {
 
   /// Per token.
   var maximumSubscriptions = 10_000
+  /// Tokens per notifier: each notification is stored for all of them in one transaction.
+  var maximumWatchers = Watchers.mostTokens
   var tokenBound: TokenBound
   /// Counts all tokens, if the file holds only those being worked on.
   var tokenCount: (() throws(ServerError) -> Int)?
@@ -168,8 +170,8 @@ package final class NotificationServer {
     if let problem = tokenBound.problem { problems.append(problem) }
     let damaged = state.damaged.names.count
     if damaged > 0 { problems.append(ServerProblem(part: .state, reason: "damaged records: \(damaged)")) }
-    for name in times.providerPauses.keys.sorted() {
-      problems.append(ServerProblem(part: .provider(name), reason: "cannot be reached"))
+    for (name, pause) in times.providerPauses.sorted(by: { $0.key < $1.key }) {
+      problems.append(ServerProblem(part: .provider(name), reason: pause.trouble.rawValue))
     }
     return problems
   }

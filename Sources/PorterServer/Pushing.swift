@@ -32,12 +32,25 @@ extension NotificationServer {
     for provider: String, count: Int, underWay: Set<Int64>
   ) throws(ServerError) -> [PendingPush] {
     if let pause = times.providerPauses[provider], clock.now() < pause.until { return [] }
-    // A provider that has just failed is tried with a single push.
-    let count = times.providerPauses[provider] == nil ? count : min(count, underWay.isEmpty ? 1 : 0)
+    guard times.providerPauses[provider] == nil else {
+      // A provider that has just failed is tried with a single push.
+      return underWay.isEmpty && count > 0 ? try nextTrial(for: provider) : []
+    }
     return try pushes { () throws(ServerError) in
       let due = try state.duePushes(provider: provider, limit: underWay.count + count)
       return due.filter { !underWay.contains($0.sequence) }.prefix(count)
     }
+  }
+
+  /// A different push each time: one that fails by itself must not keep the provider paused.
+  private func nextTrial(for provider: String) throws(ServerError) -> [PendingPush] {
+    let last = times.lastTrials[provider] ?? 0
+    let trial = try pushes { () throws(ServerError) in
+      let due = try state.duePushes(provider: provider, limit: ServerTimes.slice)
+      return due[(due.firstIndex { $0.sequence > last } ?? 0)...].prefix(1)
+    }
+    times.lastTrials[provider] = trial.first?.sequence
+    return trial
   }
 
   /// The due pushes among these sequences, whether or not the provider is paused. There are at most `most` pushes.
@@ -123,25 +136,31 @@ extension NotificationServer {
   /// Records the outcomes of several pushes in one transaction. Does not wait for the disk: if a power failure undoes
   /// an outcome, the push is sent once more.
   package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
+    let answered = ended.filter { ProviderTrouble([$0.outcome]) == nil }
+    // First: what follows is not repeated if it fails, and is tried again.
+    if !answered.isEmpty {
+      try state.transaction(.normal) { () throws(ServerError) in
+        for (pending, outcome) in answered { try record(outcome, of: pending) }
+      }
+    }
     for (pending, outcome) in ended {
       log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
     }
     for provider in Set(ended.map(\.pending.provider)).sorted() {
       let outcomes = ended.filter { $0.pending.provider == provider }.map(\.outcome)
-      guard outcomes.contains(.unreachable) else {
+      guard let trouble = ProviderTrouble(outcomes) else {
         times.resume(provider)
         continue
       }
       // Pushes under way together count as one attempt.
-      let now = clock.now()
-      if let pause = times.providerPauses[provider], now < pause.until { continue }
-      let pause = times.pause(provider, now: now)
-      log(.warning, "a push provider cannot be reached", ["provider": provider, "retryInMs": "\(pause.milliseconds)"])
-    }
-    let answered = ended.filter { $0.outcome != .unreachable }
-    guard !answered.isEmpty else { return }
-    try state.transaction(.normal) { () throws(ServerError) in
-      for (pending, outcome) in answered { try record(outcome, of: pending) }
+      let (now, last) = (clock.now(), times.providerPauses[provider])
+      if let last, now < last.until { continue }
+      let pause = times.pause(provider, now: now, trouble)
+      // Only the operator can end a refusal, who is alerted once.
+      let isNews = trouble == .refusing && last?.trouble != trouble
+      log(
+        isNews ? .error : .warning, trouble.line,
+        ["provider": provider, "retryInMs": "\(pause.milliseconds)"])
     }
   }
 
@@ -152,20 +171,29 @@ extension NotificationServer {
     switch outcome {
     case .accepted where pending.kind == .verification: event = .pushAccepted
     case .invalid(let reason), .ended(let reason, _): event = ServerToken.Event(reason)
-    case .accepted, .unreachable, .later, .failed, .rejected: return
+    case .accepted, .unreachable, .refused, .later, .failed, .rejected: return
     }
     // An outcome for an earlier push token says nothing about the current one.
     guard let token = try state.readableStatus(number: pending.due.token), token.generation == pending.generation else {
       return
     }
-    if case .ended(_, let since) = outcome, try state.registration(of: token.number).milliseconds > since {
+    if case .ended(_, let since) = outcome, try hasComeBack(token.number, since: since) {
       return log(.info, "a push token has come back since its provider missed it", ["token": "\(token.number)"])
     }
     _ = try raise(event, of: token)
     switch outcome {
     case .invalid, .ended: try state.removePushes(token: token.number)
-    case .accepted, .unreachable, .later, .failed, .rejected: break
+    case .accepted, .unreachable, .refused, .later, .failed, .rejected: break
     }
+  }
+}
+
+extension NotificationServer {
+  /// Whether the token was registered after that time. A registration in the future was timed by a clock that was
+  /// ahead, and says nothing.
+  private func hasComeBack(_ token: Int64, since time: Int64) throws(ServerError) -> Bool {
+    let registration = try state.registration(of: token).milliseconds
+    return registration > time && registration <= clock.wall().milliseconds
   }
 }
 
@@ -207,6 +235,7 @@ extension PushOutcome {
     case .accepted: "accepted"
     case .invalid(let reason), .ended(let reason, _): "invalid \(reason.rawValue)"
     case .unreachable: "unreachable"
+    case .refused: "refused"
     case .later(let seconds): "later \(seconds)"
     case .failed(let status): "failed \(status)"
     case .rejected(let status): "rejected \(status)"

@@ -57,6 +57,8 @@ package final class ServerLoop {
   private let server: any LoopedServer
   private let workers: [String: any Worker]
   private let deliveries = Monitor<[Delivery]>([])
+  /// Deliveries whose outcomes are not stored yet. Their pushes still count as under way, so that none is sent again.
+  private var unstored: [Delivery] = []
   /// Raised when a delivery ends.
   private let delivered: WakeDescriptor
   private let stop: WakeDescriptor
@@ -168,14 +170,13 @@ package final class ServerLoop {
   private func storeOutcomes() throws(ServerError) {
     delivered.lower()
     let ended = takeDeliveries()
-    guard !ended.isEmpty else { return }
-    for delivery in ended {
-      workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence)
-      status.count(delivery.outcome, of: delivery.pending.provider)
-    }
-    // Pushes whose outcomes cannot be stored are sent once more.
+    for delivery in ended { status.count(delivery.outcome, of: delivery.pending.provider) }
+    unstored += ended
+    guard !unstored.isEmpty else { return }
     try toleratingTransientErrors { () throws(ServerError) in
-      try server.finish(ended.map { ($0.pending, $0.outcome) })
+      try server.finish(unstored.map { ($0.pending, $0.outcome) })
+      for delivery in unstored { workers[delivery.pending.provider]?.underWay.remove(delivery.pending.sequence) }
+      unstored = []
     }
   }
 

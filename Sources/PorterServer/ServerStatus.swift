@@ -88,6 +88,7 @@ extension PushOutcome {
     case .accepted: "accepted"
     case .invalid, .ended: "invalid"
     case .unreachable: "unreachable"
+    case .refused: "refused"
     case .later: "later"
     case .failed: "failed"
     case .rejected: "rejected"

@@ -1,5 +1,36 @@
 import PorterPlatform
 
+/// Why a provider is paused.
+enum ProviderTrouble: String {
+  case unreachable = "cannot be reached"
+  case refusing = "refuses the provider token"
+
+  /// For the log.
+  var line: StaticString {
+    switch self {
+    case .unreachable: "a push provider cannot be reached"
+    case .refusing: "a push provider refuses the provider token"
+    }
+  }
+
+  /// Nil if none of these outcomes pauses a provider.
+  init?(_ outcomes: [PushOutcome]) {
+    if outcomes.contains(.refused) {
+      self = .refusing
+    } else if outcomes.contains(.unreachable) {
+      self = .unreachable
+    } else {
+      return nil
+    }
+  }
+}
+
+struct ProviderPause {
+  let until: Moment
+  let backoff: Backoff
+  let trouble: ProviderTrouble
+}
+
 /// All durations of the server, and the times it remembers while running.
 struct ServerTimes {
   /// How often to register again with the relay, in case it has forgotten this process.
@@ -45,7 +76,9 @@ struct ServerTimes {
   private(set) var failure: ServerError?
   private var relayBackoff: Backoff?
   /// Providers that are paused because they could not be reached.
-  private(set) var providerPauses: [String: (until: Moment, backoff: Backoff)] = [:]
+  private(set) var providerPauses: [String: ProviderPause] = [:]
+  /// The sequences of the pushes with which paused providers were last tried.
+  var lastTrials: [String: Int64] = [:]
 
   init(now: Moment) {
     (listenCheck, subscriptionCheck, sweep, relayRetry) = (now, now, now, now)
@@ -79,12 +112,15 @@ struct ServerTimes {
   }
 
   /// Pauses the provider and returns for how long.
-  mutating func pause(_ provider: String, now: Moment) -> Span {
+  mutating func pause(_ provider: String, now: Moment, _ trouble: ProviderTrouble) -> Span {
     var backoff = providerPauses[provider]?.backoff ?? Self.backoff
     let pause = backoff.next()
-    providerPauses[provider] = (until: now + pause, backoff: backoff)
+    providerPauses[provider] = ProviderPause(until: now + pause, backoff: backoff, trouble: trouble)
     return pause
   }
 
-  mutating func resume(_ provider: String) { providerPauses[provider] = nil }
+  mutating func resume(_ provider: String) {
+    providerPauses[provider] = nil
+    lastTrials[provider] = nil
+  }
 }

@@ -243,6 +243,45 @@ class MessagePushTests: XCTestCase {
     XCTAssertNil(world.server.nextProviderAttempt)
   }
 
+  /// The push that a paused provider is tried with is another one each time.
+  func testAPushThatAlwaysFailsKeepsNoProviderPaused() throws {
+    let world = try World()
+    let devices = try (0..<2).map { _ in try Device(world) }
+    for device in devices { try device.activate() }
+    let mailboxes = try devices.map { try $0.subscribedMailboxes(1)[0] }
+    world.provider.fail(for: devices[0].pushToken)
+    for (device, mailbox) in zip(devices, mailboxes) {
+      try device.receive("hello", in: mailbox)
+      try world.run()
+    }
+    for _ in 0..<2 {
+      world.clock.advance(by: .seconds(60))
+      try world.run()
+    }
+    XCTAssertEqual(try world.bundles(for: devices[1]).count, 1)
+  }
+
+  func testARefusalOfTheServersCredentialsIsReportedAsSuch() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    world.provider.answer(then: .refused)
+    try device.receive("hello", in: mailbox)
+    for _ in 0..<3 {
+      try world.run()
+      world.clock.advance(by: .seconds(60))
+    }
+    let server = try XCTUnwrap(world.servers.first { !$0.problems.isEmpty })
+    XCTAssertEqual(server.problems.map(\.description), ["provider apns_test: refuses the provider token"])
+    XCTAssertLessThanOrEqual(
+      world.lines.all.count { $0.hasPrefix("error") && $0.contains("refuses the provider token") },
+      world.servers.count, "once")
+    world.provider.answer(then: .accepted)
+    try world.run()
+    XCTAssertEqual(try world.bundles(for: device).count, 1)
+  }
+
   func testAPNsAnswersAreMappedToOutcomes() {
     let cases: [(Int, String?, PushOutcome)] = [
       (200, nil, .accepted), (400, "BadDeviceToken", .invalid(.bad)), (400, "DeviceTokenNotForTopic", .invalid(.topic)),

@@ -84,6 +84,29 @@ class TokenBoundTests: XCTestCase {
   }
 }
 
+/// Every notification of a mailbox is stored for each token that watches it.
+final class WatcherBoundTests: XCTestCase {
+  func testATokenTooManyForAMailboxIsRefused() throws {
+    let world = try World()
+    try XCTUnwrap(world.server as? NotificationServer).maximumWatchers = 2
+    let devices = try (0..<3).map { _ in try Device(world) }
+    for device in devices { try device.activate() }
+    let mailbox = try devices[0].subscribedMailboxes(1)[0]
+    func subscribe(_ device: Device) throws -> ServerAnswer.Result {
+      try device.ask(.subscribe(token: device.token, [mailbox.credentials])).result
+    }
+    let admitted = ServerAnswer.Result.subscriptions([.init(notifier: mailbox.notifier.bytes, status: .active)])
+    XCTAssertEqual(try subscribe(devices[1]), admitted)
+    XCTAssertEqual(try subscribe(devices[2]), .refused(.quota))
+    XCTAssertEqual(try subscribe(devices[0]), admitted, "it has a subscription already")
+    try devices[0].receive("hello", in: mailbox)
+    try world.run()
+    XCTAssertEqual(Set(world.provider.take().map(\.pushToken)), [devices[0].pushToken, devices[1].pushToken])
+    _ = try devices[1].ask(.unsubscribe(token: devices[1].token, [mailbox.notifier.bytes]))
+    XCTAssertEqual(try subscribe(devices[2]), admitted)
+  }
+}
+
 final class SharedTokenBoundTests: TokenBoundTests {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }

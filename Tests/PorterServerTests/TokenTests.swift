@@ -247,4 +247,17 @@ class TokenTests: XCTestCase {
     try world.run()
     XCTAssertEqual(try device.status(), .invalidUnregistered)
   }
+
+  func testARegistrationInTheFutureDoesNotKeepATokenThatIsGone() throws {
+    let world = try World()
+    world.clock.stepWall(by: .days(10))
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    world.clock.stepWall(by: .days(-10))
+    world.provider.answer([.ended(.unregistered, since: world.clock.wall().milliseconds)], then: .accepted)
+    try device.receive("gone", in: mailbox)
+    try world.run()
+    XCTAssertEqual(try device.status(), .invalidUnregistered)
+  }
 }

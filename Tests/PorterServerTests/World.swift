@@ -34,15 +34,20 @@ final class ManualClock: Clock {
 final class FakeProvider: PushProvider {
   private let state = Mutex(
     (pushes: [OutgoingPush](), attempts: 0, outcomes: [PushOutcome](), standing: PushOutcome.accepted))
+  /// A push to it always fails.
+  private let failing = Mutex<PushToken?>(nil)
 
   func deliver(_ push: OutgoingPush) -> PushOutcome {
     state.withLock { state in
       state.attempts += 1
+      if failing.withLock({ $0 == push.pushToken }) { return .unreachable }
       let outcome = state.outcomes.isEmpty ? state.standing : state.outcomes.removeFirst()
       if outcome == .accepted { state.pushes.append(push) }
       return outcome
     }
   }
+
+  func fail(for pushToken: PushToken) { failing.withLock { $0 = pushToken } }
 
   var attempts: Int { state.withLock { $0.attempts } }
   /// Its answers to the next attempts, and then to all others.

@@ -38,18 +38,20 @@ final class APNsDialect: PushDialect {
     return "status=\(answer.status) reason=\(answer.knownReason)"
   }
 
+  /// Not `unreachable`, which pauses the provider because of a single push.
+  let lostAlone = PushOutcome.later(seconds: 60)
+
   /// Most of the table is the notification server's; here are the cases a sender handles itself.
   func verdict(_ response: PushResponse) -> PushVerdict {
     let answer = PushAnswer(status: response.status, body: response.body)
     switch (answer.status, answer.reason) {
-    case (403, "ExpiredProviderToken"): return .credentialExpired(otherwise: .unreachable)
-    case (403, "InvalidProviderToken"), (403, "MissingProviderToken"), (403, "BadCertificate"),
-      (403, "BadCertificateEnvironment"), (429, "TooManyProviderTokenUpdates"):
-      return .notNow
-    // Too many pushes to one device.
-    case (429, _): return .hold(otherwise: .rejected(status: 429))
+    case (403, "ExpiredProviderToken"): return .credentialExpired(otherwise: .refused)
+    // The only one about the push. Apple adds reasons that concern the provider token.
+    case (403, "Forbidden"): return .final(answer.outcome)
+    case (403, _), (429, "TooManyProviderTokenUpdates"): return .notNow(.refused)
     case (503, _), (400, "IdleTimeout"): return .newConnection(otherwise: .unreachable)
-    case (500...599, _): return .hold(otherwise: .unreachable)
+    // Too many pushes to one device, or a failure that may concern only this push.
+    case (429, _), (500...599, _): return .deferred
     default:
       let outcome = answer.outcome
       if case .failed = outcome { return .newConnection(otherwise: outcome) }
@@ -63,9 +65,9 @@ extension PushAnswer {
     "BadCollapseId", "BadDeviceToken", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
     "DeviceTokenNotForTopic", "DuplicateHeaders", "IdleTimeout", "InvalidPushType", "MissingDeviceToken",
     "MissingTopic", "PayloadEmpty", "TopicDisallowed", "BadCertificate", "BadCertificateEnvironment",
-    "ExpiredProviderToken", "Forbidden", "InvalidProviderToken", "MissingProviderToken", "BadPath",
-    "MethodNotAllowed", "ExpiredToken", "Unregistered", "PayloadTooLarge", "TooManyProviderTokenUpdates",
-    "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
+    "BadEnvironmentKeyIdInToken", "ExpiredProviderToken", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
+    "UnrelatedKeyIdInToken", "BadPath", "MethodNotAllowed", "ExpiredToken", "Unregistered", "PayloadTooLarge",
+    "TooManyProviderTokenUpdates", "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
   ]
 
   /// For the log, which contains nothing that comes from outside.

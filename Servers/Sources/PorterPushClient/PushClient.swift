@@ -31,7 +31,8 @@ public struct PushPeer: Sendable {
 /// Sends pushes to one peer, over one HTTP/2 connection with as many streams as the peer allows. The dialect handles
 /// anything provider-specific.
 ///
-/// Pushes that cannot be sent now end as `unreachable`. Confined to its event loop.
+/// Pushes that cannot be sent now end as `unreachable`, and those that the peer itself defers as `later`: none waits
+/// here for longer than a few time limits. Confined to its event loop.
 public final class PushClient {
   /// A push under way.
   private struct Job {
@@ -41,7 +42,8 @@ public final class PushClient {
     var losses = 0
     var returns = 0
     var refusals = 0
-    var holds = 0
+    /// How much the peer had answered when it was first sent.
+    var answersBefore: Int?
     var credential = 0
     var connection: HTTP2Connection?
     var stopTimer: @Sendable () -> Void = {}
@@ -49,8 +51,8 @@ public final class PushClient {
 
   /// The longest time for which a peer may ask us to send it nothing.
   static let longestPause = TimeAmount.minutes(15)
-  private static let longestHolds = 6
   private static let longestReturns = 3
+  private static let mostDeferrals = 65_536
   /// For pushes that a slow peer has not reached.
   private static let breath = 1
 
@@ -63,9 +65,8 @@ public final class PushClient {
   private var nextJob = 0
   private var waiting: WaitingPushes
   private var stopWaiting: (@Sendable () -> Void)?
-  /// Pushes waiting individually.
-  private var held = 0
-  private let mostHeld: Int
+  private var deferrals = Deferrals(longest: longestPause, most: mostDeferrals)
+  private var answers = 0
   private var connection: HTTP2Connection?
   private var stopConnecting: @Sendable () -> Void = {}
   /// The peer has answered, and every connection attempt since has succeeded.
@@ -85,7 +86,6 @@ public final class PushClient {
     self.loop = loop
     self.clock = clock
     self.log = log
-    mostHeld = peer.streams / 2
     waiting = WaitingPushes(limit: peer.timeLimit)
   }
 
@@ -152,6 +152,7 @@ public final class PushClient {
     case .failure(let refusal): return finish(number, refusal.outcome)
     }
     jobs[number]?.credential = request.credential
+    jobs[number]?.answersBefore = job.answersBefore ?? answers
     jobs[number]?.connection = connection
     let identity = ObjectIdentifier(connection)
     let bound = NIOLoopBound(self, eventLoop: loop)
@@ -209,12 +210,15 @@ public final class PushClient {
     connection.abandon(number)
     // The other pushes on it may still be answered.
     retire(connection)
-    lost(number)
+    lost(number, alone: jobs[number]?.answersBefore.map { $0 < answers } ?? false)
   }
 
-  private func lost(_ number: Int) {
+  /// `alone`: the peer still answers others.
+  private func lost(_ number: Int, alone: Bool) {
+    guard let job = jobs[number] else { return }
     jobs[number]?.losses += 1
-    if let job = jobs[number], job.losses > 1 { finish(number, .unreachable) } else { again(number) }
+    guard job.losses > 0 else { return again(number) }
+    finish(number, alone ? dialect.lostAlone : .unreachable)
   }
 
   /// On a new connection no push waits for the answer of this one.
@@ -230,7 +234,8 @@ public final class PushClient {
     job.stopTimer()
     switch end {
     case .answered(let response): take(response, number, connection)
-    case .lost: lost(number)
+    // A peer that resets a stream keeps its connection.
+    case .lost: lost(number, alone: !connection.isDraining)
     case .unprocessed:
       jobs[number]?.returns += 1
       if job.returns < Self.longestReturns { again(number) } else { finish(number, .unreachable) }
@@ -240,16 +245,21 @@ public final class PushClient {
 
   private func take(_ response: PushResponse, _ number: Int, _ connection: HTTP2Connection) {
     waiting.answered(clock.now)
+    answers += 1
     isKnown = true
     let verdict = dialect.verdict(response)
     if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
     switch verdict {
-    case .final(let outcome): finish(number, outcome)
+    case .final(let outcome):
+      if let job = jobs[number] { deferrals.end(job.push.token) }
+      finish(number, outcome)
     case .credentialExpired(let otherwise): renew(number, otherwise: otherwise)
-    case .notNow:
+    case .notNow(let outcome):
       pause(response.retryAfter)
-      finish(number, .unreachable)
-    case .hold(let otherwise): hold(number, response.retryAfter, otherwise: otherwise)
+      finish(number, outcome)
+    case .deferred:
+      guard let job = jobs[number] else { return }
+      finish(number, .later(seconds: deferrals.next(job.push.token, asked: response.retryAfter)))
     case .newConnection(let otherwise):
       retire(connection)
       pause(response.retryAfter)
@@ -263,7 +273,7 @@ public final class PushClient {
     jobs[number]?.refusals += 1
     if dialect.renews(job.credential, clock.now), job.refusals < 2 { return again(number) }
     // A refusal that concerns one push alone may be its client's fault.
-    if otherwise == .unreachable { log("error", "a new token is refused as expired: is the clock right?") }
+    if otherwise == .refused { log("error", "a new token is refused as expired: is the clock right?") }
     finish(number, otherwise)
   }
 
@@ -272,23 +282,6 @@ public final class PushClient {
     guard let time else { return }
     pausedUntil = max(pausedUntil ?? clock.now, clock.now + min(time, Self.longestPause))
     for number in waiting.removeAll() { finish(number, .unreachable) }
-  }
-
-  /// Only this push waits, until its patience is over.
-  private func hold(_ number: Int, _ time: TimeAmount?, otherwise: PushOutcome) {
-    guard let job = jobs[number], job.holds < Self.longestHolds, held < mostHeld else {
-      return finish(number, otherwise)
-    }
-    jobs[number]?.holds += 1
-    jobs[number]?.connection = nil
-    held += 1
-    let delay = time.map { min($0, Self.longestPause) } ?? .seconds(1 << Int64(job.holds))
-    jobs[number]?.stopTimer = {}
-    let bound = NIOLoopBound(self, eventLoop: loop)
-    _ = clock.schedule(after: delay, on: loop) {
-      bound.value.held -= 1
-      bound.value.again(number)
-    }
   }
 
   // MARK: The connection

@@ -6,6 +6,8 @@ public import PorterServer
 public protocol PushDialect: AnyObject {
   func request(for push: ServedPush, _ clock: any PushClock) -> Result<PushRequest, PushRefusal>
   func verdict(_ response: PushResponse) -> PushVerdict
+  /// The outcome of a push that ended twice without an answer while the peer answers others.
+  var lostAlone: PushOutcome { get }
   /// The peer reports this credential as expired. Returns whether there is, or will be, another one.
   func renews(_ credential: Int, _ now: NIODeadline) -> Bool
   /// For the log, which contains nothing that comes from outside.
@@ -52,10 +54,10 @@ public enum PushVerdict: Equatable, Sendable {
   /// Retry with a new credential; `otherwise` if that is refused as well.
   case credentialExpired(otherwise: PushOutcome)
   /// Concerns the server's own credentials, how it uses them, or the peer as a whole: implies nothing about the push,
-  /// which is kept.
-  case notNow
-  /// Only this push waits; `otherwise` once it has waited too long.
-  case hold(otherwise: PushOutcome)
+  /// which is kept and ends with this outcome.
+  case notNow(PushOutcome)
+  /// Only this push waits: for as long as the peer asks, or longer each time.
+  case deferred
   /// Retry on a new connection.
   case newConnection(otherwise: PushOutcome)
 }

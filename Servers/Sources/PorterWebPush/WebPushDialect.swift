@@ -53,6 +53,9 @@ final class WebPushDialect: PushDialect {
 
   func description(_ response: PushResponse) -> String { "status=\(response.status)" }
 
+  /// A service that resets streams is left alone, like one that fails.
+  let lostAlone = PushOutcome.unreachable
+
   /// A push service's answer concerns one subscription; answers that concern the whole service indicate it.
   func verdict(_ response: PushResponse) -> PushVerdict {
     switch response.status {
@@ -63,7 +66,7 @@ final class WebPushDialect: PushDialect {
     // key, or the operator's key is a different one for now: no subscription ends.
     case 401, 403: .credentialExpired(otherwise: .rejected(status: response.status))
     case 429: .final(.later(seconds: Int((response.retryAfter ?? .minutes(1)).nanoseconds / 1_000_000_000)))
-    case 500...599: .notNow
+    case 500...599: .notNow(.unreachable)
     // Redirects are not followed: the client has not registered where they lead.
     default: .final(.rejected(status: response.status))
     }

@@ -15,10 +15,11 @@ final class WebPushServices {
   }
 
   static let capacity = 4_096
-  /// Pushes under way to one service.
-  private static let mostOfService = capacity / 2
+  /// Pushes under way to all services: beyond half of its capacity a provider is given no more. Each service gets at
+  /// most as many as it leaves free, so that there is room for others however many services hang.
+  private static let mostUnderWay = capacity / 2
   /// Pushes under way to services that have not answered yet, or failed last time.
-  private static let mostUnproven = capacity / 4
+  private static let mostUnproven = mostUnderWay / 4
   private static let mostServices = 10_000
   private static let mostRefused = 65_536
   /// For a momentary excess.
@@ -32,6 +33,7 @@ final class WebPushServices {
   private let addresses: AddressRule
   private var services: [WebPushOrigin: Service] = [:]
   private var refused = RefusedSubscriptions(most: mostRefused)
+  private var underWay = 0
   private var unproven = 0
   private var isClosed = false
 
@@ -57,12 +59,15 @@ final class WebPushServices {
       return then(.later(seconds: seconds(left)))
     }
     let isUnproven = !service.standing.isProven
-    guard service.client.underWay < Self.mostOfService, !isUnproven || unproven < Self.mostUnproven else {
+    let free = Self.mostUnderWay - underWay
+    guard service.client.underWay < free, !isUnproven || unproven < Self.mostUnproven else {
       return then(.later(seconds: Self.breath))
     }
     service.stopIdling()
+    underWay += 1
     if isUnproven { unproven += 1 }
     service.client.send(push) { outcome in
+      self.underWay -= 1
       if isUnproven { self.unproven -= 1 }
       then(self.ended(outcome, of: endpoint, at: origin))
     }
@@ -118,7 +123,7 @@ final class WebPushServices {
       if service.client.underWay == 0 { idle(origin) }
     }
     switch outcome {
-    case .unreachable:
+    case .unreachable, .refused:
       return .later(seconds: seconds(service.standing.failed(clock.now, asked: service.client.pauseLeft)))
     // The key is not a point: nothing was sent.
     case .invalid(.bad): return outcome

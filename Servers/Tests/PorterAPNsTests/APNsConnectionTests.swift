@@ -76,6 +76,40 @@ final class APNsConnectionTests: XCTestCase {
     XCTAssertEqual(try mock.report().connections, 1)
   }
 
+  func testAPushWhoseStreamIsResetTwiceWaitsAlone() throws {
+    try mock.plan(#"{"reset":"other"}"#, #"{"reset":"other"}"#)
+    send()
+    XCTAssertEqual(outcomes.wait(1), [1: [.later(seconds: 60)]])
+    send()
+    XCTAssertEqual(outcomes.wait(1)[2], [.accepted])
+    XCTAssertEqual(try mock.report().connections, 1)
+  }
+
+  func testAPushThatAloneGetsNoAnswerWaitsAlone() throws {
+    try mock.plan(#"{"hold":true}"#)
+    send()
+    try mock.waitForRequests(1)
+    send()
+    XCTAssertEqual(outcomes.wait(1), [2: [.accepted]])
+    try mock.plan(#"{"hold":true}"#)
+    try clock.advance(by: .seconds(30))
+    try mock.waitForRequests(3)
+    try provider.settle()
+    try clock.advance(by: .seconds(30))
+    XCTAssertEqual(outcomes.wait(1)[1], [.later(seconds: 60)])
+  }
+
+  func testAPeerThatAnswersNothingIsUnreachable() throws {
+    try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#)
+    send()
+    for requests in 1...2 {
+      try mock.waitForRequests(requests)
+      try provider.settle()
+      try clock.advance(by: .seconds(30))
+    }
+    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable]])
+  }
+
   func testAPeerThatHangsIsGivenUpAfterTheTimeLimit() throws {
     try mock.plan(#"{"hold":true}"#)
     send()

@@ -114,7 +114,7 @@ final class APNsTests: XCTestCase {
   func testAClockThatIsWrongDoesNotMakeTokenAfterToken() throws {
     try begin()
     try mock.setTime(clock.seconds + 100_000)
-    for _ in 0..<5 { XCTAssertEqual(outcome(), .unreachable) }
+    for _ in 0..<5 { XCTAssertEqual(outcome(), .refused) }
     XCTAssertEqual(Set(try mock.report().requests.map(\.authorization)).count, 2)
     // The clock has been corrected.
     try mock.setTime(clock.seconds)
@@ -136,9 +136,9 @@ final class APNsTests: XCTestCase {
       (400, "MissingTopic", .rejected(status: 400)), (400, "PayloadEmpty", .rejected(status: 400)),
       (400, "TopicDisallowed", .rejected(status: 400)), (403, "Forbidden", .rejected(status: 403)),
       (404, "BadPath", .rejected(status: 404)), (405, "MethodNotAllowed", .rejected(status: 405)),
-      (413, "PayloadTooLarge", .rejected(status: 413)), (403, "BadCertificate", .unreachable),
-      (403, "BadCertificateEnvironment", .unreachable), (403, "InvalidProviderToken", .unreachable),
-      (403, "MissingProviderToken", .unreachable), (429, "TooManyProviderTokenUpdates", .unreachable),
+      (413, "PayloadTooLarge", .rejected(status: 413)), (403, "BadCertificate", .refused),
+      (403, "BadCertificateEnvironment", .refused), (403, "InvalidProviderToken", .refused),
+      (403, "MissingProviderToken", .refused), (429, "TooManyProviderTokenUpdates", .refused),
     ]
     for (status, reason, expected) in table {
       try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#)
@@ -184,33 +184,48 @@ final class APNsTests: XCTestCase {
   func testADeviceThatGetsTooManyWaitsAloneForAsLongAsItIsTold() throws {
     try begin()
     try mock.plan(#"{"status":429,"reason":"TooManyRequests","retryAfter":40}"#)
-    send()
-    try mock.waitForRequests(1)
-    // Another device's push is not delayed; after its outcome the first one's answer has arrived too.
-    XCTAssertEqual(outcome(), .accepted)
-    XCTAssertEqual(clock.timers, [40])
-    try clock.advance(by: .seconds(39))
-    XCTAssertEqual(try mock.report().requests.count, 2)
-    try clock.advance(by: .seconds(1))
-    XCTAssertEqual(outcomes.wait(1)[1], [.accepted])
-    XCTAssertEqual(
-      try mock.report().requests.map(\.path), ["/3/device/ab0001", "/3/device/ab0002", "/3/device/ab0001"])
+    XCTAssertEqual(outcome(), .later(seconds: 40))
+    XCTAssertEqual(outcome(), .accepted, "another device's push is not delayed")
+    XCTAssertEqual(clock.timers, [], "nothing waits here")
   }
 
-  func testAPushThatAlwaysFailsIsHeldLongerEachTimeAndThenGivenBack() throws {
-    try begin()
-    let failure = #"{"status":500,"reason":"InternalServerError"}"#
-    try mock.plan(failure)
-    send()
-    for (index, delay) in [1, 2, 4, 8, 16, 32].enumerated() {
-      try mock.waitForRequests(2 * index + 1)
-      // Another device's push: after its outcome the first one's answer has arrived too.
-      XCTAssertEqual(outcome(), .accepted)
-      XCTAssertEqual(clock.timers, [Int64(delay)])
-      try mock.plan(failure)
-      try clock.advance(by: .seconds(Int64(delay)))
+  /// Sends a push to the first device and waits for its outcome.
+  private func outcomeOfFirstDevice() -> PushOutcome? {
+    sent += 1
+    let push = ServedPush(kind: .message, token: [0xab, 0, 1], isAlert: true, priority: 10, payload: [])
+    provider.send(push, then: outcomes.note(sent))
+    return outcomes.wait(1)[sent]?.first
+  }
+
+  func testAPushThatAlwaysFailsIsLeftForLongerEachTimeAndDelaysNoOther() throws {
+    for answer in [#"{"status":500,"reason":"InternalServerError"}"#, #"{"status":429,"reason":"TooManyRequests"}"#] {
+      try tearDownWithError()
+      try begin()
+      for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
+        try mock.plan(answer)
+        XCTAssertEqual(outcomeOfFirstDevice(), .later(seconds: seconds))
+        XCTAssertEqual(outcome(), .accepted)
+      }
+      XCTAssertEqual(outcomeOfFirstDevice(), .accepted)
+      try mock.plan(answer)
+      XCTAssertEqual(outcomeOfFirstDevice(), .later(seconds: 1), "counted anew")
     }
-    XCTAssertEqual(outcomes.wait(1)[1], [.unreachable])
-    XCTAssertEqual(try mock.report().requests.count, 13)
+  }
+
+  func testHoweverManyDevicesGetTooManyTheirPushesAreKept() throws {
+    try begin()
+    try mock.plan(Array(repeating: #"{"status":429,"reason":"TooManyRequests"}"#, count: 600))
+    send(count: 600)
+    XCTAssertEqual(outcomes.wait(600).values.filter { $0 == [.later(seconds: 1)] }.count, 600)
+  }
+
+  func testEveryRefusalOfTheTokenKeepsThePush() throws {
+    try begin()
+    for reason in ["BadEnvironmentKeyIdInToken", "UnrelatedKeyIdInToken", "OneOfNextYear"] {
+      try mock.plan(#"{"status":403,"reason":"\#(reason)"}"#)
+      XCTAssertEqual(outcome(), .refused, reason)
+    }
+    try mock.plan(#"{"status":403}"#)
+    XCTAssertEqual(outcome(), .refused, "no reason")
   }
 }

@@ -68,7 +68,7 @@ final class AnswerFuzzTests: XCTestCase {
       case .invalid, .ended: XCTAssertTrue(status == 400 || status == 410, "\(answer)")
       case .unreachable: XCTAssertEqual(status, 503)
       case .failed: XCTAssertEqual(status, 410)
-      case .later, .rejected: XCTAssertNotEqual(status, 200)
+      case .refused, .later, .rejected: XCTAssertNotEqual(status, 200)
       }
     }
     XCTAssertGreaterThan(reasons, mutator.runs / 20)

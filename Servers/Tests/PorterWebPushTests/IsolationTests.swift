@@ -119,4 +119,20 @@ final class IsolationTests: WebPushTestCase {
     XCTAssertEqual(outcomes.wait(1)[2], [.accepted])
     XCTAssertEqual(try outcome(), .accepted, "it is not left alone")
   }
+
+  // MARK: Room
+
+  func testServicesThatHangLeaveRoomForOthers() throws {
+    try restart(streams: 1)
+    let others = try "https://127.0.0.1:\(mock.port)/push/other"
+    XCTAssertEqual(try outcome(), .accepted)
+    XCTAssertEqual(outcome(try push(to: others)), .accepted)
+    try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#)
+    for _ in 0..<1_500 { send(try push()) }
+    XCTAssertEqual(outcomes.wait(476).values.filter { $0 == [.later(seconds: 1)] }.count, 476)
+    for _ in 0..<1_000 { send(try push(to: others)) }
+    XCTAssertEqual(outcomes.wait(488).values.filter { $0 == [.later(seconds: 1)] }.count, 964)
+    // 512 are left, of which a third service gets half.
+    XCTAssertEqual(outcomes.wait(0).count, 966)
+  }
 }

@@ -30,12 +30,14 @@ public enum PushOutcome: Hashable, Sendable {
   case ended(Invalid, since: Int64)
   /// The provider cannot be reached, or cannot work now. The push is kept for later.
   case unreachable
+  /// The provider refuses the server's own credentials. The push is kept for later.
+  case refused
   /// This push cannot be delivered now, which says nothing about the provider's others. It is kept, and retried after
   /// this time.
   case later(seconds: Int)
   /// This push failed and may succeed on a new connection.
   case failed(status: Int)
-  /// This push will never succeed, or the server's own credentials are refused.
+  /// This push will never succeed.
   case rejected(status: Int)
 
   /// APNs' answers (`:status` and `reason`); the mapping is from simplex-notifications.md §6.3.
@@ -56,7 +58,7 @@ public enum PushOutcome: Hashable, Sendable {
   var isWorthRetrying: Bool {
     switch self {
     case .unreachable, .failed: true
-    case .accepted, .invalid, .ended, .later, .rejected: false
+    case .accepted, .invalid, .ended, .refused, .later, .rejected: false
     }
   }
 }

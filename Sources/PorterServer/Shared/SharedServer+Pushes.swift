@@ -282,8 +282,7 @@ extension SharedServer {
   }
 
   package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
-    // A failed step leaves the lease to run out, and the push is sent once more.
-    let work = ended.map { underWay.removeValue(forKey: $0.pending.sequence) }
+    let work = ended.map { underWay[$0.pending.sequence] }
     var left = ended
     let ids = Dictionary(
       zip(work, ended).compactMap { work, ended in
@@ -296,10 +295,13 @@ extension SharedServer {
       left = left.filter { each in ids[each.pending.due.token].map { self.loaded[$0] != nil } ?? false }
       try self.server.finish(left)
     }
+    // Only now: until then the lease is extended, and the caller tries again. If a later step fails, the lease runs
+    // out, and the work is found to be done.
+    for ended in ended { underWay[ended.pending.sequence] = nil }
     var done: [TakenWork] = []
     for case (let work?, let ended) in zip(work, ended) {
       switch ended.outcome {
-      case .unreachable: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
+      case .unreachable, .refused: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
       case .later(let seconds):
         let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
         postpone(work, milliseconds: span.milliseconds)

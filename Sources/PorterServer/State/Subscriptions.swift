@@ -58,6 +58,16 @@ extension ServerState {
     ) { (row) throws(ServerError) in (subscription: row.integer(3), token: try Self.tokenStatus(row)) }
   }
 
+  /// How many other tokens have an active subscription.
+  func watcherCount(of notifier: RelayIdentifier, except token: Int64) throws(ServerError) -> Int {
+    let count = try storage { () throws(SQLiteError) in
+      try database.integer(
+        "SELECT count(*) FROM subscription WHERE notifier = ?1 AND status = ?2 AND token <> ?3",
+        [.blob(notifier.bytes), .text(SubscriptionStatus.active.rawValue), .integer(token)])
+    }
+    return Int(clamping: count ?? 0)
+  }
+
   func subscriptionStatus(token: Int64, notifier: [UInt8]) throws(ServerError) -> SubscriptionStatus? {
     try database.firstRow(
       "SELECT status FROM subscription WHERE token = ?1 AND notifier = ?2", [.integer(token), .blob(notifier)]

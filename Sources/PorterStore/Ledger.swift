@@ -160,16 +160,21 @@ extension Store {
     try integer("SELECT coalesce(max(entry_id), 0) FROM ledger") ?? 0
   }
 
-  /// The entries after `entry`, oldest first, without damaged records.
+  /// The entries after `entry`, oldest first, without damaged records. These do not count towards the limit: a caller
+  /// that gets fewer takes them for the last.
   package func ledgerEntries(
     after entry: Int64, through last: Int64, limit: Int = .max
   ) throws(StoreError) -> [StoredLedgerEntry] {
-    let found = try rows(
-      "SELECT \(Self.ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? ORDER BY entry_id LIMIT ?",
-      [.integer(entry), .integer(last), .integer(Int64(limit))]
-    ) { row in Self.readableLedgerEntry(row) }
+    let found = try rows(Self.committedBetween, [.integer(entry), .integer(last), .integer(Int64(limit))]) { row in
+      Self.readableLedgerEntry(row)
+    }
     return found.compactMap { $0 }
   }
+
+  private static let committedBetween = """
+    SELECT \(ledgerColumns) FROM ledger WHERE entry_id > ? AND entry_id <= ? AND \(hasKnownKind)
+    ORDER BY entry_id LIMIT ?
+    """
 
   /// Committed entries not yet shown, oldest first, including those left by a killed process (INC-38), and entries on
   /// screen that must be shown again because their text was edited. Of more than `limit`, returns the newest: of

@@ -38,6 +38,22 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual("\(try store.connection(connectionID))", "connection \(connectionID)")
   }
 
+  /// Whoever reads entries in portions takes one that is not full for the last.
+  func testADamagedEntryDoesNotShortenAPortion() throws {
+    let store = try open()
+    let connection = try connect(try store.createUser(displayName: "alice", fullName: "", at: now).id, nil, store)
+    for entry: Int64 in 1...5 {
+      let kind = entry == 2 ? "damaged" : "message"
+      try store.run(
+        """
+        INSERT INTO ledger (entry_id, connection_id, message_id, message_at, state, kind, created_at)
+        VALUES (?, ?, ?, 0, 'presented', ?, 0)
+        """, [.integer(entry), .integer(connection), .blob([UInt8(entry)]), .text(kind)])
+    }
+    XCTAssertEqual(try store.ledgerEntries(after: 0, through: .max, limit: 3).map(\.id), [1, 3, 4])
+    XCTAssertEqual(try store.ledgerEntries(after: 4, through: .max, limit: 3).map(\.id), [5])
+  }
+
   func testAConnectionIsReadAsItWasWritten() throws {
     let store = try open()
     let user = try store.createUser(displayName: "alice", fullName: "", at: now)

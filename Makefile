@@ -143,6 +143,7 @@ install: lib ## install headers, Swift's module map, library and pkg-config file
 	install -m 644 Include/*.h $(DESTDIR)$(PREFIX)/include
 	sed 's|header "|header "../|' Include/module.modulemap > $(DESTDIR)$(PREFIX)/include/nightporter/module.modulemap
 	for name in nightporter nightporter-net; do \
+	  find $(DESTDIR)$(PREFIX)/lib -maxdepth 1 -type l -name "lib$$name.so.*" -delete && \
 	  install -m 755 $(LIBRARY)/lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib && \
 	  ln -sf lib$$name.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/lib$$name.so.$(ABI) && \
 	  ln -sf lib$$name.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/lib$$name.so && \

@@ -21,9 +21,9 @@
  *            of 32 bits a freed handle is issued again when its place has had 15 further controllers; the places of
  *            freed controllers are used first.
  * Threads    Every function may be called from any thread at any time, unless its comment says otherwise. Calls on one
- *            controller are carried out one after the other on that controller's own thread; np_expire_push(),
- *            np_event_fd(), np_version() and np_machine_* do not wait for that thread. Callbacks run on the library's
- *            own threads, which come and go and have stacks of 512 KB; the log's sink and `release` of a transport may
+ *            controller are carried out one after the other on that controller's own thread; np_event_fd(),
+ *            np_version() and np_machine_* do not wait for that thread, and np_expire_push() and np_expire_push_id()
+ *            at most 0.1 s for each push. Callbacks run on the library's own threads, which come and go and have stacks of 512 KB; the log's sink and `release` of a transport may
  *            also run on the thread of a caller.
  * Forking    A controller does not survive fork(). Call exec() in the child, or create the controller after the fork.
  *            In the child every function immediately rejects the parent's handles as invalid, with NP_ERROR_HANDLE or
@@ -72,7 +72,7 @@ typedef enum np_error {
   NP_ERROR_UTF8 = 3,          /* a string is not UTF-8 */
   NP_ERROR_ARGUMENT = 4,      /* a value is outside what the function documents */
   NP_ERROR_STATE = 5,         /* the controller's machines refuse this now; np_state() shows their states */
-  NP_ERROR_NOTHING_PENDING = 6, /* np_expire_push() found no push in progress */
+  NP_ERROR_NOTHING_PENDING = 6, /* np_expire_push() found no push or refresh in progress */
   NP_ERROR_SYSTEM = 7,        /* the operating system refused a resource (descriptor, thread, memory) */
   NP_ERROR_TIMEOUT = 8        /* a relay exchange exceeded its time */
 } np_error;

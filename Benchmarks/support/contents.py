@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .world import PATIENCE
 
+
 def copy_rows(store: sqlite3.Connection, table: str, count: int, template: str, replaced: dict[str, str]) -> None:
     """Adds `count` copies of the row that `template` selects; `replaced` has SQL for some columns, where n is the copy's number."""
     schema, _, bare = table.rpartition(".")

@@ -84,22 +84,26 @@ extension ClusteredRelay {
     let most = max(1, min(Int(limit), RelayLimits.batch))
     var (reached, recipients) = (position, [RelayIdentifier]())
     // A client takes an answer that is not full for the end, so those that are gone make room for later ones.
+    // In whole batches, of which a listener has a few.
     while recipients.count < most {
-      let left = most - recipients.count
-      guard let arrivals = listeners.arrivals(listener, after: reached, limit: left) else { throw .refused(.auth) }
-      recipients += try await waiting(arrivals)
-      guard let last = arrivals.last else { break }
-      reached = last.position
+      guard let arrivals = listeners.arrivals(listener, after: reached, limit: RelayLimits.batch) else {
+        throw .refused(.auth)
+      }
+      if arrivals.isEmpty { break }
+      for (arrival, isWaiting) in zip(arrivals, try await areWaiting(arrivals)) where recipients.count < most {
+        if isWaiting { recipients.append(arrival.recipient) }
+        reached = arrival.position
+      }
     }
     if reached == position { listeners.noteSignOfLife(listener) }
     return .arrivals(reached, recipients)
   }
 
-  /// The mailboxes of those whose message is still waiting. None is reported again after the position that the client
-  /// gets, so a lagging record must not hide one.
-  private func waiting(
+  /// Whether each arrival's message is still waiting. None is reported again after the position that the client gets, so
+  /// a lagging record must not hide one.
+  private func areWaiting(
     _ arrivals: [ClusterListeners.Reported]
-  ) async throws(ExchangeFailure) -> [RelayIdentifier] {
+  ) async throws(ExchangeFailure) -> [Bool] {
     let keys = Array(Set(arrivals.map(\.arrival.key)))
     if !keys.isEmpty { try await settle(keys) }
     let records = try await concurrently(keys) { [self] (key) async throws(ExchangeFailure) in
@@ -107,13 +111,12 @@ extension ClusteredRelay {
     }
     let now = wall
     let waiting = Dictionary(uniqueKeysWithValues: zip(keys, records))
-    return arrivals.filter { each in
+    return arrivals.map { each in
       guard let record = waiting[each.arrival.key] ?? nil else { return false }
       return record.waiting.contains {
         $0.message.bytes == each.arrival.message && !MailboxRecord.isExpired($0.sentAt, at: now)
       }
     }
-    .map(\.recipient)
   }
 
   /// What is waiting in each mailbox whose key has signed its entry. The listener, if there is one, is subscribed

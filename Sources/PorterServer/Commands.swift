@@ -147,7 +147,8 @@ extension NotificationServer {
     let named = credentials.compactMap { credentials in
       RelayIdentifier(bytes: credentials.notifier).map { (notifier: $0, key: credentials.key) }
     }
-    for (notifier, _) in named {
+    for (notifier, _) in named
+    where try state.subscriptionStatus(token: token.number, notifier: notifier.bytes) != .active {
       guard try state.watcherCount(of: notifier, except: token.number) < maximumWatchers else {
         return refusal(request, token, .quota)
       }

@@ -160,8 +160,9 @@ package final class ServerLoop {
       server.drain()
       try storeOutcomes()
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
-      guard workers.values.contains(where: { !$0.underWay.isEmpty }) else { return }
-      // Each push ends within a bounded time.
+      // Each push ends within a bounded time. What cannot be stored, as on a full disk, is not waited for: it is sent
+      // once more by the next process.
+      guard workers.values.reduce(0, { $0 + $1.underWay.count }) > unstored.count else { return }
       var waiting = [stop.descriptor, delivered.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       _ = poll(&waiting, nfds_t(waiting.count), Int32(clamping: Self.pause.milliseconds))
     }

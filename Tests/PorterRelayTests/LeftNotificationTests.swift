@@ -137,6 +137,38 @@ final class LeftNotificationTests: RelayTestCase {
     XCTAssertEqual(try receiveAll(watched.mailbox), ["hello"])
   }
 
+  /// A process of an earlier version that has the file open does not look at its version again.
+  func testAnEarlierVersionsStatementsStillCountOnAFileOfThisOne() throws {
+    let watched = try newWatched()
+    try send(watched)
+    let earlier = try Database(path: path)
+    XCTAssertEqual(try earlier.integer("SELECT count(*) FROM notification WHERE service IS NOT NULL"), 1)
+    try earlier.execute(
+      """
+      CREATE TEMP TABLE old AS SELECT * FROM notification; DELETE FROM notification;
+      INSERT INTO notification(message, mailbox, sent_at, nonce, metadata, held_until)
+      SELECT message, mailbox, sent_at, nonce, metadata, held_until FROM old
+      """)
+    XCTAssertEqual(try dueCount(watched), 1)
+    try earlier.execute("UPDATE notifier SET service = x'01'")
+    XCTAssertEqual(try dueCount(watched), 0)
+    try earlier.close()
+  }
+
+  /// Such as a backup, before a relay of this version has opened it.
+  func testAnAdministratorReadsAFileOfAnEarlierVersionAsItIs() throws {
+    let watched = try newWatched()
+    try send(watched)
+    for port in [relay, watched.servicePort] { port.releaseFiles() }
+    let earlier = try Database(path: path)
+    try earlier.execute(Self.undoSixthVersion + "PRAGMA user_version=5")
+    let administration = RelayAdministration(path: path)
+    XCTAssertEqual(administration.problems(), [])
+    XCTAssertEqual(try administration.usage(of: watched.mailbox.recipient.base64URL)?.waiting, 1)
+    XCTAssertEqual(try earlier.userVersion, 5)
+    try earlier.close()
+  }
+
   private func taken() throws -> Int64 {
     let database = try Database(path: path)
     defer { try? database.close() }

@@ -77,7 +77,7 @@ final class RelayCostTests: RelayTestCase {
     XCTAssertLessThan(sent.cost, Self.little)
   }
 
-  func testAServicesQuestionCostsNoLookThroughTheNotificationsOfOthers() throws {
+  func testAServicesQuestionCostsNoLookThroughItsOwnOrOtherNotifications() throws {
     let (mailbox, file, key) = (try newMailbox(), try openFile(), try newKey())
     let box = try BoxKeyPair.generate(randomness: randomness)
     _ = try client.enableNotifier(
@@ -92,6 +92,9 @@ final class RelayCostTests: RelayTestCase {
     let asked = try ask(file, .dueNotifications(service: key.publicKey, limit: 256), key: key)
     XCTAssertEqual(asked.answer, .dueNotifications(RelayDueNotifications(notifications: [], nextIn: nil)))
     XCTAssertLessThan(asked.cost, Self.little)
+    try file.database.run("UPDATE notifier SET service = ?1", [.blob(key.publicKey.bytes)])
+    let own = try ask(file, .dueNotifications(service: key.publicKey, limit: 1), key: key)
+    XCTAssertLessThan(own.cost, Self.little)
   }
 
   /// What it remembers is removed while others send, a few messages at a time.

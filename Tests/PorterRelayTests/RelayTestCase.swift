@@ -120,7 +120,8 @@ extension RelayTestCase {
   /// SQL that makes a file of the fifth version out of a new one.
   static let undoSixthVersion = """
     DROP TABLE deleted_mailbox; DROP INDEX service_subscription_listener;
-    DROP INDEX notification_service; ALTER TABLE notification DROP COLUMN service;
+    DROP TRIGGER notification_named; DROP TRIGGER notifier_taken;
+    DROP INDEX notification_service; DROP INDEX notification_due; ALTER TABLE notification DROP COLUMN service;
 
     """
 }

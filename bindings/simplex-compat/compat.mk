@@ -4,6 +4,8 @@
 COMPAT ?= .build/compat
 COMPAT_LIBRARY ?= $(LIBRARY)/libnightporter.so
 COMPAT_SOURCES := $(dir $(lastword $(MAKEFILE_LIST)))
+# Also read here: the tests use this file without the Makefile.
+ABI ?= $(shell sed -n 's/^\#define NP_ABI_VERSION \([0-9]*\)$$/\1/p' $(COMPAT_SOURCES)../../Include/nightporter.h)
 COMPAT_WARNINGS := -std=gnu11 -O2 -Wall -Wextra -Werror
 
 compat: lib compat-folder ## build libsimplex.so: this library under SimpleX's name, in .build/compat for SIMPLEX_LIBS_DIR

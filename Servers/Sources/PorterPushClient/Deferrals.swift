@@ -2,7 +2,7 @@ import NIOCore
 
 /// How long pushes that a peer defers are left alone: as long as it asks, or twice as long each time.
 ///
-/// Counted by device. Clients create devices, so only a limited number is remembered; beyond it they start anew.
+/// Counted by device. Clients create devices, so only a limited number is remembered; beyond it some start anew.
 struct Deferrals {
   private let longest: TimeAmount
   private let most: Int
@@ -14,7 +14,7 @@ struct Deferrals {
   /// In seconds.
   mutating func next(_ token: String, asked: TimeAmount?) -> Int {
     let key = token.hashValue
-    if counts.count >= most, counts[key] == nil { counts.removeAll() }
+    if counts.count >= most, counts[key] == nil { counts.remove(at: counts.startIndex) }
     let count = counts[key, default: 0]
     counts[key] = count + 1
     let pause = min(longest, asked ?? .seconds(1 << Int64(min(count, 16))))

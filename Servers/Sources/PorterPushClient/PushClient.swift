@@ -53,6 +53,7 @@ public final class PushClient {
   static let longestPause = TimeAmount.minutes(15)
   private static let longestReturns = 3
   private static let mostDeferrals = 65_536
+  private static let mostFailures = 64
   /// For pushes that a slow peer has not reached.
   private static let breath = 1
 
@@ -67,6 +68,8 @@ public final class PushClient {
   private var stopWaiting: (@Sendable () -> Void)?
   private var deferrals = Deferrals(longest: longestPause, most: mostDeferrals)
   private var answers = 0
+  /// Answers in a row that say that the peer failed.
+  private var failures = 0
   private var connection: HTTP2Connection?
   private var stopConnecting: @Sendable () -> Void = {}
   /// The peer has answered, and every connection attempt since has succeeded.
@@ -248,6 +251,7 @@ public final class PushClient {
     answers += 1
     isKnown = true
     let verdict = dialect.verdict(response)
+    failures = response.status >= 500 ? failures + 1 : 0
     if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
     switch verdict {
     case .final(let outcome):
@@ -259,6 +263,8 @@ public final class PushClient {
       finish(number, outcome)
     case .deferred:
       guard let job = jobs[number] else { return }
+      // The peer fails, not this push.
+      if failures > Self.mostFailures { return finish(number, .unreachable) }
       finish(number, .later(seconds: deferrals.next(job.push.token, asked: response.retryAfter)))
     case .newConnection(let otherwise):
       retire(connection)

@@ -49,11 +49,12 @@ enum KeyFile {
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw CertificateError("\(temporary): \(reason())") }
     let count = bytes.withUnsafeBytes { Self.write(descriptor, $0.baseAddress, $0.count) }
-    let isSynced = fsync(descriptor) == 0
-    let isOwned = own(descriptor, like: folder(of: path))
+    let isWritten = count == bytes.count && own(descriptor, like: folder(of: path)) && fsync(descriptor) == 0
     close(descriptor)
-    guard count == bytes.count, isSynced, isOwned, rename(temporary, path) == 0 else {
-      throw CertificateError("\(path): \(reason())")
+    guard isWritten, rename(temporary, path) == 0 else {
+      let reason = reason()
+      unlink(temporary)
+      throw CertificateError("\(path): \(reason)")
     }
   }
 

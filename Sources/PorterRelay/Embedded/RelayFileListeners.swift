@@ -110,10 +110,8 @@ extension RelayFile {
     guard try database.integer("SELECT EXISTS(SELECT 1 FROM \(taken))", [.integer(listener)]) == 1 else { return false }
     let count = try database.run(
       """
-      INSERT OR IGNORE INTO notification(message, mailbox, sent_at, nonce, metadata, service)
-      SELECT message, mailbox, sent_at, nonce, metadata,
-        (SELECT service FROM notifier WHERE notifier.mailbox = taken_notification.mailbox)
-      FROM \(taken) AND \(Self.isStillThere)
+      INSERT OR IGNORE INTO notification(message, mailbox, sent_at, nonce, metadata)
+      SELECT message, mailbox, sent_at, nonce, metadata FROM \(taken) AND \(Self.isStillThere)
       """, [.integer(listener)])
     try database.run("DELETE FROM \(taken)", [.integer(listener)])
     return count > 0

@@ -152,8 +152,6 @@ extension RelayFile {
       if found.service != service.bytes {
         try database.run(
           "UPDATE notifier SET service = ?2 WHERE mailbox = ?1", [.integer(found.mailbox), .blob(service.bytes)])
-        try database.run(
-          "UPDATE notification SET service = ?2 WHERE mailbox = ?1", [.integer(found.mailbox), .blob(service.bytes)])
       }
       return found.waits ? .waiting : .subscribed
     }

@@ -301,7 +301,11 @@ extension SharedServer {
     var done: [TakenWork] = []
     for case (let work?, let ended) in zip(work, ended) {
       switch ended.outcome {
-      case .unreachable, .refused: postpone(work, milliseconds: ServerTimes.firstRetry.milliseconds)
+      case .unreachable, .refused:
+        // Until after the provider's next trial, which is then made with another push.
+        let pause = server.times.providerPauses[ended.pending.provider].map { $0.until - clock.now() }
+        let span = max(pause?.milliseconds ?? 0, 0) + ServerTimes.firstRetry.milliseconds
+        postpone(work, milliseconds: span)
       case .later(let seconds):
         let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
         postpone(work, milliseconds: span.milliseconds)

@@ -1,4 +1,5 @@
 import PorterCrypto
+import PorterMachines
 import PorterPush
 import PorterRelay
 import PorterStore
@@ -58,12 +59,18 @@ extension ServerState {
     ) { (row) throws(ServerError) in (subscription: row.integer(3), token: try Self.tokenStatus(row)) }
   }
 
-  /// How many other tokens have an active subscription.
+  /// How many other active tokens have an active subscription.
   func watcherCount(of notifier: RelayIdentifier, except token: Int64) throws(ServerError) -> Int {
     let count = try storage { () throws(SQLiteError) in
       try database.integer(
-        "SELECT count(*) FROM subscription WHERE notifier = ?1 AND status = ?2 AND token <> ?3",
-        [.blob(notifier.bytes), .text(SubscriptionStatus.active.rawValue), .integer(token)])
+        """
+        SELECT count(*) FROM subscription CROSS JOIN token ON token.number = subscription.token
+        WHERE subscription.notifier = ?1 AND subscription.status = ?2 AND subscription.token <> ?3 AND token.state = ?4
+        """,
+        [
+          .blob(notifier.bytes), .text(SubscriptionStatus.active.rawValue), .integer(token),
+          .text(ServerToken.State.active.name),
+        ])
     }
     return Int(clamping: count ?? 0)
   }

@@ -134,8 +134,8 @@ package final class ChildProcess {
     }
   }
 
-  /// Whether all its threads are stopped. The first thread that gets the signal tells the others, and on a busy machine
-  /// some run until then.
+  /// Whether all its threads are stopped. The first thread that gets the signal passes it to the others, and on a busy
+  /// machine some run until then.
   private func isStopped() throws -> Bool {
     #if os(Linux)
       let threads = "/proc/\(identifier)/task"

@@ -69,6 +69,11 @@ def relay(exchange: Exchange) -> Iterator[Relay]:
         raise
 
 
+def forget(relay: Relay) -> None:
+    """Removes the transport of a closed controller: it belongs to a program's objects, which may hold the controller."""
+    _exchanges.pop(relay.context, None)
+
+
 # The library's log levels, mapped to those of `logging`.
 LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 _sink_lock = threading.Lock()

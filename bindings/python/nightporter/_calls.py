@@ -53,6 +53,7 @@ class Calls:
         self._handle = handle
         self._gate = Gate()
         self._closed = threading.Event()
+        self._relay: _callbacks.Relay | None = None
         # Held while the events left by closing are read, so that none is read from a freed handle.
         self._reading_rest = threading.Lock()
         _open.add(self)
@@ -239,6 +240,7 @@ class Calls:
     def set_relay(self, exchange: _callbacks.Exchange) -> None:
         with self._gate, _callbacks.relay(exchange) as relay:
             check(self._library.functions.np_set_relay(self._handle, ctypes.byref(relay)), "np_set_relay")
+            self._relay = relay
 
     def set_network_relay(self, relay: network.Relay, *, listens: bool) -> None:
         with self._gate, network.transport(relay, self._library, self._handle, listens=listens) as made:
@@ -297,6 +299,8 @@ class Calls:
         finally:
             if not keeps_events:
                 self._free()
+            if self._relay is not None:
+                _callbacks.forget(self._relay)
             self._closed.set()
 
     def _has_events(self) -> bool:

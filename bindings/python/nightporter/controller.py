@@ -126,6 +126,13 @@ class Controller:
             if self._push_executor is not None:
                 self._push_executor.shutdown(wait=False)
 
+    async def discard_events(self) -> None:
+        """Frees a closed controller although events wait that nobody reads, and with it a key that it keeps. What an app
+        has received comes again after its next start. Does nothing before `close`.
+        """
+        if self._calls is not None and self._calls.is_closed:
+            await asyncio.to_thread(self._calls.free)
+
     async def __aenter__(self) -> Self:
         return await self.open()
 
@@ -232,7 +239,7 @@ class Controller:
         `unclaimed_pushes()`, because a committed message must still be shown.
         """
         calls = self._open_calls()
-        name = push_id or f"push {next(self._push_numbers)}"
+        name = f"np:py:{next(self._push_numbers)}" if push_id is None else push_id
         return await self._push(calls, name, lambda: calls.receive_push(payload, deadline, name))
 
     async def background_refresh(self, *, deadline: float = 25) -> PushAnswer:

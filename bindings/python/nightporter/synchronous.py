@@ -73,6 +73,13 @@ class SyncController:
             os.close(self._wake_read)
             os.close(self._wake_write)
 
+    def discard_events(self) -> None:
+        """Frees a closed controller although events wait that nobody reads, and with it a key that it keeps. What an app
+        has received comes again after its next start. Does nothing before `close`.
+        """
+        if self._calls is not None and self._calls.is_closed:
+            self._calls.free()
+
     def __enter__(self) -> Self:
         return self.open()
 

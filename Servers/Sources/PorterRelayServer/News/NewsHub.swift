@@ -60,6 +60,8 @@ final class NewsHub: Sendable {
     var named: [Source: Int] = [:]
     var nextNumber: UInt64 = 1
     var isStopping = false
+    /// Names whose exchanges were carried out without a listener: their subscriptions are missing. A limited number.
+    var unheard: Set<String> = []
   }
 
   private let mostListeners: Int
@@ -87,7 +89,9 @@ final class NewsHub: Sendable {
         state.listeners[name]?.lastUse = now
         return true
       }
-      return start(name, from: source, now, &state) != nil
+      guard start(name, from: source, now, &state) == nil else { return true }
+      if state.unheard.count < mostListenersOfSource { state.unheard.insert(name) }
+      return false
     }
   }
 
@@ -141,7 +145,8 @@ final class NewsHub: Sendable {
       backEnd.attach(name)
       let position = NewsPosition(epoch: listener.epoch, count: listener.count)
       let number = listener.streamNumber
-      guard known != nil else { return (.reset(position), number, earlier) }
+      let isUnheard = state.unheard.remove(name) != nil
+      guard known != nil, !isUnheard else { return (.reset(position), number, earlier) }
       guard let last else { return (.news(position), number, earlier) }
       guard last.epoch == listener.epoch else { return (.reset(position), number, earlier) }
       return (last.count == listener.count ? .open(position) : .news(position), number, earlier)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def freeze(process: subprocess.Popen) -> None:
-    """Returns when all its threads are stopped: the first one that gets the signal tells the others, and on a busy machine some run until then."""
+    """Returns when all its threads are stopped: the first one that gets the signal passes it to the others, and on a busy machine some run until then."""
     process.send_signal(signal.SIGSTOP)
     deadline = time.monotonic() + 30
     while not is_stopped(process):

@@ -173,13 +173,15 @@ class Phone:
         """Hands pushes to extensions until this text was shown."""
         from nightporter import Role, SyncController
 
+        end = time.monotonic() + SECONDS + LAST_RETRY + PATIENCE
         while words not in self.presented:
             push = self.pushes.get(timeout=PATIENCE)
             while push["type"] == "alert":
+                assert time.monotonic() < end, self.outcomes[-9:]
                 with SyncController(name, relay=self.relay, role=Role.EXTENSION) as extension:
                     answer = extension.receive_push(push["payload"])
-                bodies = [notification["body"] for notification in answer.get("notifications", [])]
+                bodies = [notification["body"] for notification in answer["notifications"]]
                 self.outcomes.append(f"{time.strftime('%T')} {answer['outcome']} {bodies}")
                 if answer["outcome"] in ("presented", "nothingNew"):
-                    self.presented.update(notification["body"] for notification in answer["notifications"])
+                    self.presented.update(bodies)
                     break

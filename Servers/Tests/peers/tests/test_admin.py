@@ -11,7 +11,6 @@ import threading
 import unittest
 from pathlib import Path
 
-
 from . import protocol
 from .push import Device, PushServer, acquaint, activate, begin, text
 from .support import HTTP1, PATIENCE, ROOT, RelayTestCase, connect

@@ -233,7 +233,7 @@ class SharingTests(JetStreamTestCase):
         self.assertRegex(line, r'number=1 reason="its message is gone" revision=\d+')
 
     def test_a_strangers_question_makes_the_nodes_keep_nothing(self):
-        """Anybody can make a service's key."""
+        """A service needs no more than a key of its own."""
         relay = self.start()
         client = self.person(relay)
         connection = nats.Connection(self.cluster.nodes[0])

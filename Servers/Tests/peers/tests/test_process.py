@@ -7,7 +7,6 @@ import subprocess
 import threading
 from pathlib import Path
 
-
 from . import protocol
 from .support import HTTP1, PATIENCE, PROGRAM, RelayTestCase, connect, environment
 

@@ -59,7 +59,7 @@ package struct JSONObject: Hashable, Sendable {
     guard left.members.count == right.members.count else { return false }
     let pairs = zip(left.members, right.members)
     if pairs.allSatisfy({ $0.name == $1.name }) { return pairs.allSatisfy { $0.value == $1.value } }
-    // An object of somebody else's may have thousands of members; for a few, looking them up costs less.
+    // A received object may have thousands of members; for a few, looking them up costs less.
     guard left.members.count > UniqueMembers<String, JSONValue>.few else {
       return left.members.allSatisfy { right[$0.name] == $0.value }
     }

@@ -266,7 +266,7 @@ final class HostRelayTests: XCTestCase {
   }
 
   /// A proxy's page is no verdict of the relay's: the request is repeated, in both directions.
-  func testAnAnswerThatIsNoRelaysIsAskedForAgain() throws {
+  func testARequestAnsweredByAProxyIsRepeated() throws {
     let meeting = try Meeting()
     meeting.transport.garble(.get)
     meeting.bob.send("/_send @1 text hello").assert("newChatItems")
@@ -293,8 +293,8 @@ final class HostRelayTests: XCTestCase {
     meeting.alice.event("newChatItems")
   }
 
-  /// A length that is none, such as the -1 of a read that failed, is no answer.
-  func testALengthThatIsNoneIsRefused() throws {
+  /// An invalid length, such as the -1 of a read that failed, is no answer.
+  func testAnInvalidLengthIsRefused() throws {
     let pair = try Pair()
     pair.alice.free()
     let host = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelay
 
-/// What a stranger can ask of the relay costs little, whatever else is stored: anybody can make a key and a mailbox.
+/// What a stranger can ask of the relay costs little, whatever else is stored: it takes no more than a key and a mailbox.
 /// Counted in steps of SQLite's virtual machine.
 final class RelayCostTests: RelayTestCase {
   private static let many = 20_000
@@ -53,7 +53,7 @@ final class RelayCostTests: RelayTestCase {
     _ = try client.listen(to: [(recipient: own.recipient, key: own.recipientKey)], as: key)
     try fill(foreign, file, waiting: true)
     try send("hello", to: own)
-    // Its socket is missed by whoever wakes listeners.
+    // Without a socket, it is forgotten when listeners are woken.
     _ = try ask(file, .listen(key: key.publicKey, []), key: key, listener: "stranger")
     let start = try XCTUnwrap(RelayPosition(bytes: [UInt8](repeating: 0, count: RelayPosition.count)))
     let command = RelayCommand.arrivals(key: key.publicKey, after: start, limit: 256)
@@ -98,7 +98,7 @@ final class RelayCostTests: RelayTestCase {
   }
 
   /// What it remembers is removed while others send, a few messages at a time.
-  func testDeletingAMailboxThatRemembersMuchDelaysNobody() throws {
+  func testDeletingAMailboxThatRemembersMuchDelaysNoOther() throws {
     let (mailbox, other, file) = (try newMailbox(), try newMailbox(), try openFile())
     try fill(mailbox, file, waiting: false, 1_000)
     try fill(mailbox, file, waiting: true, RelayLimits.undelivered)

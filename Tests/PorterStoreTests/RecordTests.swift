@@ -38,7 +38,7 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual("\(try store.connection(connectionID))", "connection \(connectionID)")
   }
 
-  /// Whoever reads entries in portions takes one that is not full for the last.
+  /// A reader takes a portion that is not full for the last.
   func testADamagedEntryDoesNotShortenAPortion() throws {
     let store = try open()
     let connection = try connect(try store.createUser(displayName: "alice", fullName: "", at: now).id, nil, store)

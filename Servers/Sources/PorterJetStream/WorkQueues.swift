@@ -50,8 +50,8 @@ final class WorkQueues: Sendable {
   /// Does not wait for more items.
   func take(_ queue: String, limit: Int) async throws(ClusterFailure) -> [Item] {
     do throws(ClusterFailure) {
-      // Anybody can name a queue, and each consumer costs the nodes a group of their own: only a queue that has
-      // something gets one.
+      // Naming a queue takes no more than a key, and each consumer costs the nodes a group of their own: only a
+      // queue that has something gets one.
       if !consumers.withLock({ $0.contains(queue) }) {
         let last = #"{"last_by_subj":"\#(subject)\#(queue)"}"#
         guard try await stream.get(name, last) != nil else { return [] }

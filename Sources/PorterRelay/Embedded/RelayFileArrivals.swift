@@ -37,8 +37,8 @@ extension RelayFile {
   }
 
   /// `listener` is nil if this process does not listen under the key. Reads either the messages since the position or
-  /// those of the listener's mailboxes, whichever are fewer: neither many mailboxes nor an old position, which anybody
-  /// can make up, costs much.
+  /// those of the listener's mailboxes, whichever are fewer: neither many mailboxes nor an old position, which can be
+  /// made up, costs much.
   func arrivals(
     _ request: RelayRequest, key: SigningPublicKey, listener: String?, generation: Int64 = 0,
     after position: RelayPosition, limit: UInt16

@@ -74,8 +74,8 @@ class SyncController:
             os.close(self._wake_write)
 
     def discard_events(self) -> None:
-        """Frees a closed controller although events wait that nobody reads, and with it a key that it keeps. What an app
-        has received comes again after its next start. Does nothing before `close`.
+        """Frees a closed controller although unread events wait, and with it a key that it keeps. What an app has received
+        comes again after its next start. Does nothing before `close`.
         """
         if self._calls is not None and self._calls.is_closed:
             self._calls.free()

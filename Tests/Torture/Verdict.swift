@@ -112,10 +112,19 @@ struct Verdict {
   /// Each side hangs up the calls it began: a call that still rings at the other side then rings for no reason.
   private func endCalls(_ app: ScriptedHost, _ people: [ScriptedHost], _ all: [ScriptedHost]) throws {
     for (person, host) in zip(place.people, people) { _ = try host.answer("/_call end @\(person.contact)") }
-    try settle("calls that people made", all) { try $0.callsUnderWay("incoming = 1") == 0 }
+    let made = "incoming = 1 AND NOT \(Self.replacesOwnCall)"
+    try settle("calls that people made", all) { try $0.callsUnderWay(made) == 0 }
     for person in place.people { _ = try app.answer("/_call end @\(person.contactThere)") }
     try settle("calls", all) { try $0.callsUnderWay() == 0 }
   }
+
+  /// Both sides called at the same moment. Each then rings for a call that the other has given up, until it hangs up.
+  private static let replacesOwnCall = """
+    EXISTS(SELECT 1 FROM items AS own WHERE own.sent = 1 AND own.content LIKE '%"missed"%' AND own.item_id = (
+      SELECT max(item_id) FROM items AS earlier
+      WHERE earlier.contact_id = calls.contact_id AND earlier.item_id < calls.item_id
+        AND earlier.content LIKE '{"type":"call"%'))
+    """
 
   // MARK: The last push
 

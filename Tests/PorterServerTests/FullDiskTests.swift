@@ -56,4 +56,24 @@ final class FullDiskTests: XCTestCase {
     XCTAssertEqual(world.provider.attempts, before + 1)
     XCTAssertNil(try world.server.nextPush(for: "apns_test"), "its outcome is stored")
   }
+
+  /// Another process sends it once more.
+  func testADrainDoesNotWaitForOutcomesThatCannotBeStored() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    let before = world.provider.attempts
+    try device.receive("hello", in: mailbox)
+    let real = try XCTUnwrap(world.server as? NotificationServer)
+    try real.takePushes(isWoken: true)
+    let stop = try XCTUnwrap(WakeDescriptor())
+    stop.raise()
+    let server = FullDisk(real, failures: .max) {}
+    try ServerLoop(
+      any: server, providers: ["apns_test": world.provider], senders: [:], status: ServerStatus(), stop: stop,
+      drains: { true }
+    ).run()
+    XCTAssertEqual(world.provider.attempts, before + 1)
+  }
 }

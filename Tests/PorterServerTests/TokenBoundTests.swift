@@ -86,6 +86,25 @@ class TokenBoundTests: XCTestCase {
 
 /// Every notification of a mailbox is stored for each token that watches it.
 final class WatcherBoundTests: XCTestCase {
+  func testATokenThatIsOverMakesRoom() throws {
+    let world = try World()
+    let server = try XCTUnwrap(world.server as? NotificationServer)
+    server.maximumWatchers = 2
+    let devices = try (0..<3).map { _ in try Device(world) }
+    for device in devices { try device.activate() }
+    let mailbox = try devices[0].subscribedMailboxes(1)[0]
+    func subscribe(_ device: Device) throws -> ServerAnswer.Result {
+      try device.ask(.subscribe(token: device.token, [mailbox.credentials])).result
+    }
+    let admitted = ServerAnswer.Result.subscriptions([.init(notifier: mailbox.notifier.bytes, status: .active)])
+    XCTAssertEqual(try subscribe(devices[1]), admitted)
+    XCTAssertEqual(try subscribe(devices[2]), .refused(.quota))
+    try server.state.database.execute(
+      "UPDATE token SET state = 'expired' WHERE number = (SELECT min(token) FROM subscription)")
+    XCTAssertEqual(try subscribe(devices[2]), admitted)
+    XCTAssertEqual(try subscribe(devices[1]), admitted, "it has a subscription already")
+  }
+
   func testATokenTooManyForAMailboxIsRefused() throws {
     let world = try World()
     try XCTUnwrap(world.server as? NotificationServer).maximumWatchers = 2

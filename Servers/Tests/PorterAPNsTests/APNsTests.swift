@@ -212,6 +212,20 @@ final class APNsTests: XCTestCase {
     }
   }
 
+  /// Then the provider is paused, and an operator learns of it.
+  func testAProviderThatFailsForEveryDeviceIsUnreachable() throws {
+    try begin()
+    for _ in 0..<64 {
+      try mock.plan(#"{"status":500,"reason":"InternalServerError"}"#)
+      guard case .later = outcome() else { return XCTFail("not deferred") }
+    }
+    try mock.plan(#"{"status":500,"reason":"InternalServerError"}"#)
+    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(outcome(), .accepted)
+    try mock.plan(#"{"status":500,"reason":"InternalServerError"}"#)
+    guard case .later = outcome() else { return XCTFail("not counted anew") }
+  }
+
   func testHoweverManyDevicesGetTooManyTheirPushesAreKept() throws {
     try begin()
     try mock.plan(Array(repeating: #"{"status":429,"reason":"TooManyRequests"}"#, count: 600))

@@ -109,6 +109,20 @@ final class NewsHubTests: XCTestCase {
     XCTAssertTrue(hub.note("b", from: source, now: now))
   }
 
+  /// Its exchanges were carried out without it, so it has no subscriptions.
+  func testAListenerThatHadNoRoomIsResetWhenItsStreamOpens() throws {
+    let (hub, later) = (hub(listeners: 1), now + .minutes(11))
+    XCTAssertTrue(hub.note("a", from: source, now: now))
+    XCTAssertFalse(hub.note("b", from: source, now: now))
+    hub.expire(orders, now: later)
+    XCTAssertTrue(hub.note("b", from: source, now: later))
+    let (first, number) = open(hub, "b")
+    XCTAssertEqual(first, .reset(try position(first)))
+    hub.close("b", number: number, orders)
+    let (second, _) = open(hub, "b")
+    XCTAssertEqual(second, .news(try position(second)), "it has subscribed since")
+  }
+
   /// A host with two addresses has the streams of both counted, each where it comes from.
   func testAStreamCountsForTheSourceThatOpenedIt() {
     let (hub, other) = (hub(streams: 1), Source(address: [192, 0, 2, 2]))

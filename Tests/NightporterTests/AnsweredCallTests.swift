@@ -78,11 +78,22 @@ final class AnsweredCallTests: XCTestCase {
     }
   }
 
+  /// The clock was set forwards by an hour while it rang.
+  func testAChangeOfTheClockDoesNotUndoARejection() throws {
+    let (station, service, notification) = try shownCall()
+    try execute("UPDATE calls SET called_at = called_at - 3600000", station.alice)
+    XCTAssertEqual(service.respond(to: notification, "NTF_ACT_REJECT_CALL")["result"]["outcome"].text, "waiting")
+    try execute("UPDATE calls SET deadline = 0", station.alice)
+    station.alice.send("/_app activate").assert("cmdOk")
+    XCTAssertEqual(station.alice.event("ntfResponse")?["result"]["outcome"].text, "applied")
+    XCTAssertEqual(try count("SELECT count(*) FROM calls WHERE state = 'rejected'", station.alice), 1)
+  }
+
   /// Its notification stayed on screen because no process was running: a call rejected then counts as missed.
   func testACallThatIsRejectedAfterItsTimeIsMissed() throws {
     let (station, service, notification) = try shownCall()
+    try execute("UPDATE calls SET deadline = 0", station.alice)
     XCTAssertEqual(service.respond(to: notification, "NTF_ACT_REJECT_CALL")["result"]["outcome"].text, "waiting")
-    try execute("UPDATE calls SET deadline = 0, called_at = called_at - 181000", station.alice)
     station.alice.send("/_app activate").assert("cmdOk")
     let response = station.alice.event("ntfResponse")?["result"]
     XCTAssertEqual(response?["outcome"].text, "stale", response?.description ?? "none")

@@ -89,14 +89,17 @@ final class Calls {
   /// Ends expired invitations: they neither ring nor are sent. A call with damaged records keeps no other from ending.
   func expireDue() {
     guard let store = context.store, lifecycle.operations.admits(.database) else { return }
-    do throws(StoreError) {
-      let due = try store.calls(in: Self.pending).filter(isOver).map(\.id)
-      guard !due.isEmpty else { return }
-      do throws(StoreError) { try expire(due, store) } catch .damaged { try expireOneByOne(due, store) }
-    } catch {
+    do throws(StoreError) { try expireDue(store) } catch {
       context.log(.warning, "calls that are over could not be ended", ["error": error.description])
       tryAgain()
     }
+  }
+
+  /// Not in a transaction of the caller.
+  func expireDue(_ store: Store) throws(StoreError) {
+    let due = try store.calls(in: Self.pending).filter(isOver).map(\.id)
+    guard !due.isEmpty else { return }
+    do throws(StoreError) { try expire(due, store) } catch .damaged { try expireOneByOne(due, store) }
   }
 
   private func expire(_ due: [Int64], _ store: Store) throws(StoreError) {
@@ -111,14 +114,20 @@ final class Calls {
     }
   }
 
-  /// Whether it rings, and the user has rejected it from its notification, which is not carried out yet.
+  /// As missed. Part of the caller's transaction.
+  func endIfOver(itemID: Int64, _ connection: StoredConnection, _ store: Store) throws(StoreError) {
+    guard let call = try store.call(itemID: itemID), call.contactID == connection.contactID, isOver(call),
+      try !isRejected(call, connection, store)
+    else { return }
+    try take(CallChange(.expired, store, connection, call, maySend: false))
+  }
+
+  /// Whether it rings, and the user has rejected it from its notification, which is not carried out yet. A response is
+  /// only stored for a call that still rings (`endIfOver`).
   func isRejected(_ call: StoredCall, _ connection: StoredConnection, _ store: Store) throws(StoreError) -> Bool {
     guard call.state == .ringing else { return false }
-    let end = call.calledAt.milliseconds + Durations.callInvitation.milliseconds
     for response in try store.openResponses() where response.action == NotificationAction.rejectCall.rawValue {
-      if response.createdAt.milliseconds <= end, try ResponseWork.item(of: response, connection, store) == call.itemID {
-        return true
-      }
+      if try ResponseWork.item(of: response, connection, store) == call.itemID { return true }
     }
     return false
   }

@@ -31,6 +31,8 @@ extension Engine: ResponseHost {
     try calls.respond(accepts: accepts, itemID: itemID, connection, store)
   }
 
+  func endCallsThatAreOver(_ store: Store) throws(StoreError) { try calls.expireDue(store) }
+
   func replyWasRecorded() {
     // First, so that the host receives the message before it is notified that the relay has it.
     changes.report()

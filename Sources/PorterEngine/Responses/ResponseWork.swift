@@ -17,6 +17,8 @@ protocol ResponseHost: AnyObject {
   func answerCall(
     accepts: Bool, itemID: Int64, _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> Bool
+  /// Not in a transaction of the caller.
+  func endCallsThatAreOver(_ store: Store) throws(StoreError)
   /// Reports the message to the host, and sends what waits in the outbox.
   func replyWasRecorded()
   /// Reports about the contact's calls no longer wait for this answer.

@@ -63,7 +63,9 @@ final class Responses {
     let new = NewResponse(response)
     let event: ResponseMachine.Event = mayApply(response.action) ? .apply : .keep
     let receipt = try lifecycle.withStore { (store) throws(StoreError) in
-      try store.transaction { () throws(StoreError) in try self.store(new, event, store) }
+      // A call that is over can no longer be rejected.
+      if response.action == .rejectCall { try self.host.endCallsThatAreOver(store) }
+      return try store.transaction { () throws(StoreError) in try self.store(new, event, store) }
     }
     FaultPoint.reach(.responseKept)
     switch receipt {

@@ -1655,7 +1655,9 @@ enum np_server_token_event {
   /* SDEL. */
   NP_SERVER_TOKEN_EVENT_UNSUBSCRIBE = 19,
   /* TNEW for a token that is not stored, when the server has as many as it keeps. */
-  NP_SERVER_TOKEN_EVENT_REGISTER_TOO_MANY = 20
+  NP_SERVER_TOKEN_EVENT_REGISTER_TOO_MANY = 20,
+  /* The client of a token that gets no pushes has not been in contact for so long that it is given up. */
+  NP_SERVER_TOKEN_EVENT_FORGET = 21
 };
 
 enum np_server_token_effect {

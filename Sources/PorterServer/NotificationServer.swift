@@ -254,13 +254,18 @@ package final class NotificationServer {
     try state.checkDamage()
   }
 
-  /// Expires a slice of the unused tokens. Returns how many.
+  /// Expires a slice of the unused tokens, and deletes slices of those that get no pushes. Returns the number of the
+  /// largest slice.
   func expireUnusedTokens() throws(ServerError) -> Int {
     guard useClock.isCertain(now: clock.now(), wall: clock.wall()) else { return 0 }
-    let unused = try state.tokensUnused(
-      since: useTime - ServerTimes.tokenRetention.milliseconds, limit: ServerTimes.slice)
+    let (slice, longest) = (ServerTimes.slice, ServerTimes.tokenRetention)
+    let unusable = try state.unusableTokens(
+      unusedSince: useTime - ServerTimes.unusableRetention.milliseconds,
+      expiredSince: useTime - (longest + ServerTimes.unusableRetention).milliseconds, limit: slice)
+    for token in unusable { _ = try raise(.forget, of: token) }
+    let unused = try state.tokensUnused(since: useTime - longest.milliseconds, limit: slice)
     for token in unused { _ = try raise(.stale, of: token) }
-    return unused.count
+    return max(unusable.count, unused.count)
   }
 
   /// The time at which a token's use is recorded now.

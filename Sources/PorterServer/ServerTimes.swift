@@ -42,8 +42,11 @@ struct ServerTimes {
   static let answerRetention = Span.days(30)
   /// As long as a relay keeps a message.
   static let notificationRetention = Span.days(21)
-  /// A token whose client has not been in contact for this long is dropped.
+  /// A token whose client has not been in contact for this long expires.
   static let tokenRetention = Span.days(365)
+  /// A token that was never verified, or that its provider has refused, is deleted after this long without contact; an
+  /// expired one this long after it expired. No request about it can come from a relay by then.
+  static let unusableRetention = answerRetention
   static let firstRetry = Span.milliseconds(500)
   static let lastRetry = Span.seconds(60)
   static let backoff = Backoff(first: firstRetry, last: lastRetry)

@@ -22,6 +22,47 @@ class UnusedTokenTests: XCTestCase {
     XCTAssertEqual(try device.status(), .expired)
   }
 
+  /// 30 days after it expired. Its client registers it again when it is back.
+  func testAnExpiredTokenIsDeletedAndMakesRoom() throws {
+    let world = try World()
+    world.tokens = 1
+    try world.restart()
+    let device = try Device(world)
+    try device.activate()
+    _ = try device.subscribedMailboxes(2)
+    world.clock.advance(by: ServerTimes.tokenRetention + ServerTimes.unusableRetention - .days(1))
+    try world.run()
+    let other = try Device(world)
+    XCTAssertEqual(try other.ask(other.newToken).result, .refused(.quota), "the expired token is still there")
+    try assertIsDeleted(device, after: .days(2))
+    try other.activate()
+  }
+
+  /// Never verified; and refused by its provider.
+  func testATokenThatGetsNoPushesIsDeletedWhenItsClientIsGoneFor30Days() throws {
+    let world = try World()
+    let (unverified, refused, active) = (try Device(world), try Device(world), try Device(world))
+    try unverified.register()
+    try active.activate()
+    world.provider.answer([.invalid(.bad)], then: .accepted)
+    try refused.register()
+    try world.run()
+    XCTAssertEqual(try refused.status(), .invalidBad)
+    world.clock.advance(by: ServerTimes.unusableRetention - .days(1))
+    XCTAssertEqual(try refused.status(), .invalidBad, "contact with its client, which keeps it")
+    try assertIsDeleted(unverified, after: .days(2))
+    try assertIsDeleted(refused, after: ServerTimes.unusableRetention)
+    XCTAssertEqual(try active.status(), .active)
+  }
+
+  private func assertIsDeleted(_ device: Device, after span: Span, line: UInt = #line) throws {
+    device.world.clock.advance(by: span)
+    try device.world.run()
+    let answer = try device.ask(.check(token: device.token))
+    XCTAssertEqual(answer.result, .refused(.authorization), line: line)
+    XCTAssertNil(answer.tokenStatus, line: line)
+  }
+
   func testAClockThatWasBehindUntilItWasSetExpiresNoToken_INC14() throws {
     let world = try World()
     world.clock.stepWall(by: .zero - Self.long)

@@ -81,6 +81,8 @@ package enum ServerToken: Machine {
     case unsubscribe
     /// TNEW for a token that is not stored, when the server has as many as it keeps.
     case registerTooMany
+    /// The client of a token that gets no pushes has not been in contact for so long that it is given up.
+    case forget
 
     package var name: String {
       switch self {
@@ -105,6 +107,7 @@ package enum ServerToken: Machine {
       case .delete: "delete"
       case .unsubscribe: "unsubscribe"
       case .registerTooMany: "registerTooMany"
+      case .forget: "forget"
       }
     }
   }
@@ -225,7 +228,7 @@ package enum ServerToken: Machine {
       .setInterval, .setIntervalTooShort, .subscribe, .delete, .unsubscribe:
       MachineStep(.none, .refused(.auth))
     case .pushAccepted, .pushInvalidBad, .pushInvalidTopic, .pushInvalidExpired,
-      .pushInvalidUnregistered, .message, .wakeDue, .stale:
+      .pushInvalidUnregistered, .message, .wakeDue, .stale, .forget:
       MachineStep(.none, .ignored(.noToken))
     case .registerTooMany:
       MachineStep(.none, .refused(.quota))
@@ -271,6 +274,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.registered, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 
@@ -313,6 +318,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.confirmed, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 
@@ -357,6 +364,9 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.active, .stayed, .admitSubscription)
+    case .forget:
+      // It expires before.
+      MachineStep(.active, .ignored(.alreadyActive))
     }
   }
 
@@ -399,6 +409,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.expired, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 
@@ -441,6 +453,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.invalidBad, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 
@@ -483,6 +497,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.invalidTopic, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 
@@ -525,6 +541,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.invalidExpired, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 
@@ -567,6 +585,8 @@ package enum ServerToken: Machine {
     case .unsubscribe:
       // Also while a code is on its way: the client does not ask again when the token is proven.
       MachineStep(.invalidUnregistered, .stayed, .admitSubscription)
+    case .forget:
+      MachineStep(.none, .moved, .deleteSubscriptions, .deleteToken)
     }
   }
 }

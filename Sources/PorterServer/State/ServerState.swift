@@ -284,5 +284,10 @@ package final class ServerState {
     CREATE TRIGGER token_added AFTER INSERT ON token BEGIN UPDATE token_count SET count = count + 1; END;
     CREATE TRIGGER token_removed AFTER DELETE ON token BEGIN UPDATE token_count SET count = count - 1; END;
     """,
+    // Tokens that get no pushes are deleted. Most tokens are in neither index.
+    """
+    CREATE INDEX token_unusable ON token (used_age) WHERE state <> 'active' AND state <> 'expired';
+    CREATE INDEX token_expired ON token (used_age) WHERE state = 'expired';
+    """,
   ]
 }

@@ -204,4 +204,18 @@ extension ServerState {
       WHERE used_age < ?1 AND state <> '\(ServerToken.State.expired.name)' LIMIT ?2
       """, [.integer(age), .integer(Int64(limit))], Self.tokenStatus)
   }
+
+  /// Tokens that get no pushes. Expired ones have a time of their own.
+  func unusableTokens(
+    unusedSince age: Int64, expiredSince expiredAge: Int64, limit: Int
+  ) throws(ServerError) -> [TokenStatus] {
+    let (active, expired) = (ServerToken.State.active.name, ServerToken.State.expired.name)
+    return try readableRows(
+      """
+      SELECT number, generation, state FROM token WHERE used_age < ?2 AND state = '\(expired)'
+      UNION ALL
+      SELECT number, generation, state FROM token
+      WHERE used_age < ?1 AND state <> '\(active)' AND state <> '\(expired)' LIMIT ?3
+      """, [.integer(age), .integer(expiredAge), .integer(Int64(limit))], Self.tokenStatus)
+  }
 }

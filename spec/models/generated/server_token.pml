@@ -34,6 +34,7 @@
 #define server_token_on_delete 18
 #define server_token_on_unsubscribe 19
 #define server_token_on_registerTooMany 20
+#define server_token_on_forget 21
 
 #define server_token_do_createToken 0
 #define server_token_do_replaceToken 1
@@ -113,6 +114,8 @@ inline server_token_step(state, event, answer) {
        answer = REFUSED
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = IGNORED
     fi
   :: state == server_token_state_registered ->
     if
@@ -158,6 +161,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   :: state == server_token_state_confirmed ->
     if
@@ -203,6 +208,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   :: state == server_token_state_active ->
     if
@@ -248,6 +255,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = IGNORED
     fi
   :: state == server_token_state_expired ->
     if
@@ -293,6 +302,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   :: state == server_token_state_invalidBad ->
     if
@@ -338,6 +349,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   :: state == server_token_state_invalidTopic ->
     if
@@ -383,6 +396,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   :: state == server_token_state_invalidExpired ->
     if
@@ -428,6 +443,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   :: state == server_token_state_invalidUnregistered ->
     if
@@ -473,6 +490,8 @@ inline server_token_step(state, event, answer) {
        answer = STAYED; server_token_does(server_token_do_admitSubscription)
     :: event == server_token_on_registerTooMany ->
        answer = REFUSED
+    :: event == server_token_on_forget ->
+       answer = MOVED; state = server_token_state_none; server_token_does(server_token_do_deleteSubscriptions); server_token_does(server_token_do_deleteToken)
     fi
   fi
 }
@@ -507,6 +526,7 @@ active proctype server_token_world() {
       :: event = server_token_on_delete
       :: event = server_token_on_unsubscribe
       :: event = server_token_on_registerTooMany
+      :: event = server_token_on_forget
       fi;
       answer = 0;
       server_token_step(state, event, answer);

@@ -87,12 +87,10 @@ package enum KeyAgreement {
       associatedData: invitation.publicKeys + joinerKeys)
   }
 
-  /// False for keys with which every agreement would be refused: they are of small order, so the secret would be known.
+  /// False if one of them is not usable.
   package static func isUsable(_ publicKeys: [UInt8]) -> Bool {
-    guard let (first, second) = split(publicKeys),
-      let any = BoxSecretKey(stored: [UInt8](repeating: 8, count: BoxSecretKey.count))
-    else { return false }
-    return (try? any.diffieHellman(with: first)) != nil && (try? any.diffieHellman(with: second)) != nil
+    guard let (first, second) = split(publicKeys) else { return false }
+    return first.isUsable && second.isUsable
   }
 
   private static func split(_ keys: [UInt8]) -> (BoxPublicKey, BoxPublicKey)? {
@@ -113,5 +111,13 @@ package enum KeyAgreement {
     material.append(exposing: third)
     return try KeyDerivation.hkdfSHA256(
       inputKeyMaterial: SecretBytes(material), salt: [UInt8](repeating: 0, count: 32), info: info, count: 32)
+  }
+}
+
+extension BoxPublicKey {
+  /// False for a key with which every agreement would be refused: it is of small order, so the secret would be known.
+  package var isUsable: Bool {
+    BoxSecretKey(stored: [UInt8](repeating: 8, count: BoxSecretKey.count))
+      .map { (try? $0.diffieHellman(with: self)) != nil } ?? false
   }
 }

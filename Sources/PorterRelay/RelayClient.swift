@@ -177,12 +177,13 @@ package struct RelayClient: Sendable {
   }
 
   /// Mailboxes under `key` that received something after `position`, and the position for the next call; a mailbox may
-  /// be named more than once. Throws `auth` if the relay no longer knows the key or the position: then listen again.
+  /// be named more than once. Throws `auth` if the relay no longer knows the key or the position, or names more than
+  /// anybody listens to: then listen again.
   package func arrivals(
     after position: RelayPosition, as key: SigningKeyPair
   ) throws(RelayError) -> (position: RelayPosition, mailboxes: [RelayIdentifier]) {
     var (position, all): (RelayPosition, [RelayIdentifier]) = (position, [])
-    while true {
+    while all.count < RelayLimits.arrivalsAtOnce {
       let command = RelayCommand.arrivals(
         key: key.publicKey, after: position, limit: UInt16(clamping: RelayLimits.batch))
       guard case .arrivals(let next, let mailboxes) = try exchange(command, entity: nil, key: key) else {
@@ -192,6 +193,7 @@ package struct RelayClient: Sendable {
       guard mailboxes.count == RelayLimits.batch, next != position else { return (next, all) }
       position = next
     }
+    throw .auth
   }
 
   /// Makes the relay write a notification for each message sent with `notify`. Replaces an earlier notifier that has

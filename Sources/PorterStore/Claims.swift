@@ -67,7 +67,7 @@ extension Store {
       let changed = try run(
         "UPDATE connections SET epoch = epoch + 1, owner = ?3 WHERE connection_id = ?1 AND epoch = ?2",
         [.integer(connectionID), .integer(epoch), .text(owner.stored)])
-      return changed == 1 ? Claim(connectionID: connectionID, epoch: epoch + 1) : nil
+      return changed == 1 ? Claim(connectionID: connectionID, epoch: epoch &+ 1) : nil
     }
   }
 

@@ -165,8 +165,8 @@ extension Store {
   ) throws(StoreError) -> StoredContact {
     var after = before
     after.chatAt = max(before.chatAt, messageAt)
-    after.unread += 1
-    if mentionsUser { after.unreadMentions += 1 }
+    after.unread &+= 1
+    if mentionsUser { after.unreadMentions &+= 1 }
     try run(
       "UPDATE connections SET unread = ?, unread_mentions = ?, chat_at = ? WHERE contact_id = ?",
       [

@@ -51,7 +51,7 @@ extension Store {
     let step = ValueReservation.storedStep(existing?.state ?? .free, .want, of: kind.rawValue, log)
     guard step.next == .reserved else { return nil }
     var change = ReservationChange(
-      kind: kind, value: value, epoch: (existing?.epoch ?? 0) + 1, owner: owner, material: material, at: time,
+      kind: kind, value: value, epoch: (existing?.epoch ?? 0) &+ 1, owner: owner, material: material, at: time,
       stored: existing)
     try ValueReservation.record(step, by: ReservationRecorder(store: self), &change)
     return Reservation(kind: kind, value: value, epoch: change.epoch, material: change.material)

@@ -189,6 +189,7 @@ package final class Store {
   private func bringUpToDate(confirmation: Confirmation, mayMigrate: Bool) throws(StoreError) {
     let version = try schemaVersion(header)
     let newest = Int64(Schema.migrations.count)
+    guard version >= 0 else { throw .foreign }
     if version > newest { throw .newerSchema(version: version) }
     if version == newest { return }
     let isNew = version == 0
@@ -199,6 +200,7 @@ package final class Store {
       // Two processes may create one store at the same time; the second finds the work done.
       let current = try schemaVersion(StoreError.carrying { () throws(SQLiteError) in try Header(of: database) })
       guard current < newest else { return }
+      guard current >= 0 else { throw .foreign }
       if current == 0 {
         try makeTables()
       } else {

@@ -111,6 +111,10 @@ final class ConversationTests: XCTestCase {
     let answer = pair.alice.send(
       "/_send @1 json [{\"msgContent\":{\"type\":\"text\",\"text\":\"\(long)\"},\"mentions\":{}}]")
     XCTAssertEqual(answer["error"]["np"]["code"].text, "messageTooLarge")
+    let names = (0..<1_500).map { "\"member \($0)\":1" }.joined(separator: ",")
+    let mentioning = pair.alice.send(
+      "/_send @1 json [{\"msgContent\":{\"type\":\"text\",\"text\":\"hello\"},\"mentions\":{\(names)}}]")
+    XCTAssertEqual(mentioning["error"]["np"]["code"].text, "messageTooLarge", mentioning.description)
     XCTAssertEqual(pair.texts(pair.alice), [])
     pair.send(String(repeating: "y", count: 15_000), from: pair.alice)
     pair.bob.event("newChatItems")

@@ -104,6 +104,11 @@ final class InvitationTests: XCTestCase {
     for command in ["/_connect plan 1", "/connect"] {
       XCTAssertEqual(bob.send("\(command) \(parts.joined(separator: "."))").errorTag, "invalidConnReq", command)
     }
+    let (sender, key) = (String(repeating: "B", count: 32), String(repeating: "A", count: 43))
+    for command in ["/_connect plan 1", "/connect"] {
+      let answer = bob.send("\(command) porter:/contact#1.\(sender).\(key)")
+      XCTAssertEqual(answer.errorTag, "invalidConnReq", "an address: \(answer)")
+    }
   }
 
   /// The plan matches the answer of `/connect` for an invitation that this store has used up: for another profile, and

@@ -61,6 +61,25 @@ final class PushHealthTests: XCTestCase {
     XCTAssertEqual(alice.state["notifications"]["token"]["reason"].text, "check.invalid.noReason")
   }
 
+  /// The relay gives an answer again from when the token was refused.
+  func testAnEarlierAnswerDoesNotChangeTheStatus() throws {
+    let alice = try Watched({ _ in })
+    try alice.registerAtScript()
+    let script = try XCTUnwrap(alice.script)
+    script.answers("TCHK", .status(.invalidBad))
+    XCTAssertEqual(alice.check(), "INVALID,BAD")
+    script.answers("TCHK", nil)
+    alice.clock.move(.days(1))
+    alice.send("/_check running")
+    let refusal = try XCTUnwrap(script.lastAnswer(to: "TCHK"))
+    try alice.registerAtScript()
+    XCTAssertEqual(alice.check(), "ACTIVE")
+    _ = alice.statuses()
+    try script.send(refusal)
+    XCTAssertEqual(alice.check(), "ACTIVE")
+    XCTAssertEqual(alice.statuses(), [])
+  }
+
   /// It is registered anew at each start, and once a day, as long as the server refuses it.
   func testAnUnusableTokenIsTakenUpAtEachStartAndEachDay() throws {
     let alice = try Watched({ _ in })

@@ -208,4 +208,38 @@ final class ReportingTests: XCTestCase {
     }
     XCTAssertEqual(holds, [[false, false], [true, true], [true, true]])
   }
+
+  /// The signal that another process has committed something is lost. The app learns of it when an extension leaves it a
+  /// push, and when a mailbox in which something was to wait is empty.
+  func testACommitIsReportedThoughItsSignalIsLost() throws {
+    let meeting = try Meeting()
+    let (alice, relay) = (meeting.alice, meeting.folder.file("relay.db"))
+    alice.dropEvents()
+    let channel = meeting.folder.file("alice_chat.channel")
+    for name in try FileManager.default.contentsOfDirectory(atPath: channel) where name.hasPrefix("a") {
+      try FileManager.default.removeItem(atPath: channel + "/" + name)
+    }
+    var handle: chat_ctrl?
+    let answer = take(chat_migrate_init_key(alice.prefix, "", 1, "yesUp", Int32(NP_ROLE_SHARE.rawValue), &handle))
+    let share = Host(try XCTUnwrap(handle, answer), alice.prefix)
+    meeting.transport.install(in: share)
+    XCTAssertEqual(np_set_phase(share.handle, NP_PHASE_ACTIVE), NP_OK)
+
+    share.send("/_send @1 text first").assert("newChatItems")
+    XCTAssertNil(alice.event(within: 0.5))
+    try controller(alice).turns.enqueue { $0.extensionHasPush() }
+    XCTAssertEqual(reported(alice, 1), ["first"])
+
+    share.send("/_send @1 text second").assert("newChatItems")
+    meeting.transport.delay(.get, by: 500_000)
+    meeting.bob.send("/_send @1 text gone").assert("newChatItems")
+    let file = try Database(path: relay)
+    try awaitThat("it is at the relay") { try file.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") != 0 }
+    let asked = meeting.transport.count(.get)
+    np_relay_ready(alice.handle)
+    awaitThat("the app asks for it") { meeting.transport.count(.get) > asked }
+    try file.execute("UPDATE message SET body = NULL")
+    try file.close()
+    XCTAssertEqual(reported(alice, 1), ["second"])
+  }
 }

@@ -141,6 +141,22 @@ final class ScopeTests: XCTestCase {
     XCTAssertThrowsError(try service.submit([1, 2, 3], to: addresses[0], relay: relay(station)))
   }
 
+  /// The relay's clock was a year ahead when a stranger's message came, and when one of the service's did.
+  func testAWrongTimeOfTheRelayLosesNoLaterEnvelope_INC14() throws {
+    let (station, service, addresses) = try subscribed("tabs")
+    let stranger = try HostService()
+    for sender in [stranger, service] {
+      try service.submit(
+        try sender.seal(try sender.envelope("ahead"), for: addresses[0]), to: addresses[0], relay: relay(station))
+      let database = try Database(path: relay(station))
+      try database.execute("UPDATE message SET sent_at = sent_at + 365 * 86400000")
+      try database.close()
+      _ = try station.present(try station.nextPush())
+    }
+    try service.push(try service.envelope(), to: addresses[0], relay: relay(station))
+    XCTAssertEqual(try station.present(try station.nextPush()).commands, ["tab.open"])
+  }
+
   /// The service has another key, which the host gives the library after the first push sealed with it.
   func testALateKeyOpensWhatCameBefore() throws {
     let (station, _, addresses) = try subscribed("tabs")

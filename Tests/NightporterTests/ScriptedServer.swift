@@ -19,18 +19,27 @@ final class ScriptedServer: @unchecked Sendable {
     case silence
   }
 
+  struct SentAnswer {
+    let name: String
+    let body: [UInt8]
+    let mailbox: RelayIdentifier
+  }
+
   private struct State {
     var answers: [String: Answer] = [:]
     var requests: [String] = []
+    var sent: [SentAnswer] = []
     var isStopped = false
   }
 
   let link: String
+  private let relay: EmbeddedRelay
   private let state = Monitor(State())
   private let ended = Promise<Bool>()
 
   init(relay path: String) throws {
     let relay = EmbeddedRelay(path: path, ports: .system, log: .silent)
+    self.relay = relay
     let client = RelayClient(port: relay, randomness: SystemRandomness())
     let key = try SigningKeyPair.generate(randomness: SystemRandomness())
     let box = try BoxKeyPair.generate(randomness: SystemRandomness())
@@ -54,6 +63,7 @@ final class ScriptedServer: @unchecked Sendable {
           let body = try? signed.seal(answer, randomness: SystemRandomness()),
           let reply = RelayIdentifier(bytes: request.replyMailbox), let attempt = try? client.newIdentifier()
         else { continue }
+        state.signal { $0.sent.append(SentAnswer(name: request.commandName, body: body, mailbox: reply)) }
         try? client.send(body, to: reply, key: nil, attempt: attempt, notify: false)
       }
     }
@@ -73,6 +83,15 @@ final class ScriptedServer: @unchecked Sendable {
       defer { state.requests = [] }
       return state.requests
     }
+  }
+
+  /// The last answer to requests of this name, as it was sent.
+  func lastAnswer(to command: String) -> SentAnswer? { state.withLock { $0.sent.last { $0.name == command } } }
+
+  /// Leaves an answer in the reply mailbox again, as the relay may.
+  func send(_ answer: SentAnswer) throws {
+    let client = RelayClient(port: relay, randomness: SystemRandomness())
+    try client.send(answer.body, to: answer.mailbox, key: nil, attempt: client.newIdentifier(), notify: false)
   }
 
   func count(_ command: String) -> Int { state.withLock { $0.requests.filter { $0 == command }.count } }

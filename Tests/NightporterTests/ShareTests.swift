@@ -224,7 +224,7 @@ final class ShareTests: XCTestCase {
     notifier.send("/_app suspend 0").assert("cmdOk")
     pair.alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(pair.texts(pair.alice), ["first", "mine"])
-    XCTAssertEqual(pair.texts(pair.bob), ["first", "mine"])
+    awaitThat("bob has it") { pair.texts(pair.bob) == ["first", "mine"] }
     XCTAssertEqual(pair.alice.state["unread"].number, 1)
   }
 

@@ -24,6 +24,32 @@ final class RelayArrivalTests: RelayTestCase {
     XCTAssertEqual(try client.check([end(full)]), [.subscribed])
   }
 
+  /// Names new mailboxes with each answer.
+  private final class EndlessPort: RelayPort {
+    let isLocal = false
+    private let randomness = SystemRandomness()
+
+    func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+      let request = try RelayRequest(decoding: request)
+      let first = try RelayIdentifier.generate(randomness: randomness)
+      guard let position = RelayPosition(bytes: first.bytes + first.bytes.prefix(8)) else { throw .answer }
+      let mailboxes = [RelayIdentifier](repeating: first, count: RelayLimits.batch)
+      return RelayAnswer.arrivals(position, mailboxes).encoded(for: request.correlation)
+    }
+
+    var wakeDescriptor: Int32? { nil }
+    func drainWake() {}
+    func close() {}
+  }
+
+  func testARelayThatNamesMailboxesWithoutEndIsListenedToAnew() throws {
+    let client = RelayClient(port: EndlessPort(), randomness: randomness)
+    let start = try XCTUnwrap(RelayPosition(bytes: [UInt8](repeating: 0, count: RelayPosition.count)))
+    XCTAssertThrowsError(try client.arrivals(after: start, as: try newKey())) {
+      XCTAssertEqual($0 as? RelayError, .auth)
+    }
+  }
+
   func testArrivalsNameTheMailboxesThatGotSomethingSince() throws {
     let (first, second, foreign) = (try newMailbox(), try newMailbox(), try newMailbox())
     try send("earlier", to: second)

@@ -33,6 +33,15 @@ final class MigrationTests: XCTestCase {
     try database.close()
   }
 
+  /// Its header was changed.
+  func testAVersionThatNoneHasIsRefused() throws {
+    try makeStore(of: Schema.migrations.count)
+    let database = try Database(path: location.file)
+    try database.execute("PRAGMA user_version=-1")
+    try database.close()
+    XCTAssertThrowsError(try open()) { XCTAssertEqual($0 as? StoreError, .foreign) }
+  }
+
   private func open() throws -> Store {
     try Store.open(at: location, confirmation: .yesUp, mayMigrate: true)
   }

@@ -114,16 +114,8 @@ final class Calls {
     }
   }
 
-  /// As missed. Part of the caller's transaction.
-  func endIfOver(itemID: Int64, _ connection: StoredConnection, _ store: Store) throws(StoreError) {
-    guard let call = try store.call(itemID: itemID), call.contactID == connection.contactID, isOver(call),
-      try !isRejected(call, connection, store)
-    else { return }
-    try take(CallChange(.expired, store, connection, call, maySend: false))
-  }
-
-  /// Whether it rings, and the user has rejected it from its notification, which is not carried out yet. A response is
-  /// only stored for a call that still rings (`endIfOver`).
+  /// Whether it rings, and the user has rejected it from its notification, which is not carried out yet. Calls that are
+  /// over end before a rejection is stored (`expireDue(_:)`), so it came in time, whatever clocks and boots say since.
   func isRejected(_ call: StoredCall, _ connection: StoredConnection, _ store: Store) throws(StoreError) -> Bool {
     guard call.state == .ringing else { return false }
     for response in try store.openResponses() where response.action == NotificationAction.rejectCall.rawValue {

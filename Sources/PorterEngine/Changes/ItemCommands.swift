@@ -112,7 +112,10 @@ extension Engine {
         ItemRules.edit(ItemRules.Subject(item, at: subject.time)) == .allowed
       else { return .failure(.error(.invalidChatItemUpdate)) }
       let text = message.content.json.text
-      let bytes = text.utf8.count
+      let remainsLive = item.isLive && isLive
+      let traits = MessageTraits(
+        isLive: remainsLive, secondsToLive: item.secondsToLive, mentions: message.mentions)
+      let bytes = text.utf8.count + traits.mentionBytes
       guard bytes <= Envelope.largestContent else {
         return .failure(.nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent)))
       }
@@ -120,11 +123,7 @@ extension Engine {
       guard text != item.content || item.isLive else {
         return .success(.chatItemNotChanged(UserRecord(subject.user), subject.inChat(item)))
       }
-      let remainsLive = item.isLive && isLive
-      let edit = ChatMessage.Edit(
-        sharedID: sharedID, content: message.content,
-        traits: MessageTraits(
-          isLive: remainsLive, secondsToLive: item.secondsToLive, mentions: message.mentions))
+      let edit = ChatMessage.Edit(sharedID: sharedID, content: message.content, traits: traits)
       let end = item.secondsToLive.flatMap { remainsLive ? nil : self.context.disappearance(after: $0) }
       let store = subject.store
       let refusal = try send([.edit(edit)], subject) { () throws(StoreError) in

@@ -179,11 +179,12 @@ extension Engine {
         case .failure(let error): return .failure(error)
         }
       }
-      let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0)
+      let traits = traits(message.mentions)
+      let bytes = message.content.json.utf8.count + (quote?.0.json.utf8.count ?? 0) + traits.mentionBytes
       guard bytes <= Envelope.largestContent else {
         return .failure(.nightporter(.messageTooLarge(bytes: bytes, limit: Envelope.largestContent)))
       }
-      drafts.append(Draft(content: message.content, quote: quote, traits: traits(message.mentions)))
+      drafts.append(Draft(content: message.content, quote: quote, traits: traits))
     }
     return .success(drafts)
   }

@@ -24,6 +24,9 @@ struct MessageTraits: Equatable, Sendable {
     if case .object(let names)? = json["mentions"] { mentions = names.members.map(\.name) }
   }
 
+  /// What the mentions add to a message, which other members of fixed size leave room for.
+  var mentionBytes: Int { mentionsJSON?.text.utf8.count ?? 0 }
+
   /// As in SimpleX groups, where each name maps to a member.
   var mentionsJSON: JSONValue? {
     guard !mentions.isEmpty else { return nil }

@@ -48,7 +48,8 @@ package final class Engine {
     context,
     Receiver.Parts(
       lifecycle: lifecycle, source: source, claims: claims, watch: mailboxWatch, committer: committer, sender: sender,
-      rang: { [unowned self] in pushes.callCommitted($0) }, isNamedByPush: { [unowned self] in pushes.name($0) }))
+      rang: { [unowned self] in pushes.callCommitted($0) }, isNamedByPush: { [unowned self] in pushes.name($0) },
+      foundEmpty: { [unowned self] in reportMissed() }))
 
   private(set) lazy var tokens = Tokens(context, host: self)
   private(set) lazy var strings = NotificationStrings(context)
@@ -224,8 +225,18 @@ extension Engine: PeerLinkHost {
 
   /// The relay may not have told this process of what the push is about: it may wait to try again, without a connection
   /// to the relay, while the device has one again.
+  ///
+  /// Nor may it have heard of what an extension has committed.
   func extensionHasPush() {
-    if isMain { receiver.takeNews() }
+    guard isMain else { return }
+    reportMissed()
+    receiver.takeNews()
+  }
+
+  /// Reports what another process has committed, if its message about that was lost.
+  private func reportMissed() {
+    guard lifecycle.isStarted, !startingWork.isUnderWay else { return }
+    changes.report()
   }
 
   func appAsksToYield(_ app: Owner) {

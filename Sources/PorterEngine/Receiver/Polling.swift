@@ -50,8 +50,8 @@ final class Polling {
     stored.flatMap { Int64($0) }.map { WallTime(milliseconds: $0) }
   }
 
-  /// A time in the future comes from a clock that was set back since: treated as long ago.
+  /// A time in the future comes from a clock that was set back since: treated as long ago, as is one before 1970.
   private static func time(from last: WallTime, to now: WallTime) -> Span {
-    now < last ? interval : .milliseconds(now.milliseconds - last.milliseconds)
+    now < last || last.milliseconds < 0 ? interval : .milliseconds(now.milliseconds &- last.milliseconds)
   }
 }

@@ -17,6 +17,9 @@ final class Receiver {
     let rang: (Int64) -> Void
     /// Whether a push in progress is about this connection and says so.
     let isNamedByPush: (Int64) -> Bool
+    /// A mailbox that was said to have something is empty. Another process may have committed it, whose message about
+    /// that was lost.
+    let foundEmpty: () -> Void
   }
 
   /// A fetch in progress, and the callers that want another look when it ends.
@@ -170,7 +173,9 @@ final class Receiver {
   /// A source does not repeat that something waits, so a fetch that did not reach its end is made up for.
   private func fetched(_ result: FetchResult) {
     switch result {
-    case .drained: context.retries.reset(TimerName.subscribe)
+    case .drained:
+      context.retries.reset(TimerName.subscribe)
+      parts.foundEmpty()
     case .interrupted, .givenBack: break
     // Not only for what may pass by itself: an answer that was no answer may be one the next time.
     case .sourceFailed(let error): if error.kind != .denied, error.kind != .closed { listenLater() }

@@ -22,7 +22,7 @@ struct AddressLink: Equatable, Sendable {
     guard let version = parts.first else { throw .notAnInvitation }
     guard version == InvitationLink.version else { throw .unsupportedVersion }
     guard parts.count == 3, let senderID = TextEncoding.base64URLDecoded(parts[1]), senderID.count == 24,
-      let key = TextEncoding.base64URLDecoded(parts[2]).flatMap({ BoxPublicKey(bytes: $0) })
+      let key = TextEncoding.base64URLDecoded(parts[2]).flatMap({ BoxPublicKey(bytes: $0) }), key.isUsable
     else { throw .notAnInvitation }
     self.init(senderID: senderID, key: key)
   }

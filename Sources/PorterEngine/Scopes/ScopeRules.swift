@@ -29,7 +29,7 @@ enum ScopeAdmission: Equatable {
   /// The reason, for the quarantine.
   case refused(String)
 
-  /// `now` is the relay's time of the scope's newest message. It only grows, so that forgotten names stay invalid
+  /// `now` is the time of the newest envelope. It only grows, so that forgotten names stay invalid
   /// however clocks move.
   static func of(_ envelope: ApplicationEnvelope, arrivedAt: WallTime, newest now: WallTime) -> ScopeAdmission {
     if envelope.expires.milliseconds > arrivedAt.milliseconds &+ ScopeLimits.longestLife.milliseconds {

@@ -76,20 +76,23 @@ final class Scopes {
       let secret = connection.invitation.flatMap({ BoxSecretKey(stored: $0.exposeForStorage()) }),
       let service = SigningPublicKey(bytes: scope.serviceKey)
     else { return .quarantined("no scope") }
-    let newest = max(scope.newestAt, message.timestamp)
-    try store.noteNewest(newest, scope: scope.id)
-    try prune(scope, newest, store)
+    try prune(scope, store)
     let envelope: ApplicationEnvelope
     do throws(PushError) {
       envelope = try ApplicationEnvelope(opening: message.body, with: BoxKeyPair(secretKey: secret), service: service)
     } catch {
       return .quarantined("an application push: \(error)")
     }
+    // Only by an envelope of the service, and no further than the service put it: the relay's time may be wrong.
+    let newest = max(scope.newestAt, min(message.timestamp, envelope.expires))
+    try store.noteNewest(newest, scope: scope.id)
     if let known = try store.applicationPush(scopeID: scope.id, envelopeID: envelope.identifier) {
       try step(.repeat, ApplicationPushChange(known), store)
       return .nothingToShow(contactID: nil)
     }
-    if case .refused(let reason) = ScopeAdmission.of(envelope, arrivedAt: message.timestamp, newest: newest) {
+    if case .refused(let reason) = ScopeAdmission.of(
+      envelope, arrivedAt: message.timestamp, newest: max(newest, message.timestamp))
+    {
       return .quarantined(reason)
     }
     let new = NewApplicationPush(
@@ -100,10 +103,10 @@ final class Scopes {
   }
 
   /// Not for each message, since it searches through the stored ones.
-  private func prune(_ scope: StoredScope, _ newest: WallTime, _ store: Store) throws(StoreError) {
+  private func prune(_ scope: StoredScope, _ store: Store) throws(StoreError) {
     guard try store.newestLedgerEntry() % ScopeLimits.pruningInterval == 0 else { return }
     try store.pruneApplicationPushes(
-      scopeID: scope.id, expiredBefore: ScopeAdmission.oldestExpiry(at: newest), keeping: ScopeLimits.unsettled)
+      scopeID: scope.id, expiredBefore: ScopeAdmission.oldestExpiry(at: scope.newestAt), keeping: ScopeLimits.unsettled)
     try store.pruneScopeEntries(connectionID: scope.connectionID, keeping: ScopeLimits.entries)
   }
 

@@ -194,7 +194,8 @@ final class ServerRequests {
   private func take(_ message: RelayMessage, _ token: StoredToken) {
     do throws(PushError) {
       let answer = try conversation(token).open(message.body)
-      if let status = answer.tokenStatus { heard(status) }
+      // An earlier answer that the relay gives again says nothing about the token's status now.
+      if awaited[answer.correlation] != nil, let status = answer.tokenStatus { heard(status) }
       settle(answer.correlation, Self.checked(answer))
     } catch {
       context.log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])

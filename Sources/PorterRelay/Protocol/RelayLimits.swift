@@ -9,6 +9,8 @@ package enum RelayLimits {
   package static let retentionDays: Int64 = 21
   /// Entries of one list in a request or answer.
   package static let batch = 256
+  /// Arrivals that a client collects before it listens again instead: more than there are contacts.
+  package static let arrivalsAtOnce = 1 << 17
   /// Notification services that one listener is woken for. A server needs one, and a person's process none.
   package static let listenerServices: Int64 = 16
   /// Bytes of a request or an answer.

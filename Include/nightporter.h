@@ -475,7 +475,9 @@ char *np_categories(chat_ctrl ctrl);
  *
  * Returns {"result": {"type": "notificationResponse", "responseId", "action", "outcome", "reason", "repeated"}}. The outcome is
  * "waiting" (for the app to carry it out), "applying" (begun), "applied", or "stale": what it is about no longer
- * exists, or belongs to another profile or another store; "reason" says which. Repeating a response, with the same
+ * exists, or belongs to another profile or another store; "reason" says which. With "refresh": true the app is
+ * suspended, and the action does not open it: call np_background_refresh(), which carries it out, such as sending a
+ * reply; otherwise it would wait until the user opens the app. Repeating a response, with the same
  * identifier, action, text and userInfo.agentConnId, changes nothing, and is answered with `repeated` and the first
  * outcome. "open" counts as another tap once another notification was shown under the identifier, such as a message
  * instead of its placeholder, and every time on a notice ("np:notice"). {"error": …} with the code `responseInvalid`

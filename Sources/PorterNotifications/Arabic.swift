@@ -22,6 +22,7 @@ extension Phrase {
     case .anotherReason: .plain("سبب آخر")
     case .videoCall: .plain("مكالمة فيديو واردة")
     case .audioCall: .plain("مكالمة صوتية واردة")
+    case .missedCall: .plain("مكالمة فائتة")
     case .newContact: .plain("جهة اتصال جديدة:")
     case .messageReceived: .plain("تم استلام رسالة")
     case .newContactRequest: .plain("طلب تواصل جديد")

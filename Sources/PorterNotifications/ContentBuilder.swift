@@ -41,6 +41,10 @@ package enum ContentBuilder {
       return NotificationContent(
         identifier: identifier, title: title(chat, mode), body: .phrase(media == .video ? .videoCall : .audioCall),
         category: .callInvitation, userInfo: .init(userID: user, chatID: chat.id))
+    case .missedCall(let chat):
+      return NotificationContent(
+        identifier: identifier, title: title(chat, mode), body: .phrase(.missedCall), category: .messageReceived,
+        targetContentIdentifier: chat.id, threadIdentifier: thread(chat, user, mode), userInfo: .init(userID: user))
     case .connection(let occurrence):
       return content(for: occurrence, identifier, user, mode)
     case .many(let burst): return content(for: burst, identifier, user, mode)

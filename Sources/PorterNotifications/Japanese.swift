@@ -22,6 +22,7 @@ extension Phrase {
     case .anotherReason: .plain("その他の理由")
     case .videoCall: .plain("ビデオ通話の着信")
     case .audioCall: .plain("音声通話の着信")
+    case .missedCall: .plain("不在着信")
     case .newContact: .plain("新しい連絡先:")
     case .messageReceived: .plain("メッセージを受信しました")
     case .newContactRequest: .plain("新しい連絡先リクエスト")

@@ -80,6 +80,8 @@ package struct NotificationEvent: Hashable, Sendable {
     case contactConnected(id: Int64, name: String)
     case message(Message)
     case call(Chat, CallMedia)
+    /// It was over before the user answered it.
+    case missedCall(Chat)
     case connection(ConnectionEvent)
     case many(Burst)
   }

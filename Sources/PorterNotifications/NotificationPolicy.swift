@@ -73,7 +73,7 @@ package struct NotificationPolicy: Hashable, Sendable {
     // Whether an event mentions the user is known only with its message.
     case .connection: return Self.silence(filter, isForUser: false)
     // A call is addressed to the user as much as a mention is.
-    case .call: return Self.silence(filter, isForUser: true)
+    case .call, .missedCall: return Self.silence(filter, isForUser: true)
     case .contactRequest, .contactConnected, .many: return nil
     }
   }

@@ -25,6 +25,7 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
 
   case videoCall = "Incoming video call"
   case audioCall = "Incoming audio call"
+  case missedCall = "Missed call"
 
   case newContact = "New contact:"
   case messageReceived = "message received"
@@ -75,7 +76,7 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
     case .fromMore: [.text, .text, .count]
     case .newMessages, .fromChats: [.count]
     case .somebody, .thisContact, .aNewContact, .contactHidden, .groupMessage, .newMessageBody, .videoCall, .audioCall,
-      .newContact, .messageReceived, .newContactRequest, .sentFileEvent, .receivedFileEvent, .spam,
+      .missedCall, .newContact, .messageReceived, .newContactRequest, .sentFileEvent, .receivedFileEvent, .spam,
       .inappropriateContent,
       .guidelinesViolation, .inappropriateProfile, .anotherReason, .accept, .acceptIncognito, .reject, .markAsRead,
       .reply, .contactIsConnected, .newMessage, .incomingCall, .newEvents, .encryptedMessage,

@@ -65,9 +65,10 @@ bool scenario_call_answered(struct device *device) {
 
 bool scenario_call_missed(struct device *device) {
   return ring(device) && stage_say(device, &device->bob, "cmdOk", "/_call end @%lld", device->bob.contact_id) &&
-         stage_write(device, "never mind") && stage_push_until(device, 2) && stage_shows(device, "bob", "never mind") &&
+         stage_push(device, "presented", NULL) && stage_shows(device, "bob", "Missed call") &&
          stage_check(device, screen_find_category(&device->screen, "NTF_CAT_CALL_INVITATION") == NULL,
                      "the call that is over rings no more", "its notification is there") &&
+         stage_write(device, "never mind") && stage_push_until(device, 2) && stage_shows(device, "bob", "never mind") &&
          stage_wake(device) && stage_has_once(device, "never mind");
 }
 

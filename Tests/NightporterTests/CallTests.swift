@@ -141,15 +141,22 @@ final class CallTests: XCTestCase {
     XCTAssertEqual(station.alice.state["unread"].number, 0)
   }
 
-  func testACallThatEndedIsWithdrawnAndStaysUnread() throws {
+  /// The end of a call that nobody answered wakes the device, and its notification no longer rings.
+  func testACallThatEndedIsShownAsMissedAndStaysUnread() throws {
     let station = try Station()
     station.suspend()
     station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
     let shown = try station.present(station.nextPush())
     XCTAssertEqual(shown.bodies, ["Incoming audio call"], shown.description)
     station.bob.send("/_call end @1").assert("cmdOk")
+    let missed = try station.present(station.nextPush())
+    XCTAssertEqual(missed.bodies, ["Missed call"], missed.description)
+    XCTAssertEqual(missed.identifiers, shown.identifiers, "it takes the place of the ringing one")
+    XCTAssertEqual(missed["withdrawals"].count, 0, missed.description)
+    let content = missed["notifications"][0]
+    XCTAssertFalse(content["sound"].exists, content.description)
+    XCTAssertEqual(content["categoryIdentifier"].text, "NTF_CAT_MESSAGE_RECEIVED")
     let next = try station.present(station.push(for: "call me back"))
-    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, next.description)
     XCTAssertEqual(next.bodies, ["call me back"])
     XCTAssertEqual(next["badge"].number, 2, "the missed call and the message")
     let service = try station.makeExtension()
@@ -157,9 +164,29 @@ final class CallTests: XCTestCase {
     station.alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(station.alice.event("ntfResponse")?["result"]["reason"].text, "noSuchCall")
     XCTAssertEqual(calls(station.alice), ["rcvCall missed"])
+    station.alice.send("/_read chat @1").assert("cmdOk")
+    let event = station.alice.event("notifications")?["result"]
+    XCTAssertEqual(
+      event?["withdrawals"].elements.map(\.text).contains(shown.identifiers[0]), true, event?.description ?? "none")
   }
 
-  /// A push that arrives after the end of the call shows nothing of it.
+  /// The user answers it with a message, from its notification.
+  func testAMissedCallIsAnsweredWithAMessage() throws {
+    let station = try Station()
+    station.suspend()
+    station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
+    _ = try station.nextPush()
+    station.bob.send("/_call end @1").assert("cmdOk")
+    let missed = try station.present(station.nextPush())
+    XCTAssertEqual(missed.bodies, ["Missed call"], missed.description)
+    station.alice.send("/_app activate").assert("cmdOk")
+    let reply = station.alice.respond(to: missed["notifications"][0], "NTF_ACT_REPLY", text: "later")
+    XCTAssertEqual(reply["result"]["outcome"].text, "applied", reply.description)
+    let items = { station.bob.send("/_get chat @1 count=9")["result"]["chat"]["chatItems"].elements }
+    awaitThat("bob has it") { items().contains { $0["content"]["msgContent"]["text"].text == "later" } }
+  }
+
+  /// A push that arrives after the end of the call does not ring.
   func testACallThatEndedBeforeItsPushRingsNobody() throws {
     let station = try Station()
     station.suspend()
@@ -167,21 +194,21 @@ final class CallTests: XCTestCase {
     station.bob.send("/_call end @1").assert("cmdOk")
     try awaitSent(station.bob)
     let answer = try station.present(station.nextPush())
-    XCTAssertEqual(answer.bodies, [], answer.description)
+    XCTAssertEqual(answer.bodies, ["Missed call"], answer.description)
     XCTAssertEqual(answer["badge"].number, 1)
   }
 
   // MARK: Time
 
-  func testAnInvitationWhoseTimeIsUpIsWithdrawnAndCannotBeAccepted() throws {
+  func testAnInvitationWhoseTimeIsUpIsMissedAndCannotBeAccepted() throws {
     let station = try Station()
     station.suspend()
     station.bob.send("/_call invite @1 \(audio)").assert("cmdOk")
     let shown = try station.present(station.nextPush())
     try change(station.alice, "UPDATE calls SET deadline = 0")
     let next = try station.present(station.push(for: "hello"))
-    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, next.description)
-    XCTAssertEqual(next.bodies, ["hello"])
+    XCTAssertEqual(next.bodies, ["Missed call", "hello"], next.description)
+    XCTAssertEqual(next.identifiers[0], shown.identifiers[0], "it takes the place of the ringing one")
     station.alice.send("/_app activate").assert("cmdOk")
     station.alice.event("callEnded")
     XCTAssertEqual(station.alice.send("/_call get")["result"]["callInvitations"].count, 0)
@@ -197,7 +224,7 @@ final class CallTests: XCTestCase {
     try awaitSent(station.bob)
     try change(relayOf: station.pair, "UPDATE message SET stored_at = stored_at - 181000")
     let answer = try station.present(push)
-    XCTAssertEqual(answer["outcome"].text, "nothingNew", answer.description)
+    XCTAssertEqual(answer.bodies, ["Missed call"], answer.description)
     XCTAssertEqual(answer["badge"].number, 1)
     station.alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(calls(station.alice), ["rcvCall missed"])

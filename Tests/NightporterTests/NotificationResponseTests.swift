@@ -129,6 +129,28 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertEqual(events.filter { $0 == "newChatItems" }.count, 2, "the host shows what was sent: \(events)")
   }
 
+  /// From the lock screen of a phone whose app is suspended: the host is asked for a round in the background, which sends
+  /// it. A tap waits for the app, and an extension cannot send it.
+  func testAReplyOfASuspendedAppIsSentByARefresh() throws {
+    let station = try Station()
+    station.suspend()
+    let shown = try station.present(station.push(for: "hello"))["notifications"][0]
+    let service = try station.makeExtension()
+    let kept = service.respond(to: shown, "NTF_ACT_MARK_READ")["result"]
+    XCTAssertEqual(kept["outcome"].text, "waiting", kept.description)
+    XCTAssertFalse(kept["refresh"].exists, kept.description)
+    let tapped = station.alice.respond(to: shown)["result"]
+    XCTAssertEqual(tapped["outcome"].text, "waiting", tapped.description)
+    XCTAssertFalse(tapped["refresh"].exists, tapped.description)
+    let reply = station.alice.respond(to: shown, "NTF_ACT_REPLY", text: "on my way")["result"]
+    XCTAssertEqual(reply["outcome"].text, "waiting", reply.description)
+    XCTAssertTrue(reply["refresh"].flag, reply.description)
+    let answer = JSON(take(np_background_refresh(station.alice.handle, 20_000)))
+    XCTAssertEqual(answer["badge"].number, 0, answer.description)
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
+    awaitThat("bob has it") { station.pair.texts(station.bob).contains("on my way") }
+  }
+
   func testMarkingAsReadLeavesLaterMessagesUnread() throws {
     let pair = try Pair()
     let (first, _) = try receivedMessage(pair)

@@ -44,6 +44,7 @@ enum Sample {
     ("message, blank", message(.text(" \n "))),
     ("video call", event(.call(alice, .video), .call(user: 1, chat: "@5", message: "bXNn"))),
     ("audio call", event(.call(alice, .audio), .call(user: 1, chat: "@5", message: "bXNn"))),
+    ("missed call", event(.missedCall(alice), .call(user: 1, chat: "@5", message: "bXNn"))),
     ("connection event", event(.connection(.chat(alice)), .message(connection: "Y29ubg", message: "bXNn"))),
     ("connection event in a group", event(.connection(.chat(club)))),
     ("connection event, no contact yet", event(.connection(.newContact))),
@@ -162,6 +163,7 @@ final class ContentTests: XCTestCase {
         message.fileName = name
         event.kind = .message(message)
       case .call(_, let media): event.kind = .call(.contact(id: 1, name: name), media)
+      case .missedCall: event.kind = .missedCall(.contact(id: 1, name: name))
       case .connection(.chat): event.kind = .connection(.chat(.contact(id: 1, name: name)))
       case .connection: break
       case .many(let burst):

@@ -78,6 +78,8 @@ struct CallRecorder: PorterMachines.CallRecord {
   typealias State = PorterMachines.Call.State
 
   let context: EngineContext
+  /// Whether the user sees what happens in the app.
+  let isOnScreen: () -> Bool
 
   // MARK: The chat
 
@@ -120,7 +122,8 @@ struct CallRecorder: PorterMachines.CallRecord {
     }
   }
 
-  /// A user who answered has seen the call; otherwise it stays unread.
+  /// A user who answered has seen the call; otherwise it stays unread. Of a missed call a notification remains, unless
+  /// the app on screen shows it.
   func stopRinging(_ change: inout CallChange, _ next: State) throws(StoreError) {
     guard let item = change.call.itemID else { return }
     switch next {
@@ -129,7 +132,10 @@ struct CallRecorder: PorterMachines.CallRecord {
         context.disappearance(after: $0)
       }
     case .idle, .invited, .ringing, .offerReceived, .negotiated, .connected, .ended, .missed, .failed:
-      for entry in try change.store.ledgerEntries(itemID: item) { try change.store.raise(.lapse, entry) }
+      let isShown = next == .missed && !isOnScreen()
+      for entry in try change.store.ledgerEntries(itemID: item) {
+        try change.store.raise(isShown ? .edit : .lapse, entry)
+      }
     }
   }
 
@@ -163,18 +169,19 @@ struct CallRecorder: PorterMachines.CallRecord {
   }
 
   func sendEnd(_ change: inout CallChange, _ next: State) throws(StoreError) {
-    // The invitation may have been on its way when it was withdrawn.
-    if change.maySend { try send(.end, &change) }
+    // The invitation may have been on its way when it was withdrawn. Only the end of a call that was not answered wakes
+    // a sleeping device, on which its notification still rings.
+    if change.maySend { try send(.end, &change, notifies: next == .missed) }
   }
 
   private func send(
-    _ content: CallSignal.Content, _ change: inout CallChange, item: Int64? = nil
+    _ content: CallSignal.Content, _ change: inout CallChange, item: Int64? = nil, notifies: Bool? = nil
   ) throws(StoreError) {
     let id = change.connection.id
     guard var ratchet = try change.store.ratchet(connectionID: id) else { throw .notFound(.connection) }
     try change.store.enqueue(
       .call(CallSignal(id: change.call.sharedID, content)), connectionID: id, itemID: item, with: &ratchet,
-      attempt: context.randomness.bytes(24))
+      attempt: context.randomness.bytes(24), notifies: notifies)
     try change.store.save(ratchet, connectionID: id)
   }
 

@@ -23,7 +23,7 @@ struct CallSignal: Equatable, Sendable {
     self.content = content
   }
 
-  /// As in SimpleX: an invitation wakes a sleeping device, and nothing else about a call does.
+  /// An invitation wakes a sleeping device; `sendEnd` decides for itself.
   var notifies: Bool {
     if case .invitation = content { true } else { false }
   }

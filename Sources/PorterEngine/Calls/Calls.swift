@@ -23,7 +23,7 @@ final class Calls {
 
   init(
     _ context: EngineContext, lifecycle: Lifecycle, connections: Connections, sender: Sender, changes: CommittedChanges,
-    turns: any Turns, takenEvents: TakenEvents
+    turns: any Turns, takenEvents: TakenEvents, isOnScreen: @escaping () -> Bool
   ) {
     self.changes = changes
     self.context = context
@@ -31,7 +31,7 @@ final class Calls {
     self.connections = connections
     self.sender = sender
     events = CallEvents(context, lifecycle: lifecycle, turns: turns, takenEvents: takenEvents)
-    recorder = CallRecorder(context: context)
+    recorder = CallRecorder(context: context, isOnScreen: isOnScreen)
   }
 
   /// States in which an invitation can expire.

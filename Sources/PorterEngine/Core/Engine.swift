@@ -55,7 +55,7 @@ package final class Engine {
   private(set) lazy var strings = NotificationStrings(context)
   private(set) lazy var calls: Calls = Calls(
     context, lifecycle: lifecycle, connections: connections, sender: sender, changes: changes, turns: turns,
-    takenEvents: takenEvents)
+    takenEvents: takenEvents, isOnScreen: { [unowned self] in screen.isVisible })
   private(set) lazy var pushes = PushRunner(self)
   private(set) lazy var responses: Responses = {
     let responses = Responses(

@@ -247,9 +247,8 @@ struct PushPresentation {
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
         filter: filter)
     case .call:
-      guard let media = try ringingMedia(entry, store) else { return nil }
-      return NotificationEvent(
-        identifier: identifier, owner: owner, kind: .call(.init(record), media), filter: filter)
+      guard let kind = try callKind(entry, record, store) else { return nil }
+      return NotificationEvent(identifier: identifier, owner: owner, kind: kind, filter: filter)
     case .message:
       guard let itemID = entry.itemID else { return nil }
       let item = try store.shownItem(itemID)
@@ -273,17 +272,20 @@ struct PushPresentation {
       kind: .contactRequest(id: request.id, name: request.displayName))
   }
 
-  /// Nil for a call that is over, or that the user has answered.
-  private func ringingMedia(
-    _ entry: StoredLedgerEntry, _ store: Store
-  ) throws(StoreError) -> NotificationEvent.CallMedia? {
-    guard let itemID = entry.itemID, let call = try store.call(itemID: itemID), call.state == .ringing,
-      !call.isOver(boot: context.instance.boot, now: context.clock.now()),
-      let type = (try? JSONValue(parsing: call.type)).flatMap({ CallType(json: $0) })
-    else { return nil }
+  /// Nil for a call that the user has answered.
+  private func callKind(
+    _ entry: StoredLedgerEntry, _ contact: ContactRecord, _ store: Store
+  ) throws(StoreError) -> NotificationEvent.Kind? {
+    guard let itemID = entry.itemID else { return nil }
+    // A later call may have taken the place of this one.
+    guard let call = try store.call(itemID: itemID) else { return .missedCall(.init(contact)) }
+    if call.state == .missed { return .missedCall(.init(contact)) }
+    guard call.state == .ringing else { return nil }
+    if call.isOver(boot: context.instance.boot, now: context.clock.now()) { return .missedCall(.init(contact)) }
+    guard let type = (try? JSONValue(parsing: call.type)).flatMap({ CallType(json: $0) }) else { return nil }
     switch type.media {
-    case .audio: return .audio
-    case .video: return .video
+    case .audio: return .call(.init(contact), .audio)
+    case .video: return .call(.init(contact), .video)
     }
   }
 

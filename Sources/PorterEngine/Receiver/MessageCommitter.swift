@@ -274,8 +274,9 @@ final class MessageCommitter {
       try quarantine(message, connection, reason, inPlaceOf: earlier, store)
       return nil
     }
-    // Entries that are never shown do not wait.
-    var events: [PorterMachines.LedgerEntry.Event] = !kind.isShown ? [.read] : isOver ? [.lapse] : []
+    // Entries that are never shown do not wait, nor does a call that is over where the user sees it in the app.
+    var events: [PorterMachines.LedgerEntry.Event] = kind.isShown ? [] : [.read]
+    if isOver, screen.isVisible { events = [.lapse] }
     if events.isEmpty, screen.isVisible {
       events = try content.isSilenced(on: connection, store) ? [.silence] : [.present]
       if let earlier { try PushPresentation.forgetResponses(to: earlier, connection, store) }

@@ -97,7 +97,8 @@ final class Responses {
   }
 
   private func report(of response: StoredResponse, isRepeat: Bool) throws(ChatError) -> ResponseReport {
-    guard let report = ResponseReport(response, isRepeat: isRepeat) else { throw .nightporter(.storeDamaged) }
+    guard var report = ResponseReport(response, isRepeat: isRepeat) else { throw .nightporter(.storeDamaged) }
+    report.waitsForRefresh = context.role == .app && report.outcome == .waiting && !report.action.opensApp
     return report
   }
 

@@ -44,6 +44,8 @@ package struct ResponseReport: Hashable, Sendable {
   package var contactRequestID: Int64?
   /// Whether the same response had been received before.
   package var isRepeat: Bool
+  /// Whether a refresh in the background would carry it out, which the user expects without opening the app.
+  package var waitsForRefresh = false
 
   package init(
     id: Int64, action: NotificationAction, outcome: Outcome, userID: Int64? = nil, chatID: String? = nil,
@@ -69,6 +71,7 @@ package struct ResponseReport: Hashable, Sendable {
       [
         "responseId": .integer(id), "action": .string(action.rawValue), "outcome": .string(outcome.name),
         "reason": reason.map { .string($0.rawValue) }, "repeated": .bool(isRepeat),
+        "refresh": waitsForRefresh ? true : nil,
       ])
   }
 

@@ -1212,6 +1212,7 @@ class Response_notificationResponse(TypedDict):
     outcome: Literal["waiting", "applying", "applied", "stale"]
     reason: NotRequired["StaleReason"]
     repeated: bool
+    refresh: NotRequired[bool]
 
 
 class Response_callInvitations(TypedDict):

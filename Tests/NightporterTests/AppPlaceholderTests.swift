@@ -43,6 +43,32 @@ final class AppPlaceholderTests: XCTestCase {
 
   private func refresh(_ app: Host) -> JSON { JSON(take(np_background_refresh(app.handle, 10_000))) }
 
+  // MARK: Offline on screen
+
+  /// An app on screen that cannot reach the relay shows nothing, so no extension leaves its push to it; once it can, it
+  /// does.
+  func testAnAppOnScreenWithoutItsRelayIsLeftNoPush() throws {
+    let launched = try launch()
+    let (app, transport, station) = (launched.app, launched.transport, launched.station)
+    transport.cut(true)
+    app.send("/_start").assert("chatStarted")
+    XCTAssertEqual(app.state["machines"]["app_phase"].text, "active", app.state.description)
+    let service = try station.makeExtension()
+    let answer = service.push(launched.push)
+    XCTAssertEqual(answer["work"].text, "ran", answer.description)
+    // Either shows it: the app learns at once of what the extension commits.
+    if answer.bodies != ["hello"] { app.event("newChatItems") }
+    XCTAssertEqual(station.pair.texts(app), ["hello"])
+    transport.cut(false)
+    let listened = transport.count(.arrivals)
+    awaitThat("the app reaches the relay") {
+      np_relay_ready(app.handle)
+      return transport.count(.arrivals) > listened
+    }
+    awaitRest(of: app)
+    XCTAssertEqual(service.push(launched.push)["outcome"].text, "yielded")
+  }
+
   // MARK: Placeholders
 
   /// INC-47: whichever process receives the message shows it under its placeholder's identifier.

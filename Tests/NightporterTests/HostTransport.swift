@@ -35,6 +35,7 @@ final class HostTransport: @unchecked Sendable {
     var acknowledged: Set<[UInt8]> = []
     var acknowledgements = 0
     var fails: Kind?
+    var isCut = false
     /// Answered with this error.
     var refuses: (kind: Kind, error: RelayError)?
     /// In microseconds.
@@ -87,6 +88,8 @@ final class HostTransport: @unchecked Sendable {
   /// Delays requests of this kind by this many microseconds.
   func delay(_ kind: Kind, by time: UInt32) { state.signal { $0.delays = (kind, time) } }
   func fail(_ kind: Kind?) { state.signal { $0.fails = kind } }
+  /// Makes all requests fail.
+  func cut(_ isCut: Bool) { state.signal { $0.isCut = isCut } }
   /// Makes a reachable relay refuse requests of this kind; by default with the error that it cannot carry them out now.
   func refuse(_ kind: Kind?, _ error: RelayError = .unavailable) {
     state.signal { $0.refuses = kind.map { ($0, error) } }
@@ -207,7 +210,7 @@ final class HostTransport: @unchecked Sendable {
         return nil
       }
       if isAcknowledgement, state.failingAcknowledgement == acknowledgement { return false }
-      return state.fails != kind
+      return state.fails != kind && !state.isCut
     }
     guard mayPass == true else { return nil }
     if let delay = state.withLock({ $0.delays }), delay.kind == kind { usleep(delay.time) }

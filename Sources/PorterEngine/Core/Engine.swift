@@ -221,14 +221,18 @@ extension Engine: TokensHost {
 }
 
 extension Engine: PeerLinkHost {
-  var isAtWork: Bool { phaseFile.isHeld }
+  /// An extension leaves its push to an app on screen that answers. One that cannot reach the relay would show nothing,
+  /// so it is silent; an extension may have more luck, or says that something has come.
+  var answersQuestions: Bool {
+    phaseFile.isHeld && (receiver.isInReach || configuration.role != .app || !screen.isVisible || !isMain)
+  }
 
   /// The relay may not have told this process of what the push is about: it may wait to try again, without a connection
   /// to the relay, while the device has one again.
   ///
   /// Nor may it have heard of what an extension has committed.
   func extensionHasPush() {
-    guard isMain else { return }
+    guard isMain, phaseFile.isHeld else { return }
     reportMissed()
     receiver.takeNews()
   }
@@ -265,6 +269,7 @@ extension Engine: RelayLinkHost {
     sender.relayHasClosed()
     joiner.relayHasClosed()
     requests.relayHasClosed()
+    receiver.relayHasClosed()
     if let end = tokens.relayWasClosed() { relayLink.afterClosing(end) }
   }
 }

@@ -6,8 +6,8 @@ import PorterStore
 
 /// Requests of other processes to this one.
 protocol PeerLinkHost: AnyObject {
-  /// Whether this process is at work, and so answers questions.
-  var isAtWork: Bool { get }
+  /// Whether this process is at work and answers questions.
+  var answersQuestions: Bool { get }
   /// The app came to the foreground and wants the store.
   func appAsksToYield(_ app: Owner)
   /// An extension has a push, and leaves it to this app, which answers that it is at work.
@@ -197,8 +197,7 @@ final class PeerLink {
     switch message.kind {
     // A process about to close has already closed this end by the time it suspends.
     case .ask:
-      guard host.isAtWork else { break }
-      channel?.answer(message)
+      if host.answersQuestions { channel?.answer(message) }
       if context.role == .app, isPeer { host.extensionHasPush() }
     case .here: if isPeer { peerSpoke(answering: message.answers) }
     case .yield: if isPeer { yield(to: owner(message)) }

@@ -41,6 +41,8 @@ final class Receiver {
   private var fetches = [Int64: Fetch]()
   private var subscribing: Coalescer
   private var hearing: Coalescer
+  /// Whether the source answered the latest question about what waits.
+  private(set) var isInReach = false
   private(set) lazy var polling = Polling(context) { [weak self] in self?.listenToAll() }
 
   init(_ context: EngineContext, _ parts: Parts) {
@@ -103,6 +105,8 @@ final class Receiver {
 
   // MARK: Listening
 
+  func relayHasClosed() { isInReach = false }
+
   /// The source reports that something arrived: asks it where. One round at a time, as for `listenToAll`.
   func takeNews() {
     if hearing.want() { beginHearing() }
@@ -112,6 +116,7 @@ final class Receiver {
     guard parts.lifecycle.isMain, parts.lifecycle.operations.admits(.receiving) else { return endHearing() }
     parts.source.takeNews { [weak self] result in
       guard let self else { return }
+      if case .failure = result { isInReach = false }
       switch result {
       case .success(let named?): for connection in named { self.fetch(connection) { [weak self] in self?.fetched($0) } }
       case .success(nil): self.listenToAll()
@@ -151,6 +156,7 @@ final class Receiver {
   ) {
     guard parts.lifecycle.isMain, parts.lifecycle.operations.admits(.receiving) else { return then() }
     guard !connections.isEmpty else {
+      isInReach = true
       listened()
       return then()
     }
@@ -159,11 +165,13 @@ final class Receiver {
       guard let self else { return }
       switch result {
       case .success(let waiting):
+        self.isInReach = true
         listened()
         if waiting.isEmpty { self.context.retries.reset(TimerName.subscribe) }
         for connection in waiting { self.fetch(connection) { [weak self] in self?.fetched($0) } }
-      case .failure(let error) where error.kind == .closed: break
+      case .failure(let error) where error.kind == .closed: self.isInReach = false
       case .failure(let error):
+        self.isInReach = false
         self.context.log(.warning, "subscribing failed", ["error": error.description])
         self.listenLater()
       }

@@ -150,6 +150,7 @@ struct JetStream: Sendable {
     // Their numbers may belong to other messages now. A body names its message, so bodies stay noted.
     outdated.forgetVersions(stream)
     followers.distrust(stream)
+    settledNumbers.forget(stream)
     settledNumbers.noteTrouble()
     return ClusterFailure("stream \(stream) has lost messages")
   }
@@ -195,13 +196,22 @@ struct JetStream: Sendable {
     return sequence
   }
 
-  /// Deletes all but the newest message of the subject.
-  func purge(_ stream: String, _ subject: String) async throws(ClusterFailure) {
-    let message = try await connection.request(
-      "$JS.API.STREAM.PURGE.\(stream)", Array(#"{"filter":"\#(subject)","keep":1}"#.utf8))
-    let reply = Reply(message.data)
-    guard message.status == nil, reply.errorCode == nil else { throw failure(reply, "purge") }
+  /// Deletes all but the newest message of the subject, and leaves the rest of many for the next time.
+  ///
+  /// One by one: a replica of nats-server 2.9 that restarts applies the purge of one subject in its log again, to all
+  /// subjects, and so loses every message before it.
+  func deleteEarlier(_ stream: String, _ subject: String) async throws(ClusterFailure) {
+    guard let newest = try await get(stream, #"{"last_by_subj":"\#(subject)"}"#)?.number("seq") else { return }
+    var position: UInt64 = 0
+    for _ in 0..<Self.deletionsAtOnce {
+      let query = #"{"seq":\#(position + 1),"next_by_subj":"\#(subject)"}"#
+      guard let found = try await get(stream, query)?.number("seq"), found < newest else { return }
+      _ = try await delete(stream, found)
+      position = found
+    }
   }
+
+  private static let deletionsAtOnce = 64
 
   /// The time at which the cluster stores a message, by its leader's clock, in milliseconds since 1970.
   func time(_ stream: String, probe: String) async throws(ClusterFailure) -> Int64 {

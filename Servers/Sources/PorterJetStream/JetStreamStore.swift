@@ -212,7 +212,7 @@ final class JetStreamStore: ClusterStore {
     // In other trouble, the node that answers may wrongly consider itself the leader.
     if isFull || stream.isAtRest { try await stream.deleteOutdated() }
     for partition in 0..<settings.partitions {
-      try await stream.purge("\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).probe")
+      try await stream.deleteEarlier("\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).probe")
     }
   }
 

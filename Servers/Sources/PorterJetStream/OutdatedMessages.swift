@@ -56,6 +56,7 @@ final class OutdatedMessages: Sendable {
 
     var count: Int { messages.count - start }
     var first: Message? { start < messages.count ? messages[start] : nil }
+    var withoutVersions: Queue { Queue(messages: messages[start...].filter { !$0.reason.isVersion }) }
 
     mutating func takeFirst(while isTaken: (Message) -> Bool) -> [Message] {
       let taken = Array(messages[start...].prefix(while: isTaken))
@@ -68,8 +69,17 @@ final class OutdatedMessages: Sendable {
     }
   }
 
+  /// Those to be checked again wait on their own: they are due later than what is noted after them.
+  private struct Waiting {
+    var new = Queue()
+    var postponed = Queue()
+
+    var count: Int { new.count + postponed.count }
+    var firstDue: ContinuousClock.Instant? { [new.first?.dueAt, postponed.first?.dueAt].compactMap(\.self).min() }
+  }
+
   private struct State {
-    var messages: [String: Queue] = [:]
+    var messages: [String: Waiting] = [:]
     /// Streams whose doubtful messages are being checked.
     var looking: Set<String> = []
   }
@@ -83,10 +93,12 @@ final class OutdatedMessages: Sendable {
   /// Messages beyond the limit are forgotten. They make room once their record has too many.
   func note(_ message: Message) { note([message]) }
 
-  func note(_ messages: [Message]) {
+  func note(_ messages: [Message]) { note(messages, in: \.new) }
+
+  private func note(_ messages: [Message], in queue: WritableKeyPath<Waiting, Queue>) {
     state.withLock { state in
       for message in messages where state.messages[message.stream]?.count ?? 0 < Self.most {
-        state.messages[message.stream, default: Queue()].messages.append(message)
+        state.messages[message.stream, default: Waiting()][keyPath: queue].messages.append(message)
       }
     }
   }
@@ -98,26 +110,25 @@ final class OutdatedMessages: Sendable {
         var message = message
         message.dueAt = time
         return message
-      })
+      }, in: \.postponed)
   }
 
   /// The stream has lost messages, and may assign their numbers to others.
   func forgetVersions(_ stream: String) {
     state.withLock { state in
-      guard let queue = state.messages[stream] else { return }
-      let kept = queue.messages[queue.start...].filter { !$0.reason.isVersion }
-      state.messages[stream] = Queue(messages: kept)
+      guard let waiting = state.messages[stream] else { return }
+      state.messages[stream] = Waiting(new: waiting.new.withoutVersions, postponed: waiting.postponed.withoutVersions)
     }
   }
 
   /// Whether messages are waiting that the stream's next message would have had deleted, if there had been one.
   func isOverdue(_ stream: String, now: ContinuousClock.Instant = .now) -> Bool {
-    state.withLock { state in state.messages[stream]?.first.map { $0.dueAt + Self.pause <= now } ?? false }
+    state.withLock { state in state.messages[stream]?.firstDue.map { $0 + Self.pause <= now } ?? false }
   }
 
   /// How long the first message has been due; nil if none is.
   func lateness(_ stream: String, now: ContinuousClock.Instant = .now) -> Duration? {
-    state.withLock { state in state.messages[stream]?.first.flatMap { $0.dueAt <= now ? now - $0.dueAt : nil } }
+    state.withLock { state in state.messages[stream]?.firstDue.flatMap { $0 <= now ? now - $0 : nil } }
   }
 
   /// Returns each message once. `most`: the limit for counted messages; everything after them waits.
@@ -127,11 +138,13 @@ final class OutdatedMessages: Sendable {
   ) -> [Message] {
     state.withLock { state in
       var count = 0
-      return state.messages[stream]?.takeFirst { message in
+      func isTaken(_ message: Message) -> Bool {
         guard message.dueAt <= now else { return false }
         if isCounted(message) { count += 1 }
         return count <= most
-      } ?? []
+      }
+      guard let postponed = state.messages[stream]?.postponed.takeFirst(while: isTaken) else { return [] }
+      return postponed + (state.messages[stream]?.new.takeFirst(while: isTaken) ?? [])
     }
   }
 

@@ -38,17 +38,17 @@ final class SettledNumbers: Sendable {
       }
     }
     marks.withLock { marks in
-      guard let last = marks[stream]?.last, last.number <= number else {
-        // The stream was recreated, or has lost messages.
-        marks[stream] = [Mark(number: number, at: now)]
-        return
-      }
-      guard now - last.at >= Self.interval else { return }
+      guard let last = marks[stream]?.last else { return marks[stream] = [Mark(number: number, at: now)] }
+      // Acknowledgements of concurrent messages come in any order.
+      guard number >= last.number, now - last.at >= Self.interval else { return }
       marks[stream]?.append(Mark(number: number, at: now))
       let settled = marks[stream]?.lastIndex { now - $0.at >= OutdatedMessages.pause }
       if let settled { marks[stream]?.removeFirst(settled) }
     }
   }
+
+  /// The stream was recreated, or has lost messages: their numbers may be others' now.
+  func forget(_ stream: String) { marks.withLock { $0[stream] = nil } }
 
   /// Every leader that answers from now on has applied this message and all before it. 0 if no number is known.
   func number(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {

@@ -91,6 +91,8 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
 }
 
 func serve(_ settings: Settings) throws {
+  // Push services' connections stay open for minutes, and clients choose the services.
+  raiseDescriptorLimit()
   let signals = SignalWaiter()
   // Files created here are for this user only.
   umask(0o077)

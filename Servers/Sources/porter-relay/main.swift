@@ -70,19 +70,6 @@ func address(_ settings: Settings, _ keeper: CertificateKeeper, port: Int) throw
   return "https://\(host)\(port == 443 ? "" : ":\(port)")#\(keeper.certificate.fingerprint)"
 }
 
-/// Each connection needs a descriptor: allows as many as the system grants this process.
-func raiseDescriptorLimit() {
-  var limit = rlimit()
-  #if canImport(Glibc)
-    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-  #else
-    let kind = RLIMIT_NOFILE
-  #endif
-  guard getrlimit(kind, &limit) == 0 else { return }
-  limit.rlim_cur = limit.rlim_max
-  _ = setrlimit(kind, &limit)
-}
-
 #if JetStream
   /// The location of mailboxes shared with other relays.
   func cluster(_ settings: Settings) throws -> JetStreamOptions {

@@ -25,6 +25,17 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual(versions.due(now: begin + .seconds(9)).count, 0)
   }
 
+  func testAPostponedMessageKeepsNoOtherFromBeingDeleted() {
+    let (versions, begin) = (OutdatedMessages(), ContinuousClock.now)
+    versions.postpone(
+      [.init("a", "a.x", 1, .replaced(by: 3), now: begin)], until: begin + .seconds(20))
+    versions.note(.init("a", "a.x", 2, .replaced(by: 4), now: begin))
+    XCTAssertEqual(versions.lateness("a", now: begin + .seconds(6)), .seconds(1))
+    XCTAssertEqual(versions.due("a", now: begin + .seconds(6)).map(\.sequence), [2])
+    XCTAssertNil(versions.lateness("a", now: begin + .seconds(19)))
+    XCTAssertEqual(versions.due("a", now: begin + .seconds(20)).map(\.sequence), [1])
+  }
+
   func testANumberIsSettledFiveSecondsAfterItWasAcknowledged() {
     let (numbers, begin) = (SettledNumbers(), ContinuousClock.now)
     XCTAssertEqual(numbers.number("a", now: begin), 0)
@@ -34,6 +45,9 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual(numbers.number("a", now: begin + .milliseconds(23_900)), 118)
     XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_000)), 119)
     XCTAssertEqual(numbers.number("b", now: begin + .seconds(1_000)), 0)
+    numbers.note("a", 400, now: begin + .seconds(1_000))
+    XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_001)), 119, "acknowledgements come in any order")
+    numbers.forget("a")
     numbers.note("a", 3, now: begin + .seconds(1_000))
     XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_004)), 0, "made anew")
     XCTAssertEqual(numbers.number("a", now: begin + .seconds(1_005)), 3)

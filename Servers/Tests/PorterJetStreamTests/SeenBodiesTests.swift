@@ -30,8 +30,13 @@ final class SeenBodiesTests: XCTestCase {
       case "$JS.API.STREAM.MSG.GET.porter_bodies_0":
         let text = Data(Self.message(9) + [1]).base64EncodedString()
         return .text(#"{"message":{"subject":"porter.body.0.mailbox","seq":3,"data":"\#(text)"}}"#)
-      case "$JS.API.STREAM.MSG.DELETE.porter_bodies_0", "$JS.API.STREAM.PURGE.porter_mailboxes_0":
+      case "$JS.API.STREAM.MSG.DELETE.porter_bodies_0", "$JS.API.STREAM.MSG.DELETE.porter_mailboxes_0":
         return .text(#"{"success":true}"#)
+      case "$JS.API.STREAM.MSG.GET.porter_mailboxes_0":
+        // Its probes are the messages 6 and 8.
+        let query = request.payload
+        let number = query.contains("last_by_subj") || !query.contains(#""seq":1,"#) ? 8 : 6
+        return .text(#"{"message":{"subject":"porter.mailbox.0.probe","seq":\#(number),"data":""}}"#)
       default: return nil
       }
     }
@@ -92,6 +97,8 @@ final class SeenBodiesTests: XCTestCase {
         try await store.makeRoom(isFull: isFull)
         let found = try await deletions(node, awaited: deleted)
         XCTAssertEqual(found, deleted, "full: \(isFull)")
+        let probes = node.requests.filter { $0.subject == "$JS.API.STREAM.MSG.DELETE.porter_mailboxes_0" }
+        XCTAssertEqual(probes.map(\.payload), [#"{"seq":6,"no_erase":true}"#], "all but the newest")
       }
     }
   }

@@ -9,6 +9,38 @@ from .chaos import Client
 from .support import ClusterTestCase
 
 
+class RestartedNodeTests(ClusterTestCase):
+    def test_mailboxes_survive_restarts_of_all_nodes_after_trouble(self):
+        """In trouble a relay makes room. A node that restarts carries out again what is in its log: nothing that it would apply to all mailboxes may be
+        there."""
+        relay = self.start("relay")
+        person = self.person(relay)
+        mailboxes = [person.mailbox() for _ in range(20)]
+        for mailbox in mailboxes:
+            person.send(mailbox, b"waits")
+        # Probes of several seconds are there when room is made.
+        time.sleep(4)
+        leader = self.cluster.leader("porter_mailboxes_0")
+        leader.kill()
+        self.wait(relay, "unready", lambda: relay.operator("/ready")[0] == 503)
+        self.wait(relay, "ready", lambda: relay.operator("/ready")[0] == 200)
+        leader.start()
+        self.cluster.wait()
+        for node in self.cluster.nodes:
+            node.kill()
+            node.start()
+            self.cluster.wait()
+            self.wait(relay, "ready", lambda: relay.operator("/ready")[0] == 200)
+        person = self.person(relay)
+        self.assertEqual([person.take_all(mailbox) for mailbox in mailboxes], [[b"waits"]] * len(mailboxes))
+
+    def wait(self, relay, what: str, holds) -> None:
+        end = time.monotonic() + 60
+        while not holds():
+            self.assertLess(time.monotonic(), end, f"{what}: {relay.operator('/health')[1]}")
+            time.sleep(0.05)
+
+
 class ContentionTests(ClusterTestCase):
     def test_relays_that_change_one_mailbox_at_the_same_time_lose_nothing(self):
         """In a cluster of three, a node checks a compare-and-set before ordering it among others: two that arrive together must not both pass."""

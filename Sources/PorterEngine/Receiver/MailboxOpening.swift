@@ -190,6 +190,9 @@ struct MailboxOpening {
   private func recordAnswer(
     _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
+    // Only the side that followed the invitation answers. From the other side, before its greeting, an answer would
+    // make a connection ready that has no contact, and never gets one.
+    guard try !connections.awaitsGreeting(connection) else { return silent(connection) }
     let isTold = try connections.take(.answered, of: connection, store).change.isConnected
     guard isTold, let contactID = connection.contactID else { return silent(connection) }
     return OpenedMessage(.connected(contactID: contactID), changesConnection: true)

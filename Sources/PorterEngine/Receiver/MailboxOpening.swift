@@ -216,7 +216,7 @@ struct MailboxOpening {
     case .changed(_, let contact): contactID = contact
     default: return opened
     }
-    guard try changes(message, connection, contactID, store).wantsReceipt() else { return opened }
+    guard try changes(message, connection, contactID, store).wantsReceipt(on: connection.id) else { return opened }
     try store.enqueue(
       .receipt(sharedID: content.sharedID), connectionID: connection.id, itemID: nil, with: &stored,
       attempt: context.randomness.bytes(24))

@@ -152,7 +152,7 @@ extension Store {
         .optional(detail),
       ])
     if change.isRemovalDue { noteRemoval() }
-    try dropOldBodies(connectionID: connectionID)
+    try dropOldQuarantined(connectionID: connectionID)
   }
 
   /// The reason for the entry's quarantine; nil if it is not quarantined.

@@ -294,6 +294,21 @@ final class ReceivedChangesTests: XCTestCase {
     }
   }
 
+  /// For example sent by the holder of an unused invitation.
+  func testMessagesThatDoNotOpenAreBounded() throws {
+    try withChat { chat in
+      for number in 0..<300 {
+        try chat.store.transaction { [chat] () throws(StoreError) in
+          try chat.store.quarantine(
+            connectionID: chat.connectionID, messageID: Array("junk \(number)".utf8), messageAt: chat.start,
+            reason: "no ratchet", body: [1], at: chat.start)
+        }
+      }
+      let entries = try chat.store.ledgerEntries(after: 0, through: .max)
+      XCTAssertEqual(entries.map(\.messageID), (172..<300).map { Array("junk \($0)".utf8) }, "the newest")
+    }
+  }
+
   /// What one side sends, the other reads.
   func testWireForms() throws {
     let traits = MessageTraits(isLive: true, secondsToLive: 30, mentions: ["bob b"])

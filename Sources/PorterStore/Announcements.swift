@@ -44,6 +44,8 @@ extension Store {
   /// How often a message is retried, and for how many of a connection's messages the bodies are kept.
   private static let attempts: Int64 = 3
   private static let bodiesKept: Int64 = 16
+  /// How many of them stay in the ledger.
+  private static let quarantinedKept: Int64 = 128
 
   /// The connection's messages that did not open and may be retried, oldest first.
   package func quarantinedMessages(connectionID: Int64) throws(StoreError) -> [QuarantinedMessage] {
@@ -60,8 +62,16 @@ extension Store {
     return found.compactMap { $0 }
   }
 
-  /// A contact must not fill the store with messages that do not open.
-  func dropOldBodies(connectionID: Int64) throws(StoreError) {
+  /// Nobody may fill the store with messages that do not open: a contact, the holder of an unused invitation, or the
+  /// relay with repeats under new names. One that comes again after its entry was deleted still does not open.
+  func dropOldQuarantined(connectionID: Int64) throws(StoreError) {
+    try run(
+      """
+      DELETE FROM ledger WHERE state = 'quarantined' AND removal_due = 0 AND connection_id = ?1
+        AND entry_id <= (
+          SELECT entry_id FROM ledger WHERE connection_id = ?1 AND state = 'quarantined'
+          ORDER BY entry_id DESC LIMIT 1 OFFSET ?2)
+      """, [.integer(connectionID), .integer(Self.quarantinedKept)])
     try run(
       """
       UPDATE ledger SET body = NULL WHERE body IS NOT NULL AND state = 'quarantined' AND connection_id = ?1

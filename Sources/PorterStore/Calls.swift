@@ -149,6 +149,17 @@ extension Store {
       [.integer(contactID), .text(kind), .text(content)])
   }
 
+  /// Whether the contact's waiting events of this kind are fewer than `count`, and have fewer than `bytes` together.
+  package func hasRoomForCallEvent(
+    contactID: Int64, kind: String, count: Int64, bytes: Int64
+  ) throws(StoreError) -> Bool {
+    try integer(
+      """
+      SELECT count(*) < ?3 AND coalesce(sum(length(CAST(content AS BLOB))), 0) < ?4 FROM call_events
+      WHERE contact_id = ?1 AND kind = ?2
+      """, [.integer(contactID), .text(kind), .integer(count), .integer(bytes)]) == 1
+  }
+
   /// Deletes events about the contact's calls that the host has not taken. With `kind`: only those after the last event
   /// of this kind, such as the end of an earlier call. Part of the caller's transaction.
   package func dropCallEvents(contactID: Int64, after kind: String? = nil) throws(StoreError) {

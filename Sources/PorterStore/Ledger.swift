@@ -50,8 +50,8 @@ extension Store {
   ) throws(StoreError) -> StoredContact? {
     var state = try Self.state(of: earlier)
     var change = LedgerChange(
-      new.kind, contactID: new.contactID, messageAt: new.messageAt, mentionsUser: mentionsUser,
-      contact: contact?.id == new.contactID ? contact : nil)
+      new.kind, contactID: new.contactID, messageAt: Self.orderTime(new.messageAt, at: time),
+      mentionsUser: mentionsUser, contact: contact?.id == new.contactID ? contact : nil)
     for event in [.commit] + events {
       let step = PorterMachines.LedgerEntry.storedStep(
         state, event, of: Self.subject(new.connectionID, new.messageID), log)
@@ -66,6 +66,13 @@ extension Store {
         "UPDATE items SET ledger_entry = ? WHERE item_id = ?", [.integer(database.lastInsertedRow), .integer(item)])
     }
     return change.countedContact
+  }
+
+  /// The relay's time, by which chats are ordered, within a day of ours: a time far in the future would keep its chat
+  /// above all others for as long. Either clock may be wrong (INC-14). With a day's allowance a clock here that is slow
+  /// by less changes nothing; one that is slow by more misplaces chats only until it is right again.
+  private static func orderTime(_ relayed: WallTime, at now: WallTime) -> WallTime {
+    min(relayed, WallTime(milliseconds: now.milliseconds + 86_400_000))
   }
 
   private static func state(of earlier: StoredLedgerEntry?) throws(StoreError) -> PorterMachines.LedgerEntry.State {
@@ -145,7 +152,7 @@ extension Store {
         .optional(detail),
       ])
     if change.isRemovalDue { noteRemoval() }
-    try dropOldBodies(connectionID: connectionID)
+    try dropOldQuarantined(connectionID: connectionID)
   }
 
   /// The reason for the entry's quarantine; nil if it is not quarantined.

@@ -63,6 +63,16 @@ extension Store {
     try integer("SELECT 1 FROM outbox WHERE connection_id = ? LIMIT 1", [.integer(connectionID)]) != nil
   }
 
+  /// Whether fewer than `limit` entries wait on this connection.
+  package func outboxHasRoom(connectionID: Int64, limit: Int64) throws(StoreError) -> Bool {
+    // Usually nothing waits, and a push has compiled this statement.
+    guard try overview().hasOutbox else { return true }
+    let waiting = try integer(
+      "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE connection_id = ? LIMIT ?)",
+      [.integer(connectionID), .integer(limit)])
+    return (waiting ?? 0) < limit
+  }
+
   /// Deletes an entry that the relay has, or will never take. If a power failure loses this, the message is sent again
   /// and the relay recognises it. Part of the caller's transaction.
   package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {

@@ -3,6 +3,8 @@ import PorterPlatform
 import PorterStore
 import XCTest
 
+@testable import PorterEngine
+
 /// A connection between its first step and the end of its handshake, and after its end: the transitions of the machine
 /// `connection` that a quick relay hides.
 final class AcquaintanceTests: XCTestCase {
@@ -272,6 +274,23 @@ final class AcquaintanceTests: XCTestCase {
     meeting.bob.event("contactConnected", within: 20)
     try meeting.awaitCount(
       1 + 2 + 3 + 3 + 4, "SELECT sum(attempts) FROM ledger WHERE state = 'quarantined'", of: meeting.bob)
+  }
+
+  /// Alice's program sends bob the answer that is his to send, before her greeting: it proves nothing, and her greeting
+  /// connects the two as usual.
+  func testAnAnswerFromTheInvitingSideDoesNotReplaceItsGreeting() throws {
+    let meeting = try Meeting()
+    try meeting.greet()
+    try meeting.alice.putIntoOutbox([.greeted])
+    meeting.wake(meeting.alice)
+    try meeting.swap(try meeting.awaitMessages(2, in: .bobs))
+    meeting.wake(meeting.bob)
+    meeting.bob.event("contactConnected", within: 20)
+    XCTAssertEqual(try meeting.status(meeting.bob), "ready")
+    meeting.alice.event("contactConnected", within: 20)
+    meeting.alice.send("/_send @1 text hello").assert("newChatItems")
+    meeting.bob.event("newChatItems", within: 20)
+    XCTAssertEqual(meeting.texts(meeting.bob), ["hello"])
   }
 
   /// Bob's first message overtakes his answer: the message is delivered, and the contact is connected afterwards.

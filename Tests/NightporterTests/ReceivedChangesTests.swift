@@ -45,13 +45,14 @@ final class ReceivedChangesTests: XCTestCase {
     /// Receives as the committer does: the message's content, and its entry in the ledger.
     @discardableResult
     mutating func receive(
-      hours: Int64 = 0, _ change: (ReceivedChanges) throws(StoreError) -> OpenedMessage.Content
+      hours: Int64 = 0, receivedAt: WallTime? = nil,
+      _ change: (ReceivedChanges) throws(StoreError) -> OpenedMessage.Content
     ) throws -> OpenedMessage.Content {
       number += 1
       let time = WallTime(milliseconds: start.milliseconds + number * 1_000 + hours * 3_600_000)
       let received = ReceivedChanges(
         store: store, contactID: contactID, userID: userID, contact: nil, user: nil, incognito: nil, relayedAt: time,
-        now: time, log: .silent
+        now: receivedAt ?? time, log: .silent
       ) { [store] (item) throws(StoreError) in try store.markDeleted(item, at: time) { _ in nil } }
       return try store.transaction { () throws(StoreError) in
         let content = try change(received)
@@ -63,7 +64,7 @@ final class ReceivedChangesTests: XCTestCase {
             NewLedgerEntry(
               connectionID: connectionID, messageID: Array("\(number)".utf8), messageAt: time, kind: .message,
               contactID: contactID,
-              itemID: item.id), after: [], mentionsUser: item.mentionsUser, at: time)
+              itemID: item.id), after: [], mentionsUser: item.mentionsUser, at: receivedAt ?? time)
         case .changed(let change, let contactID):
           try store.enter(
             NewLedgerEntry(
@@ -278,6 +279,33 @@ final class ReceivedChangesTests: XCTestCase {
       try chat.receive(hours: 1) { (changes) throws(StoreError) in try changes.insert(second) }
       XCTAssertGreaterThan(try chat.store.contact(chat.contactID).chatAt, before)
       XCTAssertEqual(try chat.items().last?.itemAt, behind, "its own time is shown as it was sent")
+    }
+  }
+
+  /// The relay says that it took a message in ten years: its chat is not above all others until then.
+  func testAMessageFromTheFutureDoesNotKeepItsChatUp() throws {
+    try withChat { chat in
+      let message = chat.message("one", 7)
+      try chat.receive(hours: 87_600, receivedAt: chat.start) { (changes) throws(StoreError) in
+        try changes.insert(message)
+      }
+      let day = WallTime(milliseconds: chat.start.milliseconds + 86_400_000)
+      XCTAssertEqual(try chat.store.contact(chat.contactID).chatAt, day)
+    }
+  }
+
+  /// For example sent by the holder of an unused invitation.
+  func testMessagesThatDoNotOpenAreBounded() throws {
+    try withChat { chat in
+      for number in 0..<300 {
+        try chat.store.transaction { [chat] () throws(StoreError) in
+          try chat.store.quarantine(
+            connectionID: chat.connectionID, messageID: Array("junk \(number)".utf8), messageAt: chat.start,
+            reason: "no ratchet", body: [1], at: chat.start)
+        }
+      }
+      let entries = try chat.store.ledgerEntries(after: 0, through: .max)
+      XCTAssertEqual(entries.map(\.messageID), (172..<300).map { Array("junk \($0)".utf8) }, "the newest")
     }
   }
 

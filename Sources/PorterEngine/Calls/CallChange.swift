@@ -195,10 +195,22 @@ struct CallRecorder: PorterMachines.CallRecord {
       try agree(with: key, &change)
       (kind, content) = (.offer, offer.json)
     case .peerAnswered(let session): (kind, content) = (.answer, session.json)
-    case .peerAdded(let candidates): (kind, content) = (.extra, ["rtcIceCandidates": .string(candidates)])
+    case .peerAdded(let candidates):
+      guard try hasRoomForExtra(change) else {
+        return context.log(
+          .warning, "an addition to a call was dropped, since too many wait", ["call": String(change.call.id)])
+      }
+      (kind, content) = (.extra, ["rtcIceCandidates": .string(candidates)])
     default: return misplaced("queueEvent", change)
     }
     try change.store.queueCallEvent(contactID: change.call.contactID, kind: kind.rawValue, content: content.text)
+  }
+
+  /// Additions are the only events of which a contact can send any number. A connected call does not expire, and its
+  /// host may not be running.
+  private func hasRoomForExtra(_ change: CallChange) throws(StoreError) -> Bool {
+    try change.store.hasRoomForCallEvent(
+      contactID: change.call.contactID, kind: CallEventKind.extra.rawValue, count: 256, bytes: 262_144)
   }
 
   func forgetEvents(_ change: inout CallChange, _ next: State) throws(StoreError) {

@@ -25,7 +25,9 @@ final class CallEvents {
     self.takenEvents = takenEvents
   }
 
-  /// Emits events that this process has not emitted yet. False if some could not be read now.
+  /// Emits events that this process has not emitted yet, as many as the event queue has room for: they stay in the store,
+  /// and must not displace events that do not. The others follow as the host takes these. False if some could not be
+  /// read now.
   func emitWaiting() -> Bool {
     guard context.role == .app, let store = context.store else { return true }
     forgetTaken()
@@ -33,6 +35,11 @@ final class CallEvents {
       for waiting in try store.callEvents() where !emitted.contains(waiting.id) && !taken.contains(waiting.id) {
         switch try state(of: waiting, store) {
         case .due(let event):
+          let room = context.events.room { [turns] in turns.enqueue { $0.eventQueueHasRoom() } }
+          guard room != nil else {
+            keepTaken()
+            return true
+          }
           let id = waiting.id
           emitted.insert(id)
           context.events.post(event) { [turns] in turns.enqueue { $0.calls.noteTaken(id) } }

@@ -70,11 +70,20 @@ struct ReceivedChanges {
     ContactFeatures(try store.user(userID), try store.contact(contactID))
   }
 
-  /// Whether to send the contact a receipt for its message.
-  func wantsReceipt() throws(StoreError) -> Bool {
+  /// Whether to send the contact a receipt for its message. Not while much waits for the contact already: one that
+  /// sends and never fetches would fill the store with receipts.
+  func wantsReceipt(on connectionID: Int64) throws(StoreError) -> Bool {
+    guard try sendsReceipts() else { return false }
+    return try store.outboxHasRoom(connectionID: connectionID, limit: Self.waitingBesideReceipts)
+  }
+
+  private func sendsReceipts() throws(StoreError) -> Bool {
     guard let contact, let user else { return try store.sendsReceipts(contactID: contactID) }
     return contact.sendsReceipts ?? user.sendsReceipts
   }
+
+  /// As many messages as a mailbox at the relay holds.
+  private static let waitingBesideReceipts: Int64 = 128
 
   // MARK: Changes
 

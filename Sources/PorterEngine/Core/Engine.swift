@@ -262,6 +262,14 @@ extension Engine: PeerLinkHost {
   }
 }
 
+extension Engine {
+  /// The host has taken events. Called for whichever part last asked for room: others may wait for it too.
+  func eventQueueHasRoom() {
+    changes.report()
+    calls.emitEvents(())
+  }
+}
+
 extension Engine: RelayLinkHost {
   func relayOpenedLate() { takeUpWork() }
 

@@ -171,7 +171,7 @@ final class CommittedChanges {
 
   /// Room in the event queue. Nil if there is none; waiting entries are reported once there is.
   private func room() -> (events: Int, bytes: Int)? {
-    context.events.room { [turns] in turns.enqueue { $0.changes.report() } }
+    context.events.room { [turns] in turns.enqueue { $0.eventQueueHasRoom() } }
   }
 
   private static let reportedAtOnce = 256

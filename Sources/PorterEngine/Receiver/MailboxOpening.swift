@@ -138,7 +138,7 @@ struct MailboxOpening {
     let user = try store.user(connection.userID)
     let now = context.clock.wall()
     let contactID = try store.insertContact(
-      userID: user.id, displayName: DisplayName.sanitized(profile.displayName), fullName: profile.fullName,
+      userID: user.id, displayName: Self.visibleName(of: profile) ?? Self.unknownName, fullName: profile.fullName,
       profile: profile.stored, at: now)
     let change = try connections.take(
       .confirmed(key: signingKey, profile: connection.profileToSend(user)), of: connection, ratchet: stored, store
@@ -190,6 +190,9 @@ struct MailboxOpening {
   private func recordAnswer(
     _ connection: StoredConnection, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
+    // Only the side that followed the invitation answers. From the other side, before its greeting, an answer would
+    // make a connection ready that has no contact, and never gets one.
+    guard try !connections.awaitsGreeting(connection) else { return silent(connection) }
     let isTold = try connections.take(.answered, of: connection, store).change.isConnected
     guard isTold, let contactID = connection.contactID else { return silent(connection) }
     return OpenedMessage(.connected(contactID: contactID), changesConnection: true)
@@ -213,7 +216,7 @@ struct MailboxOpening {
     case .changed(_, let contact): contactID = contact
     default: return opened
     }
-    guard try changes(message, connection, contactID, store).wantsReceipt() else { return opened }
+    guard try changes(message, connection, contactID, store).wantsReceipt(on: connection.id) else { return opened }
     try store.enqueue(
       .receipt(sharedID: content.sharedID), connectionID: connection.id, itemID: nil, with: &stored,
       attempt: context.randomness.bytes(24))
@@ -258,12 +261,19 @@ struct MailboxOpening {
     if let known = connection.contactID { return known }
     guard try connections.awaitsGreeting(connection) else { return nil }
     let contactID = try store.insertContact(
-      userID: connection.userID, displayName: Self.nameBeforeGreeting, fullName: "", at: context.clock.wall())
+      userID: connection.userID, displayName: Self.unknownName, fullName: "", at: context.clock.wall())
     try store.setContact(connectionID: connection.id, contactID: contactID)
     return contactID
   }
 
-  private static let nameBeforeGreeting = "contact"
+  /// Of a contact whose name is not known yet, or has nothing that may be shown.
+  private static let unknownName = "contact"
+
+  /// Nil if nothing of the name may be shown: a chat without a name cannot be told from others, nor named in a command.
+  private static func visibleName(of profile: Profile) -> String? {
+    let name = DisplayName.sanitized(profile.displayName)
+    return name.isEmpty ? nil : name
+  }
 
   private func recordCall(
     _ signal: CallSignal, _ message: SourceMessage, _ connection: StoredConnection, _ store: Store
@@ -284,11 +294,12 @@ struct MailboxOpening {
     _ profile: Profile, _ connection: StoredConnection, _ stored: inout StoredRatchet, _ store: Store
   ) throws(StoreError) -> OpenedMessage {
     let now = context.clock.wall()
-    let name = DisplayName.sanitized(profile.displayName)
+    let name = Self.visibleName(of: profile)
     if let contactID = connection.contactID, try !connections.awaitsGreeting(connection) {
       let before = try store.contact(contactID)
       try store.setContactProfile(
-        contactID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+        contactID, displayName: name ?? before.displayName, fullName: profile.fullName, profile: profile.stored, at: now
+      )
       return OpenedMessage(.updated(before))
     }
     let (step, change) = try connections.take(.greeted, of: connection, ratchet: stored, store)
@@ -302,13 +313,15 @@ struct MailboxOpening {
     // The contact of an accepted request, or of a message that overtook the hello.
     if let known = connection.contactID {
       contactID = known
-      let isNamed = try store.contact(known).displayName == name
+      let before = try store.contact(known).displayName
+      let name = name ?? before
       try store.setContactProfile(
         known, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
-      if !isNamed { try store.nameContact(known, userID: connection.userID, displayName: name) }
+      if name != before { try store.nameContact(known, userID: connection.userID, displayName: name) }
     } else {
       contactID = try store.insertContact(
-        userID: connection.userID, displayName: name, fullName: profile.fullName, profile: profile.stored, at: now)
+        userID: connection.userID, displayName: name ?? Self.unknownName, fullName: profile.fullName,
+        profile: profile.stored, at: now)
       try store.setContact(connectionID: connection.id, contactID: contactID)
     }
     stored = change.ratchet ?? stored

@@ -809,8 +809,10 @@ enum np_ledger_entry_reason {
 };
 
 /* Fetches one mailbox's messages one at a time: get, commit, acknowledge. The answer to an acknowledgement may carry
-the next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39). A message
-that was not acknowledged is delivered again, and the ledger recognises it, so giving up is always safe. */
+the next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39): of a
+relay on a network the one here, which counts from when the request is handed to the transport, and again while other
+requests make progress. A relay in a file bounds its requests itself, so the engine does not start this one for it. A
+message that was not acknowledged is delivered again, and the ledger recognises it, so giving up is always safe. */
 enum np_mailbox_fetch_state {
   /* No fetch is in progress. */
   NP_MAILBOX_FETCH_STATE_IDLE = 0,
@@ -1136,7 +1138,8 @@ process that finds the lock held gives up within its deadline, and reports the h
 enum np_ownership_state {
   /* This process has no work on it. */
   NP_OWNERSHIP_STATE_FREE = 0,
-  /* Reads, then writes if nothing changed in between. Neither step waits for another process. */
+  /* Reads, then writes if nothing changed in between. No answer of another process is waited for; the write waits for
+  the store's write lock, within the deadline of the work. */
   NP_OWNERSHIP_STATE_CLAIMING = 1,
   /* The stored epoch was ours at the last read. */
   NP_OWNERSHIP_STATE_HELD = 2,
@@ -1162,7 +1165,7 @@ enum np_ownership_event {
   NP_OWNERSHIP_EVENT_MISSING = 5,
   /* The store cannot be read or written. */
   NP_OWNERSHIP_EVENT_FAILED = 6,
-  /* Another process reported a change or requests the connection, or this process may have been frozen. */
+  /* Another process reported that it has changed something. */
   NP_OWNERSHIP_EVENT_SUSPECTED = 7,
   /* The stored epoch is still ours. */
   NP_OWNERSHIP_EVENT_CONFIRMED = 8,
@@ -1210,8 +1213,9 @@ enum np_ownership_reason {
 /* Whether the process of the other role is at work, as far as this one knows. The kernel answers first: a process holds
 the lock on its role's phase file while it is at work and releases it before it suspends, and the lock ends with the
 process, so no stale flag is left behind (INC-12, INC-13, INC-17). A process frozen without notice still holds it, so
-the holder is asked too, and must answer within a time that a push can afford (INC-11, INC-32). No answer is kept: each
-question starts afresh. */
+the holder is asked too, and must answer within a time that a push can afford (INC-11, INC-32). Each question starts
+afresh. What the last one found counts until then: a claim leaves a connection to a running app unless this says
+`silent`, and a late answer still corrects that. */
 enum np_presence_state {
   /* Not asked yet. */
   NP_PRESENCE_STATE_UNKNOWN = 0,
@@ -1267,15 +1271,17 @@ enum np_presence_reason {
 
 /* One push in an extension or an app, from its arrival to its answer. It is a hint: everything that waits is fetched
 (INC-38). It ends exactly once, on every path, with an outcome (INC-30, INC-31); the answer comes last, after the store
-is closed (INC-48); every state but the last has an expire edge that waits for nothing. A push whose outcome cannot
-improve ends without waiting (INC-32). A message that it names but that did not arrive is announced with a placeholder;
-a push that could not even read its subject gives a notice. A round in the background, which does not know whether
-anything waits, gives a notice only for a store that does not open. An app on screen gives neither. Whether a push is a
-call's is known only once its mailbox has been checked, so each push has its own machine, and none waits for what
-another one waits for (INC-43). The outboxes are sent once the content to show is settled, and only for a moment. What
-the user has muted or hidden stays so. The outcome is the first of these that applies, when the store is released:
-expired, stopped, locked, wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or
-everything that arrived), offline, verified, yielded, unknown (unless something arrived), nothingNew. */
+is closed (INC-48). Until its store is being released, every state has an expire edge that waits for nothing. A push
+whose outcome cannot improve ends without waiting (INC-32). In an app, which receives by itself, a push goes from
+claiming to presenting, and what was fetched and committed meanwhile counts for its outcome only. A message that it
+names but that did not arrive is announced with a placeholder; a push that could not even read its subject gives a
+notice. A round in the background, which does not know whether anything waits, gives a notice only for a store that does
+not open. An app on screen gives neither. Whether a push is a call's is known only once its mailbox has been checked, so
+each push has its own machine, and none waits for what another one waits for (INC-43). The outboxes are sent once the
+content to show is settled, and only for a moment. What the user has muted or hidden stays so. The outcome is the first
+of these that applies, when the store is released: expired, stopped, locked, wrongSchema, presented (there is something
+to show), failed, quarantined (the push itself, or everything that arrived), offline, verified, yielded, unknown (unless
+something arrived), nothingNew. */
 enum np_push_state {
   /* Handed over by the system; its form is checked. */
   NP_PUSH_STATE_RECEIVED = 0,
@@ -1299,7 +1305,10 @@ enum np_push_state {
   NP_PUSH_STATE_PRESENTING = 9,
   /* What is shown is settled, and what is left in the outboxes is sent. Nothing here changes the outcome. */
   NP_PUSH_STATE_SENDING = 10,
-  /* The store is being released. Nothing is waited for, so running out of time changes nothing. */
+  /* The store is being released. In an extension nothing is waited for, so running out of time changes nothing. An app
+  that is not on screen is suspended, which waits for work in progress: 5 s at most, no longer than the push's time, and
+  not at all if that was up before. Time that is up only now changes nothing here: the caller gets a substitute answer
+  (push_answer), which does not say that the app is at rest. */
   NP_PUSH_STATE_RELEASING = 11,
   /* Something is shown. */
   NP_PUSH_STATE_PRESENTED = 12,
@@ -2029,10 +2038,11 @@ enum np_value_reservation_event {
 enum np_value_reservation_effect {
   /* Write the next epoch, the owner, and the material needed to finish the use. */
   NP_VALUE_RESERVATION_EFFECT_RESERVE = 0,
-  /* Write the next epoch and the owner; keep the material of the process that first reserved the value. What an earlier
-  owner still does is refused. */
+  /* Write the next epoch and the owner; keep the material of the process that first reserved the value, unless a later
+  command wants something else, which replaces it afterwards. What an earlier owner still does is refused. */
   NP_VALUE_RESERVATION_EFFECT_TAKE_OVER = 1,
-  /* Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out. */
+  /* Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out. Attempts to register
+  a token draw a new value each time, and a new one deletes all earlier rows: an owner without a row is refused, too. */
   NP_VALUE_RESERVATION_EFFECT_ERASE_MATERIAL = 2
 };
 

@@ -248,14 +248,43 @@ struct HandOverMutant {
       ]
     ),
     HandOverMutant(
-      "a displaced app does not reload", foundBy: .neither, .init(messages: 1, troubles: 1, launches: 1),
+      "a displaced app does not reload", foundBy: .neither,
+      .init(messages: 1, troubles: 1, launches: 1, hasRounds: true),
+      [
+        Edit(.app, "  reload(ratchet);\n  event = ownership_on_reloaded", "  event = ownership_on_reloaded")
+      ],
+      "nothing of the store is kept in memory: Engine.storeChanged, CommittedChanges.noteOwnCommit and Engine.takeUpWork read the same entries again"
+    ),
+    HandOverMutant(
+      "a displaced app does not forget its claim", foundBy: .safety,
+      .init(messages: 1, troubles: 1, launches: 1, hasRounds: true),
       [
         Edit(
           .app,
-          "  reload(ratchet);\n  event = ownership_on_reloaded; stepOwnership();\n  assert(asks == (1 << ownership_do_forget));\n  asks = 0; current",
+          "  event = ownership_on_reloaded; stepOwnership();\n  assert(asks == (1 << ownership_do_forget));\n  asks = 0; current",
           "  current")
-      ],
-      "nothing of the store is kept in memory: Engine.somethingChanged, noteOwnCommit and resume read the same entries again"
+      ]
+    ),
+    HandOverMutant(
+      "an app commits what reaches it after the user has left", foundBy: .safety,
+      .init(messages: 1, troubles: 0, launches: 1),
+      [
+        Edit(.app, "deliverMessage) && !draining && lock", "deliverMessage) && lock")
+      ]
+    ),
+    HandOverMutant(
+      "an app counts as shown what it reads after the user has left", foundBy: .safety,
+      .init(messages: 1, troubles: 1, launches: 1),
+      [
+        Edit(.app, ":: isSeen && ledger[told]", ":: onScreen && ledger[told]")
+      ]
+    ),
+    HandOverMutant(
+      "a push does not show what it recorded as shown", foundBy: .liveness,
+      .init(messages: 1, troubles: 0, launches: 1),
+      [
+        Edit(.extension, "forEach(notify); content = 0;", "content = 0;")
+      ]
     ),
     HandOverMutant(
       "a reload reads nothing", foundBy: .liveness, .init(messages: 1, troubles: 1, launches: 2),
@@ -333,10 +362,10 @@ struct HandOverMutant {
       ]
     ),
     HandOverMutant(
-      "the extension does not say that it stored something", foundBy: .liveness,
-      .init(messages: 1, troubles: 2, launches: 1),
+      "an app that an extension asks does not look for commits", foundBy: .liveness,
+      .init(messages: 1, troubles: 1, launches: 1),
       [
-        Edit(.extension, "atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: else fi }", "skip")
+        Edit(.app, "hasPush = false; reload(ratchet);", "hasPush = false;")
       ]
     ),
     HandOverMutant(

@@ -12,7 +12,7 @@
  *   A suspended process has no store, no relay, no lock and no work.
  *   No machine refuses an event that another one raises.
  *
- * BackgroundModelTests runs it, and removes the rules one at a time (BackgroundMutants). The run must find each removal.
+ * BackgroundModelTests runs it, and removes the rules one at a time (BackgroundMutant). The run must find each removal.
  *
  * Simplified: the store opens, is read and closes without failure; no other process wants the phase file.
  */

@@ -180,7 +180,7 @@ active [OTHERS] proctype other() {
 end:
   do
   :: atomic { !isOpen && !replaces -> openFiles(self); recover(); isOpen = true }
-  :: atomic { isOpen && commits < COMMITS -> recover(); commit() }
+  :: atomic { isOpen && commits < COMMITS -> assert(indexIsWhole); commit() }
   :: atomic { isOpen && troubles < TROUBLES -> troubles++; writeBack(); indexIsWhole = true; header = SALTED + troubles }
   /* Killed. */
   :: atomic { isOpen -> shared[self] = false; mapped[self] = false; isOpen = false }

@@ -1,8 +1,11 @@
 // Generated from spec/machines/mailbox_fetch.scxml by porter-machines: change that file, run `make spec`.
 
 /// Fetches one mailbox's messages one at a time: get, commit, acknowledge. The answer to an acknowledgement may carry
-/// the next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39). A
-/// message that was not acknowledged is delivered again, and the ledger recognises it, so giving up is always safe.
+/// the next message, which stays at the relay until it is acknowledged itself. Each wait has a deadline (INC-39): of a
+/// relay on a network the one here, which counts from when the request is handed to the transport, and again while
+/// other requests make progress. A relay in a file bounds its requests itself, so the engine does not start this one
+/// for it. A message that was not acknowledged is delivered again, and the ledger recognises it, so giving up is always
+/// safe.
 package enum MailboxFetch: Machine {
   package enum State: UInt8, MachineCode {
     /// No fetch is in progress.

@@ -10,7 +10,8 @@ package enum Ownership: Machine {
   package enum State: UInt8, MachineCode {
     /// This process has no work on it.
     case free
-    /// Reads, then writes if nothing changed in between. Neither step waits for another process.
+    /// Reads, then writes if nothing changed in between. No answer of another process is waited for; the write waits
+    /// for the store's write lock, within the deadline of the work.
     case claiming
     /// The stored epoch was ours at the last read.
     case held
@@ -46,7 +47,7 @@ package enum Ownership: Machine {
     case missing
     /// The store cannot be read or written.
     case failed
-    /// Another process reported a change or requests the connection, or this process may have been frozen.
+    /// Another process reported that it has changed something.
     case suspected
     /// The stored epoch is still ours.
     case confirmed

@@ -3,8 +3,9 @@
 /// Whether the process of the other role is at work, as far as this one knows. The kernel answers first: a process
 /// holds the lock on its role's phase file while it is at work and releases it before it suspends, and the lock ends
 /// with the process, so no stale flag is left behind (INC-12, INC-13, INC-17). A process frozen without notice still
-/// holds it, so the holder is asked too, and must answer within a time that a push can afford (INC-11, INC-32). No
-/// answer is kept: each question starts afresh.
+/// holds it, so the holder is asked too, and must answer within a time that a push can afford (INC-11, INC-32). Each
+/// question starts afresh. What the last one found counts until then: a claim leaves a connection to a running app
+/// unless this says `silent`, and a late answer still corrects that.
 package enum Presence: Machine {
   package enum State: UInt8, MachineCode {
     /// Not asked yet.

@@ -2,16 +2,17 @@
 
 /// One push in an extension or an app, from its arrival to its answer. It is a hint: everything that waits is fetched
 /// (INC-38). It ends exactly once, on every path, with an outcome (INC-30, INC-31); the answer comes last, after the
-/// store is closed (INC-48); every state but the last has an expire edge that waits for nothing. A push whose outcome
-/// cannot improve ends without waiting (INC-32). A message that it names but that did not arrive is announced with a
-/// placeholder; a push that could not even read its subject gives a notice. A round in the background, which does not
-/// know whether anything waits, gives a notice only for a store that does not open. An app on screen gives neither.
-/// Whether a push is a call's is known only once its mailbox has been checked, so each push has its own machine, and
-/// none waits for what another one waits for (INC-43). The outboxes are sent once the content to show is settled, and
-/// only for a moment. What the user has muted or hidden stays so. The outcome is the first of these that applies, when
-/// the store is released: expired, stopped, locked, wrongSchema, presented (there is something to show), failed,
-/// quarantined (the push itself, or everything that arrived), offline, verified, yielded, unknown (unless something
-/// arrived), nothingNew.
+/// store is closed (INC-48). Until its store is being released, every state has an expire edge that waits for nothing.
+/// A push whose outcome cannot improve ends without waiting (INC-32). In an app, which receives by itself, a push goes
+/// from claiming to presenting, and what was fetched and committed meanwhile counts for its outcome only. A message
+/// that it names but that did not arrive is announced with a placeholder; a push that could not even read its subject
+/// gives a notice. A round in the background, which does not know whether anything waits, gives a notice only for a
+/// store that does not open. An app on screen gives neither. Whether a push is a call's is known only once its mailbox
+/// has been checked, so each push has its own machine, and none waits for what another one waits for (INC-43). The
+/// outboxes are sent once the content to show is settled, and only for a moment. What the user has muted or hidden
+/// stays so. The outcome is the first of these that applies, when the store is released: expired, stopped, locked,
+/// wrongSchema, presented (there is something to show), failed, quarantined (the push itself, or everything that
+/// arrived), offline, verified, yielded, unknown (unless something arrived), nothingNew.
 package enum Push: Machine {
   package enum State: UInt8, MachineCode {
     /// Handed over by the system; its form is checked.
@@ -36,7 +37,10 @@ package enum Push: Machine {
     case presenting
     /// What is shown is settled, and what is left in the outboxes is sent. Nothing here changes the outcome.
     case sending
-    /// The store is being released. Nothing is waited for, so running out of time changes nothing.
+    /// The store is being released. In an extension nothing is waited for, so running out of time changes nothing. An
+    /// app that is not on screen is suspended, which waits for work in progress: 5 s at most, no longer than the push's
+    /// time, and not at all if that was up before. Time that is up only now changes nothing here: the caller gets a
+    /// substitute answer (push_answer), which does not say that the app is at rest.
     case releasing
     /// Final. Something is shown.
     case presented

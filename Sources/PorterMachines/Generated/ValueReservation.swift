@@ -44,10 +44,12 @@ package enum ValueReservation: Machine {
   package enum Effect: UInt8, MachineCode {
     /// Write the next epoch, the owner, and the material needed to finish the use.
     case reserve
-    /// Write the next epoch and the owner; keep the material of the process that first reserved the value. What an
-    /// earlier owner still does is refused.
+    /// Write the next epoch and the owner; keep the material of the process that first reserved the value, unless a
+    /// later command wants something else, which replaces it afterwards. What an earlier owner still does is refused.
     case takeOver
-    /// Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out.
+    /// Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out. Attempts to
+    /// register a token draw a new value each time, and a new one deletes all earlier rows: an owner without a row is
+    /// refused, too.
     case eraseMaterial
 
     package var name: String {
@@ -157,10 +159,12 @@ package protocol ValueReservationRecord {
   associatedtype Failure: Error
   /// Write the next epoch, the owner, and the material needed to finish the use.
   func reserve(_ argument: inout Argument, _ next: ValueReservation.State) throws(Failure)
-  /// Write the next epoch and the owner; keep the material of the process that first reserved the value. What an
-  /// earlier owner still does is refused.
+  /// Write the next epoch and the owner; keep the material of the process that first reserved the value, unless a later
+  /// command wants something else, which replaces it afterwards. What an earlier owner still does is refused.
   func takeOver(_ argument: inout Argument, _ next: ValueReservation.State) throws(Failure)
-  /// Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out.
+  /// Erase the material, which is no longer needed; the epoch stays, so an earlier owner stays out. Attempts to
+  /// register a token draw a new value each time, and a new one deletes all earlier rows: an owner without a row is
+  /// refused, too.
   func eraseMaterial(_ argument: inout Argument, _ next: ValueReservation.State) throws(Failure)
 }
 

@@ -1,4 +1,4 @@
-/* The app: Engine.subscribe, fetch, reloadChanges, and the machine `mailbox_fetch`. */
+/* The app: Receiver, MailboxFetchRun with the machine `mailbox_fetch`, and CommittedChanges. */
 
 inline stepFetch() {
   d_step {
@@ -19,8 +19,8 @@ inline stepFetch() {
   }
 }
 
-/* Engine.reloadChanges: reports messages stored by other processes, up to `last`. An entry not yet shown by a notification counts
- * as shown from then on, since an app on screen shows it. */
+/* CommittedChanges.report: reports messages stored by other processes, up to `last`. An entry not yet shown by a notification
+ * counts as shown from then on, if the app is on screen and so shows it. */
 inline reload(last) {
   if
   :: d_step {
@@ -28,7 +28,7 @@ inline reload(last) {
        do
        :: told < last ->
           if
-          :: onScreen && ledger[told] == ledger_entry_state_committed -> stepEntry(told, ledger_entry_on_present); shown(APP, told)
+          :: isSeen && ledger[told] == ledger_entry_state_committed -> stepEntry(told, ledger_entry_on_present); shown(APP, told)
           :: else
           fi;
           told++
@@ -66,7 +66,7 @@ asleep:
       !frozen[APP] ->
       assert(lock != APP && !inside[APP] && !hasDeadline);
       busy[APP] = false; listens = false; draining = false; subscribed = false; wakeByte = false; changed = false;
-      retryDue = false
+      hasPush = false; retryDue = false
     };
     if
     :: over -> goto ended
@@ -77,23 +77,23 @@ asleep:
 #ifdef BACKGROUND
          if :: onScreen = true :: onScreen = false fi;
 #endif
-         /* A new process reads everything; a suspended one continues from what it knew (beginWatchingChanges). */
+         /* A new process reads everything; a suspended one continues from what it knew (CommittedChanges.beginWatching). */
          if :: isFresh -> told = ratchet; isFresh = false :: else fi
        }
     fi;
     atomic { !frozen[APP] -> atWork[APP] = true; yieldAsked = busy[EXTENSION] && onScreen; reload(ratchet) };
 
-look: /* Engine.subscribe: the relay answers whether messages wait, and sends wake-ups from now on. */
+look: /* Receiver.listenToAll: the relay answers whether messages wait, and sends wake-ups from now on. */
     if
     :: atomic { !frozen[APP] && draining -> goto idle }
     :: atomic { !frozen[APP] && !draining && dropped == sent -> subscribed = true; goto idle }
     :: atomic { !frozen[APP] && !draining && dropped < sent -> subscribed = true }
     fi;
 
-next: /* Engine.fetchNext */
+next: /* MailboxFetchRun.next */
     if
     :: atomic { !frozen[APP] && draining -> endClaim(APP); goto idle }
-    :: atomic { /* Engine.somethingChanged */
+    :: atomic { /* Engine.storeChanged */
          !frozen[APP] && !draining && changed ->
          changed = false;
          if
@@ -133,8 +133,14 @@ granted:
          fi;
          stepFetch()
        }
+    :: atomic { /* The user has left: the message stays at the relay, and the next push is about it (MessageAdmission). */
+         !frozen[APP] && isAsked(work, mailbox_fetch_do_deliverMessage) && draining ->
+         settle(work, mailbox_fetch_do_deliverMessage);
+         event = mailbox_fetch_on_abandoned;
+         stepFetch()
+       }
     :: atomic {
-         !frozen[APP] && isAsked(work, mailbox_fetch_do_deliverMessage) && lock == NOBODY ->
+         !frozen[APP] && isAsked(work, mailbox_fetch_do_deliverMessage) && !draining && lock == NOBODY ->
          settle(work, mailbox_fetch_do_deliverMessage);
          begin(APP)
        };
@@ -173,7 +179,9 @@ granted:
          work = 0; message = NONE;
          if
          :: !isDone && !hasFailed -> goto next
-         :: else -> endClaim(APP); retryDue = hasFailed && onScreen; isDone = false; hasFailed = false; goto idle
+         :: else ->
+            if :: isDone -> reload(ratchet) :: else fi; /* Receiver.fetched */
+            endClaim(APP); retryDue = hasFailed && onScreen; isDone = false; hasFailed = false; goto idle
          fi
        }
     :: work == 0 -> assert(false) /* no effect is pending, but the fetch has not ended */
@@ -185,6 +193,8 @@ idle: /* in poll(2) */
     :: !frozen[APP] && draining && !over -> goto asleep
     :: atomic { !frozen[APP] && !draining && !over && (wakeByte || retryDue) -> wakeByte = false; retryDue = false; goto look }
     :: atomic { !frozen[APP] && !draining && !over && changed -> changed = false; reload(ratchet); goto idle }
+    /* Engine.extensionHasPush: a message about a commit may have been lost. */
+    :: atomic { !frozen[APP] && !draining && !over && hasPush -> hasPush = false; reload(ratchet); goto idle }
     fi
   } unless { killed[APP] };
   /* The user may start it again. */

@@ -43,7 +43,7 @@ asleep:
     atomic {
       !frozen[EXTENSION] ->
       assert(lock != EXTENSION && !inside[EXTENSION] && !hasPatience && asks == 0 && questions == 0);
-      busy[EXTENSION] = false; yieldAsked = false; promised = 0; presence = presence_initial
+      busy[EXTENSION] = false; yieldAsked = false; hasLoss = false; promised = 0; presence = presence_initial
     };
     if
     :: over -> goto ended
@@ -54,7 +54,7 @@ asleep:
        }
     fi;
 
-    do /* Engine.readAppPhase, askPresence */
+    do /* PeerLink.askPresence */
     :: atomic {
          !frozen[EXTENSION] && questions == 1 << presence_do_readLock ->
          questions = 0;
@@ -71,7 +71,7 @@ asleep:
     :: atomic {
          !frozen[EXTENSION] && questions == 0 && hasPatience ->
          if
-         :: appAnswers -> event = presence_on_here
+         :: appAnswers -> event = presence_on_here; hasPush = told < ratchet
          :: else -> event = presence_on_patienceOver; hasPatience = false
          fi;
          stepPresence()
@@ -87,7 +87,18 @@ asleep:
     :: questions == 0 && !hasPatience -> assert(false)
     od;
 
-    /* Engine.claimNext; prevails */
+    /* An answer that comes late counts for the claim (PeerLink.peerSpoke, hasPriority). */
+    if
+    :: atomic {
+         !frozen[EXTENSION] && presence == presence_state_silent && appAnswers ->
+         event = presence_on_here; hasPush = told < ratchet; stepPresence();
+         assert(questions == (1 << presence_do_reportAlive)); /* no caller waits for it any more */
+         questions = 0
+       }
+    :: !frozen[EXTENSION]
+    fi;
+
+    /* ConnectionClaims.claim, PeerLink.hasPriority */
     claim(EXTENSION, owner == APP && atWork[APP] && onScreen && presence != presence_state_silent, presence == presence_state_silent);
 
 denied:
@@ -120,7 +131,8 @@ granted:
       :: else -> isStale = false; isRepeat = false
       fi
     };
-    atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: else fi };
+    /* The message may be lost on its way. */
+    atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: hasLoss = listens fi };
 
     if
     :: atomic { !frozen[EXTENSION] -> acknowledge(); message = NONE; goto granted }
@@ -132,7 +144,7 @@ granted:
        }
     fi;
 
-present: /* Engine.compose: entries are recorded as shown in the transaction that selects them. */
+present: /* PushPresentation: entries are recorded as shown in the transaction that selects them. */
     if
     :: atomic { !frozen[EXTENSION] && isDue && lock == NOBODY -> begin(EXTENSION) };
        d_step {
@@ -153,7 +165,7 @@ answered:
     goto asleep
   } unless { killed[EXTENSION] };
   atomic {
-    killed[EXTENSION] = false;
+    killed[EXTENSION] = false; unseen = unseen | content;
     ownership = ownership_initial; presence = presence_initial; asks = 0; questions = 0; event = 0; answer = 0; chain = 0;
     message = NONE; promised = 0; content = 0; hasClaim = false; isStale = false; isRepeat = false; hasPatience = false
   };

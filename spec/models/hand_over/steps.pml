@@ -12,7 +12,7 @@ inline stepOwnership() {
   }
 }
 
-/* Engine.claim: carries out the machine's effects until it reports to the caller, which continues at `granted` or `denied`.
+/* ConnectionClaims.claim: carries out the machine's effects until it reports to the caller, which continues at `granted` or `denied`.
  * The claim waits for another process's transaction to end; if that process is frozen, the store is busy and the claim fails
  * (INC-18). */
 inline claim(me, prevails, isSilent) {
@@ -46,6 +46,7 @@ inline claim(me, prevails, isSilent) {
 /* Store.claim: stores the next epoch and this instance. */
 inline take(me, isSilent) {
   d_step {
+    /* An app that did not answer the last question may have thawed and claimed since; the fence stops its commit. */
     assert(me == APP || owner != APP || !steady || (isSilent));
     current[0] = false; current[1] = false;
     unchanged[0] = false; unchanged[1] = false;
@@ -54,7 +55,7 @@ inline take(me, isSilent) {
   }
 }
 
-/* Engine.endClaim */
+/* ConnectionClaims.end */
 inline endClaim(me) {
   if
   :: ownership != ownership_state_free ->
@@ -66,7 +67,7 @@ inline endClaim(me) {
   hasClaim = false; current[me] = false
 }
 
-/* Receive.commit: one transaction, fenced by the claim's epoch. Everything it depends on is read inside it: the epoch, this
+/* MessageCommitter.commit: one transaction, fenced by the claim's epoch. Everything it depends on is read inside it: the epoch, this
  * message's ledger entry, the ratchet. The process may be frozen or killed at each of the three steps. */
 inline begin(me) { lock = me; inside[me] = true }
 
@@ -83,6 +84,7 @@ inline write(me) {
        stepEntry(message, ledger_entry_on_repeat)
     :: !isStale && !isRepeat ->
        assert(owner == me);      /* a stale owner commits nothing (INC-04) */
+       assert(me != APP || !draining); /* nor does an app that the user has left */
        assert(message < sent);
        assert(message == chain); /* else it could not be decrypted */
        assert(ratchet == chain); /* and no other process has taken this step */
@@ -101,8 +103,8 @@ inline acknowledge() {
   atomic { if :: dropped == message -> assert(isStored(dropped)); dropped++ :: else fi }
 }
 
-/* An app in the background shows nothing by itself. */
-inline shown(me, which) { notified[which]++; assert(notified[which] == 1 && (me != APP || onScreen)) }
+/* An app that is not on screen, or that the user has left, shows nothing by itself. */
+inline shown(me, which) { notified[which]++; assert(notified[which] == 1 && (me != APP || isSeen)) }
 
 inline stepEntry(which, what) {
   event = what;

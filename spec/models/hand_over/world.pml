@@ -5,7 +5,7 @@ byte sent = 0;
 byte dropped = 0;
 
 /* Wake-ups are edge-triggered: a consumed one does not come again. The byte in the app's socket is sent to a subscribed process
- * (EmbeddedRelay.wake, Engine.relayHasNews). A provider keeps only the newest push (INC-38). */
+ * (EmbeddedRelay.wake, Receiver.takeNews). A provider keeps only the newest push (INC-38). */
 bool subscribed = false;
 bool wakeByte = false;
 bool pushDue = false;
@@ -28,8 +28,11 @@ bool draining = false;     /* the app suspends: it finishes work in progress, un
 bool current[2] = false;
 bool unchanged[2] = false;
 
-/* Hints on the channel: the extension has stored something; the app is in the foreground and asks the extension to yield. */
+/* Hints on the channel: the extension has stored something; it has a push, and asks whether the app is at work; the app is in the
+ * foreground and asks the extension to yield. A question is left out if the app would find nothing new. */
 bool changed = false;
+bool hasPush = false;
+bool hasLoss = false;      /* the message about this push's last commit was lost */
 bool yieldAsked = false;
 
 /* The system. */
@@ -41,15 +44,19 @@ byte troubles = 0;
 byte launches = 0;
 
 /* What the user sees, and state used only by the properties. */
-byte told = 0;             /* ledger entries known to the app's host: Engine.knownEntry */
+byte told = 0;             /* ledger entries known to the app's host: CommittedChanges.knownEntry */
 byte stored[MESSAGES] = 0;
 byte notified[MESSAGES] = 0;
+byte unseen = 0;           /* recorded as shown by an extension that was killed before its host showed it, one bit each */
 bool steady = false;       /* the app claimed while on screen, and has stayed there, unfrozen, ever since */
 
 bool over = false;         /* everything has arrived; the processes are ending */
 
 #define isStored(m) (ledger[m] != ledger_entry_state_seen)
-#define isKnown(m) (ledger[m] == ledger_entry_state_presented || (atWork[APP] && onScreen && told > m))
+/* The user sees the app. */
+#define isSeen (onScreen && !draining)
+/* The user has seen it, or can, or a kill cost its banner: an entry is recorded as shown before its host shows it. */
+#define isKnown(m) (notified[m] > 0 || ((unseen >> (m)) & 1) || (atWork[APP] && onScreen && told > m))
 #if MESSAGES == 1
 #define forEach(what) what(0)
 #define arrived (dropped == MESSAGES && ratchet == MESSAGES && isKnown(0))
@@ -60,12 +67,13 @@ bool over = false;         /* everything has arrived; the processes are ending *
 #define isDue (ledger[0] == ledger_entry_state_committed || ledger[1] == ledger_entry_state_committed)
 #endif
 
-/* An app answers a question if it is at work, not frozen, and listening (Engine.hear). */
+/* An app answers a question if it is at work, not frozen, and listening (PeerLink.receive). */
 #define appAnswers (listens && atWork[APP] && !frozen[APP])
 
 /* The system kills and freezes processes at any moment, TROUBLES times in total. A process frozen inside a transaction continues
- * or is killed (0xdead10cc); frozen anywhere else, it may stay frozen until everything has arrived without it. A push thaws the
- * extension unless the app is on screen and can receive. */
+ * or is killed (0xdead10cc); frozen anywhere else, it may stay frozen until everything has arrived without it, except an extension
+ * whose message about a commit was lost: no further push would have an app on screen look. A push thaws the extension unless the
+ * app is on screen and can receive. */
 inline kill(victim) {
   killed[victim] = true;
   frozen[victim] = false; lasting[victim] = false; inside[victim] = false;
@@ -76,9 +84,10 @@ inline kill(victim) {
   current[victim] = false; unchanged[victim] = false;
   if
   :: victim == APP ->
-     listens = false; draining = false; subscribed = false; wakeByte = false; changed = false; steady = false;
+     listens = false; draining = false; subscribed = false; wakeByte = false; changed = false; hasPush = false;
+     steady = false;
      if :: owner == APP -> owner = GONE :: else fi
-  :: else -> yieldAsked = false
+  :: else -> yieldAsked = false; hasLoss = false
   fi
 }
 
@@ -96,7 +105,7 @@ proctype system() {
   :: atomic {
        mayStrike && busy[EXTENSION] && !frozen[EXTENSION] ->
        troubles++; frozen[EXTENSION] = true;
-       if :: lasting[EXTENSION] = !inside[EXTENSION] :: true fi
+       if :: lasting[EXTENSION] = !inside[EXTENSION] && !hasLoss :: true fi
      }
   :: d_step { frozen[APP] && (!lasting[APP] || over) -> frozen[APP] = false; lasting[APP] = false }
   :: d_step {

@@ -1,7 +1,7 @@
 import PorterMachines
 import PorterPlatform
 
-/// Ledger entries without content yet: placeholders, and messages that did not open.
+/// Ledger entries without content: placeholders, contacts that connected, and messages that did not open.
 extension Store {
   private typealias State = PorterMachines.LedgerEntry.State
 
@@ -25,12 +25,24 @@ extension Store {
       """, [.integer(contactID)])
   }
 
-  /// Contacts with placeholders on screen.
-  package func announcedContacts() throws(StoreError) -> Set<Int64> {
-    let contacts = try rows("SELECT contact_id FROM ledger WHERE state = 'announced' AND contact_id IS NOT NULL") {
-      $0.integer(0)
-    }
-    return Set(contacts)
+  /// The entries that say a contact has connected, unless they were read. Such an entry is among a connection's first,
+  /// which the index finds without visiting the rows of a long chat.
+  func connectedEntries(contactID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
+    try readableLedgerEntries(
+      """
+      SELECT \(Self.ledgerColumns) FROM ledger
+      WHERE entry_id IN (
+        SELECT entry_id FROM ledger
+        WHERE connection_id = (SELECT connection_id FROM connections WHERE connections.contact_id = ?1)
+        ORDER BY entry_id LIMIT 64) AND contact_id = ?1 AND kind = 'connected'
+        AND state NOT IN ('read', 'withdrawn')
+      """, [.integer(contactID)])
+  }
+
+  /// Whether reading the chat changes something that its counts do not include.
+  package func hasUncountedEntries(contactID: Int64) throws(StoreError) -> Bool {
+    if try !announcedEntries(contactID: contactID).isEmpty { return true }
+    return try !connectedEntries(contactID: contactID).isEmpty
   }
 
   // MARK: Quarantine

@@ -272,6 +272,7 @@ extension Store {
     }
     if only == nil {
       for entry in try announcedEntries(contactID: contactID) { try raise(.read, entry) }
+      for entry in try connectedEntries(contactID: contactID) { try raise(.read, entry) }
       // A chat read as a whole has no unread items left, whatever the count said.
       try run("UPDATE contacts SET marked_unread = 0 WHERE contact_id = ?", [.integer(contactID)])
       _ = try setUnread(contact, to: 0, mentions: 0)

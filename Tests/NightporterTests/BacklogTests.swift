@@ -71,7 +71,6 @@ final class BacklogTests: XCTestCase {
     pair.alice.send("/_app activate").assert("cmdOk")
     pair.alice.send("/_read user 1").assert("cmdOk")
     pair.alice.send("/_app suspend 0").assert("cmdOk")
-    XCTAssertEqual(
-      Set(notifier.push(wake, deadline: 30_000)["withdrawals"].elements.map(\.text)), Set(first.identifiers))
+    XCTAssertEqual(Set(notifier.push(wake, deadline: 30_000).withdrawn), Set(first.identifiers))
   }
 }

@@ -62,8 +62,8 @@ final class BurstTests: XCTestCase {
     open(station) { station.alice.send("/_read chat @1").assert("cmdOk") }
     let none = try station.present(wake)
     XCTAssertEqual(none.bodies, [])
-    XCTAssertEqual(none["withdrawals"].elements.map(\.text).sorted().first, summary)
-    XCTAssertEqual(none["withdrawals"].count, 1 + 7 + 1)
+    XCTAssertEqual(none.withdrawn.sorted().first, summary)
+    XCTAssertEqual(none.withdrawn.count, 1 + 7 + 1)
     XCTAssertEqual(station.pair.texts(station.alice).count, 0, "closed")
     XCTAssertEqual(items.count, 25, "nothing is lost")
   }

@@ -82,7 +82,7 @@ final class PlaceholderTests: XCTestCase {
     station.suspend()
     let later = try station.present(try station.push(for: "more"))
     XCTAssertEqual(later.bodies, ["more"], later.description)
-    XCTAssertEqual(later["withdrawals"].elements.map(\.text), early.identifiers)
+    XCTAssertEqual(later.withdrawn, early.identifiers)
   }
 
   /// Reading a whole chat removes its placeholders; the message itself still arrives.
@@ -100,7 +100,7 @@ final class PlaceholderTests: XCTestCase {
     transport.install(in: service)
     transport.fail(.get)
     let again = service.push(push)
-    XCTAssertEqual(again["withdrawals"].elements.map(\.text), early.identifiers, again.description)
+    XCTAssertEqual(again.withdrawn, early.identifiers, again.description)
     XCTAssertEqual(again.titles, [])
     let late = try station.present(push)
     XCTAssertEqual(late.bodies, ["hello"], late.description)
@@ -275,7 +275,7 @@ final class PlaceholderTests: XCTestCase {
     let early = try offline(station, push)
     XCTAssertEqual(early["outcome"].text, "offline", early.description)
     XCTAssertEqual(early.identifiers, ["np:notice"], early.description)
-    XCTAssertEqual(early["withdrawals"].elements.map(\.text), first.identifiers, early.description)
+    XCTAssertEqual(early.withdrawn, first.identifiers, early.description)
     let late = try station.present(push)
     XCTAssertEqual(late.bodies, ["two"], late.description)
     XCTAssertEqual(late["withdrawals"].elements.map(\.text), ["np:notice"], late.description)

@@ -94,7 +94,7 @@ final class PushTests: XCTestCase {
     let second = service.push(push)
     XCTAssertEqual(second["notifications"].elements.map { $0["body"].text }, ["two"], second.description)
     XCTAssertEqual(second["badge"].number, 1)
-    XCTAssertEqual(second["withdrawals"].elements.map(\.text), first.identifiers)
+    XCTAssertEqual(second.withdrawn, first.identifiers)
     let third = service.push(push)
     XCTAssertEqual(third["notifications"].count + third["withdrawals"].count, 0, third.description)
   }
@@ -243,7 +243,7 @@ final class PushTests: XCTestCase {
     station.alice.send("/_read chat @1").assert("cmdOk")
     station.suspend()
     let next = try station.present(station.push(for: "second"))
-    XCTAssertEqual(next["withdrawals"].elements.map(\.text), shown.identifiers, "INC-46: \(next)")
+    XCTAssertEqual(next.withdrawn, shown.identifiers, "INC-46: \(next)")
     XCTAssertEqual(next.bodies, ["second"])
     XCTAssertEqual(next["badge"].number, 1)
     XCTAssertEqual(try station.present(station.push(for: "third"))["withdrawals"].count, 0)

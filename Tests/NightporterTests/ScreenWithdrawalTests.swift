@@ -36,6 +36,7 @@ final class ScreenWithdrawalTests: XCTestCase {
     awaitRest(of: station.alice)
     station.alice.dropEvents()
     station.alice.send("/_read chat @1").assert("cmdOk")
+    shown.append("np:connected:1:1")
     XCTAssertEqual(try withdrawn(station.alice).sorted(), shown.sorted())
     // Once by an event; and once more with the next answer, for a host that did not get to it.
     station.alice.send("/_read chat @1").assert("cmdOk")
@@ -44,6 +45,20 @@ final class ScreenWithdrawalTests: XCTestCase {
     station.suspend()
     let answer = try station.present(wake)
     XCTAssertEqual(answer["withdrawals"].elements.map(\.text).sorted(), shown.sorted(), answer.description)
+  }
+
+  /// "bob is connected!" has no item, and counts nowhere.
+  func testThatAContactConnectedIsWithdrawnWhenTheChatIsRead() throws {
+    for command in ["/_read chat @1", "/_read user 1"] {
+      let station = try Station()
+      awaitRest(of: station.alice)
+      station.alice.dropEvents()
+      station.alice.send(command).assert("cmdOk")
+      XCTAssertEqual(try withdrawn(station.alice), ["np:connected:1:1"], command)
+      station.suspend()
+      XCTAssertEqual(try station.present(wake)["withdrawals"].elements.map(\.text), ["np:connected:1:1"], command)
+      XCTAssertEqual(try station.present(wake)["withdrawals"].count, 0, command)
+    }
   }
 
   func testWhatItsAuthorDeletesWhileTheAppIsOpenIsWithdrawnAtOnce() throws {
@@ -84,7 +99,7 @@ final class ScreenWithdrawalTests: XCTestCase {
       station.alice.expectNone("notifications")
     }
     station.alice.send("/_read chat @1").assert("cmdOk")
-    XCTAssertEqual(try withdrawn(station.alice), ["np:many:1:@1"])
+    XCTAssertEqual(try withdrawn(station.alice).sorted(), ["np:connected:1:1", "np:many:1:@1"])
   }
 
   /// No profile is active afterwards: what was shown for the profile is still withdrawn.

@@ -37,7 +37,7 @@ final class ShownAgainTests: XCTestCase {
   private func removed(_ host: Host, line: UInt = #line) throws -> [String] {
     let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]
     XCTAssertEqual(event["notifications"].count, 0, event.description, line: line)
-    return event["withdrawals"].elements.map(\.text)
+    return event.withdrawn
   }
 
   /// A mention on screen that an edit then takes away, so that the app removes it.

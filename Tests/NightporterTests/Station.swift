@@ -222,5 +222,7 @@ extension JSON {
   }
   var titles: [String] { self["notifications"].elements.map { $0["title"].text } }
   var identifiers: [String] { self["notifications"].elements.map { $0["identifier"].text } }
+  /// Identifiers to remove, except those that say a contact has connected: reading a chat removes them too.
+  var withdrawn: [String] { self["withdrawals"].elements.map(\.text).filter { !$0.hasPrefix("np:connected:") } }
   var elements: [JSON] { (0..<count).map { self[$0] } }
 }

@@ -258,9 +258,12 @@ extension Engine {
   func readUser(_ id: Int64) throws(ChatError) -> Response {
     let store = try requireStore()
     let user = try stored { () throws(StoreError) in try store.visibleUser(id) }
-    let announced = try stored { () throws(StoreError) in try store.announcedContacts() }
     for contact in try stored({ () throws(StoreError) in try store.contacts(userID: id) }) {
-      guard contact.unread > 0 || contact.isMarkedUnread || announced.contains(contact.id) else { continue }
+      let isUnread = try stored { () throws(StoreError) in
+        if contact.unread > 0 || contact.isMarkedUnread { return true }
+        return try store.hasUncountedEntries(contactID: contact.id)
+      }
+      guard isUnread else { continue }
       _ = try readChat(contactID: contact.id, items: nil)
     }
     return .cmdOk(UserRecord(user))

@@ -173,9 +173,13 @@ class Phone:
         """Hands pushes to extensions until this text was shown."""
         from nightporter import Role, SyncController
 
+        accepted = time.strftime("%T")
         end = time.monotonic() + SECONDS + LAST_RETRY + PATIENCE
         while words not in self.presented:
-            push = self.pushes.get(timeout=PATIENCE)
+            try:
+                push = self.pushes.get(timeout=PATIENCE)
+            except queue.Empty:
+                raise AssertionError(f"phone {self.number}: no push for {PATIENCE} s; {words} was accepted by {accepted}") from None
             while push["type"] == "alert":
                 assert time.monotonic() < end, self.outcomes[-9:]
                 with SyncController(name, relay=self.relay, role=Role.EXTENSION) as extension:

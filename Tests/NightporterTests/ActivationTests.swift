@@ -54,6 +54,31 @@ final class ActivationTests: XCTestCase {
     XCTAssertEqual(meeting.texts(meeting.alice), ["hello"])
   }
 
+  /// Everything is asked for each time the app comes to the front, and each time its process starts.
+  func testEachActivationAndEachStartAsksTheRelay() throws {
+    let meeting = try makeMeeting()
+    for round in 1...3 {
+      let before = meeting.subscriptions
+      meeting.alice.send("/_app activate").assert("cmdOk")
+      meeting.awaitRest()
+      XCTAssertEqual(meeting.subscriptions, before + 1, "activation \(round)")
+      meeting.alice.send("/_app suspend 0").assert("cmdOk")
+    }
+    meeting.alice.free()
+    for round in 1...3 {
+      let host = try XCTUnwrap(Host.open(meeting.folder.file("alice")).host)
+      meeting.transport.install(in: host)
+      meeting.bobSends("hello \(round)")
+      let before = meeting.subscriptions
+      host.send("/_start").assert("chatStarted")
+      host.event("newChatItems", within: 20)
+      awaitRest(of: host)
+      XCTAssertEqual(meeting.subscriptions, before + 1, "start \(round)")
+      XCTAssertEqual(meeting.texts(host), (1...round).map { "hello \($0)" })
+      host.free()
+    }
+  }
+
   /// Woken in the background, then brought to the front: everything is taken up once for each.
   func testAWakeUpInTheBackgroundTakesUpEverythingOnce() throws {
     let meeting = try makeMeeting()

@@ -103,6 +103,8 @@ final class PushDeadlineTests: XCTestCase {
     let requests = (0..<64).map { _ in "\(connection):1:2026-01-01T00:00:00.000Z" }
     host.send("/_ntf conn messages \(requests.joined(separator: ","))").assert("connNtfMessages")
     XCTAssertEqual(host.send("/_get chat @1 count=100")["result"]["chat"]["chatItems"].count, 64)
+    let tooMany = requests + requests.prefix(1)
+    XCTAssertEqual(host.send("/_ntf conn messages \(tooMany.joined(separator: ","))").errorTag, "commandError")
   }
 
   private func bodies(of answer: JSON) -> [String] {

@@ -88,6 +88,37 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual(keys(of: received.withoutReading), keys)
   }
 
+  /// INC-04, INC-05: of two processes that have read the same epoch one gets the next, and no commit is accepted under
+  /// an earlier one, though it is the same connection and the earlier owner has not noticed anything.
+  func testAnEpochIsGivenOnceAndCommitsNothingOnceItIsOver() throws {
+    let (first, second) = (try open(), try open())
+    let id = try connect(try first.createUser(displayName: "alice", fullName: "", at: now).id, nil, first)
+    let owners = (1...2).map { number in
+      Owner(
+        role: "app",
+        instance: Instance(boot: "boot", process: number, started: 1, nonce: [UInt8](repeating: 0, count: 8)))
+    }
+    let claim = try XCTUnwrap(try first.claim(connectionID: id, after: 0, by: owners[0]))
+    XCTAssertNil(try second.claim(connectionID: id, after: 0, by: owners[1]), "the epoch is another one by now")
+    XCTAssertTrue(try first.isCurrent(claim))
+    let later = try XCTUnwrap(try second.claim(connectionID: id, after: claim.epoch, by: owners[1]))
+    XCTAssertFalse(try first.isCurrent(claim))
+    let rename = "UPDATE connections SET local_alias = ?2 WHERE connection_id = ?1"
+    XCTAssertThrowsError(
+      try first.transaction(under: claim) { () throws(StoreError) in
+        try first.run(rename, [.integer(id), .text("stale")])
+      }
+    ) { error in
+      guard case .staleEpoch(let owner?)? = error as? StoreError else { return XCTFail("\(error)") }
+      XCTAssertEqual(owner, owners[1])
+    }
+    XCTAssertEqual(try first.connection(id).localAlias, "")
+    try second.transaction(under: later) { () throws(StoreError) in
+      try second.run(rename, [.integer(id), .text("current")])
+    }
+    XCTAssertEqual(try first.connection(id).localAlias, "current")
+  }
+
   private var keys: [[UInt8]] { [recipientKey.publicKey.bytes, peerKey.publicKey.bytes] }
 
   private func keys(of connection: StoredConnection) -> [[UInt8]] {

@@ -25,9 +25,9 @@
  *
  * Simplified: one connection, so "the next connection" of a push is the end of its fetching; one extension process; every message
  * can be decrypted; a transaction fails only if the store is busy; an acknowledgement's answer never has the next message; the
- * channel opens, and may lose the message about a commit, but no question, answer or request to yield; an extension whose message
- * was lost is not frozen for good during that push. The processes test `frozen` in every step instead of in a `provided` clause:
- * Spin's weak fairness overlooks cycles in which such a clause stays false.
+ * channel opens, and may lose the message about a commit, but no question, answer or request to yield; once it has, no extension
+ * stays frozen for good. The processes test `frozen` in every step instead of in a `provided` clause: Spin's weak fairness
+ * overlooks cycles in which such a clause stays false.
  */
 #define PORTER_WORLD
 

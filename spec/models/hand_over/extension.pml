@@ -43,7 +43,7 @@ asleep:
     atomic {
       !frozen[EXTENSION] ->
       assert(lock != EXTENSION && !inside[EXTENSION] && !hasPatience && asks == 0 && questions == 0);
-      busy[EXTENSION] = false; yieldAsked = false; hasLoss = false; promised = 0; presence = presence_initial
+      busy[EXTENSION] = false; yieldAsked = false; promised = 0; presence = presence_initial
     };
     if
     :: over -> goto ended
@@ -132,7 +132,7 @@ granted:
       fi
     };
     /* The message may be lost on its way. */
-    atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: hasLoss = listens fi };
+    atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: hasLoss = hasLoss || listens fi };
 
     if
     :: atomic { !frozen[EXTENSION] -> acknowledge(); message = NONE; goto granted }

@@ -32,7 +32,7 @@ bool unchanged[2] = false;
  * foreground and asks the extension to yield. A question is left out if the app would find nothing new. */
 bool changed = false;
 bool hasPush = false;
-bool hasLoss = false;      /* the message about this push's last commit was lost */
+bool hasLoss = false;      /* a message about a commit was lost */
 bool yieldAsked = false;
 
 /* The system. */
@@ -72,7 +72,7 @@ bool over = false;         /* everything has arrived; the processes are ending *
 
 /* The system kills and freezes processes at any moment, TROUBLES times in total. A process frozen inside a transaction continues
  * or is killed (0xdead10cc); frozen anywhere else, it may stay frozen until everything has arrived without it, except an extension
- * whose message about a commit was lost: no further push would have an app on screen look. A push thaws the extension unless the
+ * after a message about a commit was lost: no further push would have an app on screen look. A push thaws the extension unless the
  * app is on screen and can receive. */
 inline kill(victim) {
   killed[victim] = true;
@@ -87,7 +87,7 @@ inline kill(victim) {
      listens = false; draining = false; subscribed = false; wakeByte = false; changed = false; hasPush = false;
      steady = false;
      if :: owner == APP -> owner = GONE :: else fi
-  :: else -> yieldAsked = false; hasLoss = false
+  :: else -> yieldAsked = false
   fi
 }
 

@@ -66,11 +66,28 @@ class ElectionTests(ReplicaTestCase):
                 received = b""
                 while b"PONG" not in received:
                     received += listener.recv(65_536)
-                # Other nodes must learn of the subscription.
-                time.sleep(0.5)
-                self.connect(self.cluster.nodes[0]).api("STREAM.LEADER.STEPDOWN.elected")
-                while b"MSG $JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.elected " not in received:
-                    received += listener.recv(65_536)
+                listener.settimeout(0.1)
+                end = time.monotonic() + nats.PATIENCE
+                while True:
+                    # Other nodes must have learned of the subscription by then.
+                    self.connect(self.cluster.nodes[0]).api("STREAM.LEADER.STEPDOWN.elected")
+                    if self.announced(listener):
+                        break
+                    self.assertLess(time.monotonic(), end)
+
+    def announced(self, listener: socket.socket) -> bool:
+        """Whether an election is announced within some seconds."""
+        received, end = b"", time.monotonic() + 5
+        while b"MSG $JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.elected " not in received:
+            if time.monotonic() > end:
+                return False
+            try:
+                data = listener.recv(65_536)
+                assert data, "the node has closed the connection"
+                received += data
+            except TimeoutError:
+                pass
+        return True
 
 
 class RefusalTests(ReplicaTestCase):

@@ -132,7 +132,7 @@ granted:
       fi
     };
     /* The message may be lost on its way. */
-    atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: hasLoss = hasLoss || listens fi };
+    atomic { !frozen[EXTENSION] -> if :: listens -> changed = true :: noteLoss fi };
 
     if
     :: atomic { !frozen[EXTENSION] -> acknowledge(); message = NONE; goto granted }

@@ -32,8 +32,14 @@ bool unchanged[2] = false;
  * foreground and asks the extension to yield. A question is left out if the app would find nothing new. */
 bool changed = false;
 bool hasPush = false;
-bool hasLoss = false;      /* a message about a commit was lost */
 bool yieldAsked = false;
+#ifdef LIVENESS
+bool hasLoss = false;      /* a message about a commit was lost; only liveness depends on it */
+#define noteLoss hasLoss = hasLoss || listens
+#else
+#define hasLoss false
+#define noteLoss skip
+#endif
 
 /* The system. */
 bool killed[2] = false;

@@ -346,7 +346,9 @@ int np_event_fd(chat_ctrl ctrl);
  * While an app is on screen, its event `notifications` also has withdrawals: of what the user reads or decides in the
  * app, of what is deleted, and of calls that are over. A chat read as a whole (`/_read chat`) also withdraws that its
  * contact connected. These events are not kept, so the next answer repeats the withdrawals, unless the same
- * notification has been shown again since. Apply events and answers in order, and the withdrawals of each first.
+ * notification has been shown again since. Apply events and answers in order, and the withdrawals of each first. The
+ * event also comes with its "badge" alone: when that has changed and nothing else, for instance because a chat was muted
+ * or a missed call read, and whenever the app comes to the screen.
  *
  * An answer has at most 64 application pushes, 256 notifications (the newest), 1024 withdrawals, and the first and last 256
  * steps of the trace, so that it fits an extension's memory even if thousands of messages were waiting. The rest comes

@@ -194,6 +194,7 @@ extension Store {
   func addUnread(_ count: Int64, userID: Int64) throws(StoreError) {
     guard count != 0 else { return }
     try run("UPDATE users SET unread = max(0, unread + ?) WHERE user_id = ?", [.integer(count), .integer(userID)])
+    noteScreenOutdated()
   }
 }
 

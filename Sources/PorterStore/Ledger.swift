@@ -59,7 +59,7 @@ extension Store {
       state = step.next
     }
     if change.dropsPlaceholder { try removePlaceholder(of: new) }
-    if change.isRemovalDue { noteRemoval() }
+    if change.isRemovalDue { noteScreenOutdated() }
     try insertLedgerEntry(new, state: state, removalDue: change.isRemovalDue, replaces: earlier != nil, at: time)
     if let item = new.itemID {
       try run(
@@ -120,7 +120,7 @@ extension Store {
 
   /// The new notification has a different identifier from the placeholder.
   private func removePlaceholder(of new: NewLedgerEntry) throws(StoreError) {
-    noteRemoval()
+    noteScreenOutdated()
     try run(
       """
       INSERT INTO removals (agent_id, message_id, kind, user_id, contact_id)
@@ -151,7 +151,7 @@ extension Store {
         .optional(change.reason), .blob(body), .integer(time.milliseconds), .flag(change.isRemovalDue),
         .optional(detail),
       ])
-    if change.isRemovalDue { noteRemoval() }
+    if change.isRemovalDue { noteScreenOutdated() }
     try dropOldQuarantined(connectionID: connectionID)
   }
 
@@ -242,7 +242,7 @@ extension Store {
       state, event, of: Self.subject(entry.connectionID, entry.messageID), log)
     var change = LedgerChange(entry.kind, contactID: entry.contactID)
     try PorterMachines.LedgerEntry.record(step, by: LedgerRecorder(store: self), &change)
-    if change.isRemovalDue { noteRemoval() }
+    if change.isRemovalDue { noteScreenOutdated() }
     if step.next != state, !change.isRemovalDue, !change.isAttempt {
       // The case of a shown entry, which a push waits for.
       try run(
@@ -264,8 +264,9 @@ extension Store {
     return change
   }
 
-  private func noteRemoval() {
-    if let removalsDue { afterCommit(removalsDue) }
+  /// Must be called inside a transaction.
+  func noteScreenOutdated() {
+    if let screenOutdated { afterCommit(screenOutdated) }
   }
 
   private func noteRemovalOver(entry: Int64?, id: Int64? = nil) {
@@ -329,7 +330,7 @@ extension Store {
   /// Marks this profile's notifications on screen for removal. Their entries keep their state: nothing was read. Part
   /// of the caller's transaction.
   func removeNotifications(userID: Int64) throws(StoreError) {
-    noteRemoval()
+    noteScreenOutdated()
     try run(
       """
       UPDATE ledger SET removal_due = 1 WHERE state IN ('presented', 'outdated', 'announced', 'upgraded')

@@ -44,8 +44,8 @@ package final class Store {
   private var durability = Database.Durability.full
   /// Actions waiting for the commit of the running transaction.
   private var awaitingCommit: [() -> Void] = []
-  /// Called after a commit that leaves shown notifications to be removed.
-  package var removalsDue: (() -> Void)?
+  /// Called after a commit that leaves shown notifications to be removed, or may have changed the badge.
+  package var screenOutdated: (() -> Void)?
   /// Called after a commit that makes a removal no longer due, with the numbers in `StoredWithdrawal`: an answer has
   /// named it, or its entry is on screen again.
   package var removalOver: ((_ entry: Int64?, _ id: Int64?) -> Void)?

@@ -90,6 +90,7 @@ extension Store {
     try transaction { () throws(StoreError) in
       try run("UPDATE users SET show_notifications = ? WHERE user_id = ?", [.flag(shown), .integer(id)])
       noteSilence()
+      noteScreenOutdated()
     }
     return try user(id)
   }
@@ -103,6 +104,7 @@ extension Store {
         [.optional(password?.hash), .optional(password?.salt), .flag(password == nil), .integer(id)])
       if password != nil { try removeNotifications(userID: id) }
       noteSilence()
+      noteScreenOutdated()
     }
     return try user(id)
   }
@@ -111,6 +113,7 @@ extension Store {
   package func deleteUser(_ id: Int64) throws(StoreError) {
     try keepNumbers()
     try run("DELETE FROM users WHERE user_id = ?", [.integer(id)])
+    noteScreenOutdated()
   }
 
   /// `overridesContacts`: also for contacts that have a setting of their own.

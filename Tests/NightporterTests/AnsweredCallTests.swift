@@ -122,8 +122,9 @@ final class AnsweredCallTests: XCTestCase {
       defer { try? writer.close() }
       try writer.execute("BEGIN IMMEDIATE")
       let activation = station.alice.inBackground { $0.send("/_app activate")["result"]["type"].text }
-      // The extension's commit, and nothing of the call.
+      // The extension's commit and the badge, and nothing of the call.
       station.alice.event("newChatItems")
+      station.alice.event("notifications")
       XCTAssertNil(station.alice.event(within: 1.5), action)
       let listed = station.alice.send("/_call get")["result"]["callInvitations"]
       XCTAssertEqual(listed.count, action == "NTF_ACT_REJECT_CALL" ? 0 : 1, listed.description)

@@ -38,7 +38,7 @@ final class AppNotificationTests: XCTestCase {
     XCTAssertEqual(np_set_phase(station.alice.handle, NP_PHASE_SUSPENDED), NP_OK)
     XCTAssertEqual(try station.present(push).bodies, ["hello"])
     station.wake(expecting: ["hello"])
-    XCTAssertEqual(station.alice.waitingEvents("notifications").count, 0)
+    XCTAssertEqual(station.alice.waitingScreenEvents().count, 0)
   }
 
   /// S14: the first with a sound, those that follow within 30 s only in the list; nothing from muted chats.

@@ -109,6 +109,19 @@ final class Host {
     return found
   }
 
+  /// Waits for an event `notifications` that shows or removes something, skipping those with the badge alone.
+  func screenEvent(file: StaticString = #filePath, line: UInt = #line) -> JSON? {
+    while let result = event("notifications", file: file, line: line)?["result"] {
+      if result["notifications"].count + result["withdrawals"].count > 0 { return result }
+    }
+    return nil
+  }
+
+  /// Those of the events reported so far that show or remove something.
+  func waitingScreenEvents() -> [JSON] {
+    waitingEvents("notifications").filter { $0["notifications"].count + $0["withdrawals"].count > 0 }
+  }
+
   /// Discards the events reported so far.
   func dropEvents() { while event(within: 0) != nil {} }
 

@@ -84,7 +84,7 @@ final class RefreshTests: XCTestCase {
     XCTAssertEqual(refresh(station.alice)["outcome"].text, "nothingNew")
     XCTAssertEqual(station.alice.waitingEvents("notifications").count, 0, "it was not on screen")
     station.wake(expecting: ["hello"])
-    XCTAssertEqual(station.alice.waitingEvents("notifications").count, 0, "it was shown")
+    XCTAssertEqual(station.alice.waitingScreenEvents().count, 0, "it was shown")
   }
 
   /// The system launches the app's process for it; its host has not started the chat.

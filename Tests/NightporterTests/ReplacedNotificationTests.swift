@@ -25,7 +25,7 @@ final class ReplacedNotificationTests: XCTestCase {
 
   /// The next notification for the app on screen.
   private func shown(_ host: Host, line: UInt = #line) throws -> Shown {
-    let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]["notifications"]
+    let event = try XCTUnwrap(host.screenEvent(line: line), line: line)["notifications"]
     XCTAssertEqual(event.count, 1, event.description, line: line)
     return Shown(
       notification: event[0]["notification"], presentation: event[0]["presentation"].elements.map(\.text))
@@ -103,7 +103,9 @@ final class ReplacedNotificationTests: XCTestCase {
     var (taps, message): (Int, JSON?) = (0, nil)
     while taps == 0 || message == nil, let event = station.alice.event()?["result"] {
       if event["type"].text == "ntfResponse" { taps += 1 }
-      if event["type"].text == "notifications" { message = event["notifications"][0]["notification"] }
+      if event["type"].text == "notifications", event["notifications"].count > 0 {
+        message = event["notifications"][0]["notification"]
+      }
     }
     XCTAssertEqual(taps, 1)
     XCTAssertEqual(message?["identifier"].text, placeholder["identifier"].text)

@@ -126,7 +126,7 @@ final class RequestPushTests: XCTestCase {
       station.suspend()
       person.free()
     }
-    XCTAssertEqual(carol.state["eventsWaiting"].number, 0)
+    XCTAssertEqual(carol.waitingEvents().filter { $0 != "notifications" }, [], "only her badge")
   }
 
   /// The profile is left and hidden while the relay is asked: the tap makes nothing of it visible.

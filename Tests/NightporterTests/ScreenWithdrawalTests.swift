@@ -95,11 +95,78 @@ final class ScreenWithdrawalTests: XCTestCase {
     for _ in 0..<2 {
       station.alice.send("/_app suspend 0").assert("cmdOk")
       station.alice.send("/_app activate").assert("cmdOk")
+      XCTAssertEqual(try badges(station.alice, until: 8), [8])
       awaitRest(of: station.alice)
       station.alice.expectNone("notifications")
     }
     station.alice.send("/_read chat @1").assert("cmdOk")
     XCTAssertEqual(try withdrawn(station.alice).sorted(), ["np:connected:1:1", "np:many:1:@1"])
+  }
+
+  // MARK: The badge
+
+  /// The badges of the events that only give one, until `last`.
+  private func badges(_ host: Host, until last: Int, line: UInt = #line) throws -> [Int] {
+    var badges: [Int] = []
+    while badges.last != last {
+      let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]
+      XCTAssertEqual(event["notifications"].count + event["withdrawals"].count, 0, event.description, line: line)
+      badges.append(event["badge"].number)
+    }
+    return badges
+  }
+
+  /// Nothing on screen changes but the number on the app's icon (INC-60).
+  func testTheBadgeIsReportedWhenNothingIsWithdrawn() throws {
+    let station = try Station()
+    let (alice, bob) = (station.alice, station.bob)
+    for number in 1...3 { station.pair.send("hello \(number)", from: bob) }
+    awaitThat("all are shown") { alice.state["unread"].number == 3 }
+    awaitRest(of: alice)
+    alice.dropEvents()
+    alice.send(#"/_settings @1 {"enableNtfs":"none","favorite":false}"#).assert("cmdOk")
+    XCTAssertEqual(try badges(alice, until: 0), [0])
+    alice.send(#"/_settings @1 {"enableNtfs":"all","favorite":false}"#).assert("cmdOk")
+    XCTAssertEqual(try badges(alice, until: 3), [3])
+    alice.send("/_mute user 1").assert("userPrivacy")
+    XCTAssertEqual(try badges(alice, until: 0), [0])
+    alice.send("/_unmute user 1").assert("userPrivacy")
+    XCTAssertEqual(try badges(alice, until: 3), [3])
+    alice.expectNone("notifications")
+  }
+
+  /// The notification of a call that is over is gone; the call counts until it is read.
+  func testTheBadgeIsReportedWhenMissedCallsAreRead() throws {
+    let pair = try Pair()
+    pair.alice.send("/_read chat @1").assert("cmdOk")
+    for _ in 1...2 {
+      pair.bob.send(#"/_call invite @1 {"media":"audio","capabilities":{"encryption":false}}"#).assert("cmdOk")
+      pair.alice.event("callInvitation")
+      pair.bob.send("/_call end @1").assert("cmdOk")
+      pair.alice.event("callEnded")
+    }
+    awaitRest(of: pair.alice)
+    XCTAssertEqual(pair.alice.state["unread"].number, 2)
+    pair.alice.dropEvents()
+    pair.alice.send("/_read chat @1").assert("cmdOk")
+    XCTAssertEqual(try badges(pair.alice, until: 0), [0])
+  }
+
+  /// In the meantime another process has set it, perhaps to a number that the app does not know.
+  func testTheBadgeIsReportedWhenTheAppComesToTheScreen() throws {
+    let station = try Station()
+    station.suspend()
+    XCTAssertEqual(try station.present(try station.push(for: "one"))["badge"].number, 1)
+    try station.carryOut(["/_read chat @1"])
+    XCTAssertGreaterThan(try station.present(wake)["withdrawals"].count, 0)
+    for _ in 0..<2 {
+      station.alice.dropEvents()
+      station.alice.send("/_app activate").assert("cmdOk")
+      XCTAssertEqual(try badges(station.alice, until: 0), [0])
+      awaitRest(of: station.alice)
+      station.alice.expectNone("notifications")
+      station.suspend()
+    }
   }
 
   /// No profile is active afterwards: what was shown for the profile is still withdrawn.

@@ -28,14 +28,14 @@ final class ShownAgainTests: XCTestCase {
 
   /// Identifiers that the app on screen must show next.
   private func shown(_ host: Host, line: UInt = #line) throws -> [String] {
-    let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]
+    let event = try XCTUnwrap(host.screenEvent(line: line), line: line)
     XCTAssertEqual(event["withdrawals"].count, 0, event.description, line: line)
     return event["notifications"].elements.map { $0["notification"]["identifier"].text }
   }
 
   /// Identifiers that the app on screen must remove next.
   private func removed(_ host: Host, line: UInt = #line) throws -> [String] {
-    let event = try XCTUnwrap(host.event("notifications", line: line), line: line)["result"]
+    let event = try XCTUnwrap(host.screenEvent(line: line), line: line)
     XCTAssertEqual(event["notifications"].count, 0, event.description, line: line)
     return event.withdrawn
   }

@@ -78,7 +78,7 @@ final class SummaryChangeTests: XCTestCase {
     station.alice.dropEvents()
     notify("none", station.alice)
     readLast(station.alice)
-    let event = try XCTUnwrap(station.alice.event("notifications"))["result"]
+    let event = try XCTUnwrap(station.alice.screenEvent())
     XCTAssertEqual(event["notifications"].count, 0, event.description)
     XCTAssertEqual(event["withdrawals"].elements.map(\.text), ["np:many:1:@1"], event.description)
   }

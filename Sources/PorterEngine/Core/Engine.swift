@@ -27,8 +27,11 @@ package final class Engine {
     context, lifecycle: lifecycle, relay: relayLink, connections: connections, sender: sender)
   private(set) lazy var requests = ContactRequests(
     context, lifecycle: lifecycle, joiner: joiner, connections: connections, changes: changes)
-  private(set) lazy var screen = ScreenPresentation(context, lifecycle: lifecycle, strings: strings)
-  private(set) lazy var withdrawals = ScreenWithdrawals(context, lifecycle: lifecycle, strings: strings)
+  private lazy var screenEvents = ScreenEvents(context)
+  private(set) lazy var screen = ScreenPresentation(
+    context, lifecycle: lifecycle, strings: strings, events: screenEvents)
+  private(set) lazy var withdrawals = ScreenWithdrawals(
+    context, lifecycle: lifecycle, strings: strings, events: screenEvents)
   private lazy var takenEvents = TakenEvents(context)
   private(set) lazy var scopes: Scopes = Scopes(context) { [unowned self] in changes.emit($0, of: $1) }
   private(set) lazy var changes: CommittedChanges = CommittedChanges(

@@ -141,9 +141,11 @@ package final class EventQueue: Sendable {
   }
 
   /// Posts an event about what to show now. A host that is far behind has no use for it, and it displaces no event that
-  /// is useful later.
-  func postUnlessBehind(_ event: Event) {
-    if contents.withLock({ $0.room(within: byteBound) }) != nil { post(event) }
+  /// is useful later. Returns false if it was not posted.
+  func postUnlessBehind(_ event: Event) -> Bool {
+    guard contents.withLock({ $0.room(within: byteBound) }) != nil else { return false }
+    post(event)
+    return true
   }
 
   /// The room for events that can also wait elsewhere, in events and in bytes; as much is left for those that cannot.

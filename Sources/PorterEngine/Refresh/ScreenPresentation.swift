@@ -11,11 +11,13 @@ final class ScreenPresentation {
   private let lifecycle: Lifecycle
   private let strings: NotificationStrings
   private let presentation: PushPresentation
+  private let events: ScreenEvents
 
-  init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings) {
+  init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings, events: ScreenEvents) {
     self.context = context
     self.lifecycle = lifecycle
     self.strings = strings
+    self.events = events
     presentation = PushPresentation(context, strings)
   }
 
@@ -90,10 +92,9 @@ final class ScreenPresentation {
     var shown = ForegroundPresentation(of: content.category, isRecent: !isHeard)
     if isReplaced { shown.formIntersection(.list) }
     content.isHeard = shown.contains(.sound)
-    context.events.postUnlessBehind(
-      .notifications(
-        user, [PresentedNotification(content: content.json(in: try strings.table(store)), presentation: shown.names)],
-        badge: badge))
+    events.post(
+      user, [PresentedNotification(content: content.json(in: try strings.table(store)), presentation: shown.names)],
+      badge: badge)
   }
 
   /// Whether the entry makes a sound: no sound for its chat, or for any contact that is not yet known, in the last 30

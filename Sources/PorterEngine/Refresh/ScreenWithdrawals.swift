@@ -4,7 +4,8 @@ import PorterSchema
 import PorterStore
 
 /// Notifications an app on screen has the platform remove: those of what the user has read or decided on, of what was
-/// deleted, and of calls that are over (INC-46). Otherwise they would stay until the next push.
+/// deleted, and of calls that are over (INC-46). Otherwise they would stay until the next push. Also the badge, when it
+/// changes with none of them (INC-60).
 ///
 /// An event is not kept: the store records a notification as removed when the answer to a push or round names it again.
 /// Threads: the engine's.
@@ -13,6 +14,7 @@ final class ScreenWithdrawals {
   private let lifecycle: Lifecycle
   private let strings: NotificationStrings
   private let presentation: PushPresentation
+  private let events: ScreenEvents
   /// Removals reported while the app is on screen, and still in the store: each is reported once, and again if its
   /// entry was shown again in the meantime.
   private var reported: Set<Removal> = []
@@ -31,17 +33,18 @@ final class ScreenWithdrawals {
     Removal(entry: withdrawal.entryID, id: withdrawal.id, isPart: withdrawal.summary != nil)
   }
 
-  init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings) {
+  init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings, events: ScreenEvents) {
     self.context = context
     self.lifecycle = lifecycle
     self.strings = strings
+    self.events = events
     presentation = PushPresentation(context, strings)
   }
 
-  /// Starts reporting what each commit leaves to remove.
+  /// Starts reporting what each commit leaves to remove, and the badge.
   func beginWatching(_ store: Store) {
     guard context.role == .app else { return }
-    store.removalsDue = { [weak self] in self?.reportSoon() }
+    store.screenOutdated = { [weak self] in self?.reportSoon() }
     store.removalOver = { [weak self] (entry, id) in
       for isPart in [false, true] { self?.reported.remove(Removal(entry: entry, id: id, isPart: isPart)) }
     }
@@ -50,10 +53,12 @@ final class ScreenWithdrawals {
   /// Off screen, other processes show and remove notifications without this one noticing. No part of a summary is shown
   /// again, and a summary that the user has dismissed stays away.
   func phaseChanged() {
-    if !lifecycle.phase.isOnScreen { reported = reported.filter(\.isPart) }
+    guard !lifecycle.phase.isOnScreen else { return }
+    reported = reported.filter(\.isPart)
+    events.forgetBadge()
   }
 
-  /// Once for everything a turn removes, such as a whole chat.
+  /// Once for everything a turn changes, such as a whole chat.
   private func reportSoon() {
     guard !isDue else { return }
     isDue = true
@@ -63,7 +68,7 @@ final class ScreenWithdrawals {
     }
   }
 
-  /// The app comes to the screen: a notice may have been shown since it was last there.
+  /// The app comes to the screen: a notice may have been shown since it was last there, and the badge changed.
   func reportAnew() {
     hasEndedNotice = false
     report()
@@ -80,13 +85,15 @@ final class ScreenWithdrawals {
   private static let atOnce: Int64 = 256
 
   private func report(_ store: Store) throws(StoreError) {
-    let due = try store.withdrawals(limit: Self.atOnce)
+    let overview = try store.overview(badge: true)
+    let due = try store.withdrawals(limit: Self.atOnce, asOf: overview)
     let removals = Set(due.map(Self.removal))
     reported.formIntersection(removals)
     let new = due.filter { !reported.contains(Self.removal($0)) }
     // The store is readable again: the notice about it is outdated.
     let endsNotice = NoticeMark(context.configuration).isSet && !hasEndedNotice
-    guard !new.isEmpty || endsNotice else { return }
+    let badge = overview.badge
+    guard !new.isEmpty || endsNotice || events.lacks(badge: badge) else { return }
     var bursts = try BurstComposition([], [], try presentation.policy(store), context, store)
     for summary in Set(new.compactMap(\.summary)).sorted() { try bursts.update(summary, store) }
     var identifiers = new.filter { $0.summary == nil }.map {
@@ -96,7 +103,6 @@ final class ScreenWithdrawals {
     if endsNotice { identifiers.append(NotificationNotice.identifier) }
     hasEndedNotice = endsNotice || hasEndedNotice
     reported = removals
-    let badge = try store.badge()
     let table = try strings.table(store)
     let summaries = bursts.notifications.map { summary in
       var summary = summary
@@ -104,9 +110,9 @@ final class ScreenWithdrawals {
       let listed = ForegroundPresentation.list
       return PresentedNotification(content: summary.json(in: table), presentation: listed.names)
     }
-    guard !identifiers.isEmpty || !summaries.isEmpty else { return }
+    guard !identifiers.isEmpty || !summaries.isEmpty || events.lacks(badge: badge) else { return }
     // Notifications of the last profile are removed with it.
     let user = try store.activeUser().map { UserRecord($0) }
-    context.events.postUnlessBehind(.notifications(user, summaries, withdrawals: identifiers, badge: badge))
+    events.post(user, summaries, withdrawals: identifiers, badge: badge)
   }
 }

@@ -74,14 +74,18 @@ extension Store {
   }
 
   /// Deletes an entry that the relay has, or will never take. If a power failure loses this, the message is sent again
-  /// and the relay recognises it. Part of the caller's transaction.
-  package func finishOutbox(_ entry: OutboxEntry, itemStatus: String, at time: WallTime) throws(StoreError) {
-    try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)])
+  /// and the relay recognises it. Returns false, and changes nothing, when another process has finished it: a later
+  /// refusal says nothing about the message. Part of the caller's transaction.
+  package func finishOutbox(
+    _ entry: OutboxEntry, itemStatus: String, at time: WallTime
+  ) throws(StoreError) -> Bool {
+    guard try run("DELETE FROM outbox WHERE outbox_id = ?", [.integer(entry.id)]) > 0 else { return false }
     // A receipt may arrive before the relay's answer, and says more.
-    guard let item = entry.itemID else { return }
+    guard let item = entry.itemID else { return true }
     try run(
       "UPDATE items SET status = ?, updated_at = ? WHERE item_id = ? AND status <> 'sndRcvd'",
       [.text(itemStatus), .integer(time.milliseconds), .integer(item)])
+    return true
   }
 
   package func countOutboxAttempt(_ id: Int64) throws(StoreError) {

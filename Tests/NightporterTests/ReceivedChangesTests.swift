@@ -205,9 +205,10 @@ final class ReceivedChangesTests: XCTestCase {
       let received = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }
       guard case .changed(.statusChanged, _) = received else { return XCTFail("\(received)") }
       let entry = try XCTUnwrap(try store.outboxEntry(try XCTUnwrap(try store.outboxEntries(after: 0).first).id))
-      try store.transaction { () throws(StoreError) in
+      let isFinished = try store.transaction { () throws(StoreError) in
         try store.finishOutbox(entry, itemStatus: "sndSent", at: start)
       }
+      XCTAssertTrue(isFinished)
       XCTAssertEqual(try store.item(item).status, "sndRcvd")
       // A second receipt changes nothing, and is not reported.
       let again = try chat.receive { (changes) throws(StoreError) in try changes.confirm([9]) }

@@ -1,5 +1,6 @@
 import PorterCrypto
 import PorterPlatform
+import PorterStore
 import XCTest
 
 @testable import PorterRelay
@@ -74,6 +75,59 @@ final class RelayAuthorizationTests: RelayTestCase {
       try client.acknowledge(message.identifier, in: mailbox.recipient, key: recipientKey)
     }
     XCTAssertEqual(bodies, [[1], [4]])
+  }
+
+  /// Two processes of one app send the same message: one is frozen while it waits to write, and the recipient has
+  /// already answered the other.
+  func testASenderThatWaitsToWriteIsNotRefusedForWhatItsOtherProcessHasSent() throws {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let mailbox = try client.createMailbox(recipientKey: recipientKey)
+    let attempt = try newAttempt()
+    let frozen = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+    let hello = Array("hello".utf8)
+    frozen.admission = { [client] (_) throws(RelayError) in
+      try client.send(hello, to: mailbox.sender, key: nil, attempt: attempt, notify: false)
+      try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    }
+    let request = RelayRequest(
+      correlation: attempt, entity: mailbox.sender, command: .send(attempt: attempt, notify: false, body: hello))
+    XCTAssertEqual(try frozen.send(request, attempt: attempt, notify: false, body: hello).answer, .done)
+    let received = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: recipientKey))
+    XCTAssertEqual(received.body, hello)
+    XCTAssertEqual(try client.acknowledge(received.identifier, in: mailbox.recipient, key: recipientKey), .done)
+    XCTAssertNil(try client.getMessage(mailbox.recipient, key: recipientKey), "it is kept once")
+    try frozen.database.close()
+  }
+
+  /// What nobody has sent yet needs the signature of the sender that the mailbox was secured for in the meantime.
+  func testASenderThatWaitsToWriteIsRefusedAfterTheMailboxIsSecured() throws {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let mailbox = try client.createMailbox(recipientKey: recipientKey)
+    let late = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+    late.admission = { [client] (_) throws(RelayError) in
+      try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    }
+    let attempt = try newAttempt()
+    let request = RelayRequest(
+      correlation: attempt, entity: mailbox.sender, command: .send(attempt: attempt, notify: false, body: [1]))
+    assertRefused(.auth) { try late.send(request, attempt: attempt, notify: false, body: [1]) }
+    XCTAssertNil(try client.getMessage(mailbox.recipient, key: recipientKey))
+    try late.database.close()
+  }
+
+  /// An app's requests may cross: one process deletes the mailbox that another secures.
+  func testAMailboxSecuredInTheMeantimeIsDeletedAllTheSame() throws {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let mailbox = try client.createMailbox(recipientKey: recipientKey)
+    let late = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+    late.admission = { [client] (_) throws(RelayError) in
+      try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    }
+    var request = RelayRequest(correlation: try newAttempt(), entity: mailbox.recipient, command: .deleteMailbox)
+    request.signature = recipientKey.sign(request.signedBytes)
+    XCTAssertEqual(try late.deleteMailbox(request), .done)
+    assertRefused(.auth) { try client.getMessage(mailbox.recipient, key: recipientKey) }
+    try late.database.close()
   }
 
   /// A signature is for one request: no part of it can be swapped for another's.

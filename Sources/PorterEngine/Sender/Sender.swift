@@ -162,9 +162,8 @@ final class Sender {
 
   private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
     let isFirstConfirmation = confirming[entry.connectionID] != nil
-    defer {
-      confirmationEnded(entry.connectionID, isRefused: isFirstConfirmation && result.failure == .auth)
-    }
+    var isRefused = isFirstConfirmation && result.failure == .auth
+    defer { confirmationEnded(entry.connectionID, isRefused: isRefused) }
     let isFinished: Bool
     switch result {
     case .success:
@@ -176,7 +175,10 @@ final class Sender {
       try? context.store?.countOutboxAttempt(entry.id)
       retryLater()
       return offerReady()
-    case .failure(.auth) where isFirstConfirmation: isFinished = dropRefused(entry.connectionID)
+    case .failure(.auth) where isFirstConfirmation:
+      let dropping = dropRefused(entry)
+      isFinished = dropping != .failed
+      isRefused = dropping != .wasSent
     case .failure(.auth): isFinished = recordEnd(of: entry.connectionID) && finish(entry, "sndErrorAuth")
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
@@ -188,22 +190,33 @@ final class Sender {
     offerReady()
   }
 
-  /// The connection will never have a contact. Returns false when that could not be recorded; then the confirmation is
-  /// retried.
-  private func dropRefused(_ connectionID: Int64) -> Bool {
-    guard let store = context.store else { return false }
+  private enum Dropping {
+    case dropped
+    /// By another process, while this one was frozen: the refusal says nothing about what the other side has.
+    case wasSent
+    /// The confirmation is retried.
+    case failed
+  }
+
+  /// The connection will never have a contact.
+  private func dropRefused(_ entry: OutboxEntry) -> Dropping {
+    guard let store = context.store else { return .failed }
     do throws(StoreError) {
-      try store.transaction { () throws(StoreError) in
-        try self.connections.drop(try store.connection(connectionID), store)
+      let wasSent = try store.transaction { () throws(StoreError) in
+        let connection = try store.connection(entry.connectionID)
+        guard try store.outboxEntry(entry.id) != nil else { return true }
+        try self.connections.drop(connection, store)
+        return false
       }
+      if wasSent { return .wasSent }
     } catch .notFound {
-      return true
+      return .dropped
     } catch {
       context.log(.warning, "a refused confirmation could not be recorded", ["error": error.description])
-      return false
+      return .failed
     }
     connections.reportEnded()
-    return true
+    return .dropped
   }
 
   /// The relay no longer knows the other side's mailbox. Before our hello was answered, this means that the other side
@@ -264,7 +277,7 @@ final class Sender {
     guard let store = context.store else { return false }
     do throws(StoreError) {
       try store.lightTransaction { () throws(StoreError) in
-        try store.finishOutbox(entry, itemStatus: status, at: self.context.clock.wall())
+        guard try store.finishOutbox(entry, itemStatus: status, at: self.context.clock.wall()) else { return }
         try self.enterOutcome(of: entry, isSent: status == Self.sentStatus, store)
       }
     } catch {

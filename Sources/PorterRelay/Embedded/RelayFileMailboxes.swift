@@ -48,9 +48,11 @@ extension RelayFile {
     if let admission, let entity = request.entity { try admission(entity) }
   }
 
-  /// Inside a transaction: throws `auth` if the mailbox has changed since the signature was checked.
-  func confirm(_ mailbox: Mailbox, _ end: End, _ entity: RelayIdentifier?) throws(RelayError) {
-    guard try self.mailbox(end, entity) == mailbox else { throw .auth }
+  /// Inside a transaction: throws `auth` if the mailbox was deleted after its recipient's signature was checked. It may
+  /// have been secured for a sender.
+  func confirm(_ mailbox: Mailbox, _ recipient: RelayIdentifier?) throws(RelayError) {
+    let current = try self.mailbox(.recipient, recipient)
+    guard current?.number == mailbox.number, current?.recipientKey == mailbox.recipientKey else { throw .auth }
   }
 
   func createMailbox(
@@ -115,7 +117,7 @@ extension RelayFile {
   func deleteMailbox(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     return try commit(.full) { () throws(RelayError) in
-      try confirm(mailbox, .recipient, request.entity)
+      try confirm(mailbox, request.entity)
       if try hasFew(mailbox) {
         try storage { () throws(SQLiteError) in
           try database.run("DELETE FROM mailbox WHERE number = ?1", [.integer(mailbox.number)])

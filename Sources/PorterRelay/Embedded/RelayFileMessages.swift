@@ -9,17 +9,15 @@ extension RelayFile {
   func send(
     _ request: RelayRequest, attempt: RelayIdentifier, notify: Bool, body: [UInt8]
   ) throws(RelayError) -> Reply {
-    let mailbox = try mailbox(.sender, request.entity)
-    // A sender without an answer repeats the request, and the recipient may have secured the mailbox in the meantime.
-    // Only that sender knows the attempt.
-    let isKnown = request.signature == nil ? try isWaiting(attempt: attempt, in: mailbox) != nil : false
-    if !isKnown { try authorizeSender(request, of: mailbox) }
-    guard let mailbox else { throw .auth }
+    let checked = try authorizedBySender(request, attempt)
     try admit(request)
     let message = RelayMessage(
       identifier: try .generate(randomness: randomness), timestamp: clock.wall(), notify: notify, body: body)
     return try commit(.full) { () throws(RelayError) in
-      try confirm(mailbox, .sender, request.entity)
+      // While this process waited to write, another may have sent the same message, and its recipient may have secured
+      // the mailbox: `auth` would tell the sender that it has no recipient.
+      let isUnchanged = try self.mailbox(.sender, request.entity) == checked
+      let mailbox = isUnchanged ? checked : try authorizedBySender(request, attempt)
       if let waits = try isWaiting(attempt: attempt, in: mailbox) {
         // The sender may have been killed between commit and wake-up, and is therefore resending.
         return waits ? try reply(waking: try recipients(of: mailbox), of: mailbox, notify) : Reply(answer: .done)
@@ -30,6 +28,16 @@ extension RelayFile {
       try insert(message, attempt: attempt, into: mailbox, recipients)
       return try reply(waking: recipients, of: mailbox, notify)
     }
+  }
+
+  private func authorizedBySender(_ request: RelayRequest, _ attempt: RelayIdentifier) throws(RelayError) -> Mailbox {
+    let mailbox = try mailbox(.sender, request.entity)
+    // A sender without an answer repeats the request, and the recipient may have secured the mailbox in the meantime.
+    // Only that sender knows the attempt.
+    let isKnown = request.signature == nil ? try isWaiting(attempt: attempt, in: mailbox) != nil : false
+    if !isKnown { try authorizeSender(request, of: mailbox) }
+    guard let mailbox else { throw .auth }
+    return mailbox
   }
 
   private func reply(waking recipients: [Listener], of mailbox: Mailbox, _ notify: Bool) throws(RelayError) -> Reply {

@@ -25,7 +25,7 @@ extension RelayFile {
     // A low-order key is the client's mistake, or an attack.
     do throws(CryptoError) { shared = try relayKeys.secretKey.agree(with: boxKey) } catch { throw .syntax }
     return try commit(.full) { () throws(RelayError) in
-      try confirm(mailbox, .recipient, request.entity)
+      try confirm(mailbox, request.entity)
       if let existing = try notifier(of: mailbox), existing.key == notifierKey.bytes,
         existing.recipientBoxKey == boxKey.bytes
       {
@@ -65,7 +65,7 @@ extension RelayFile {
   func disableNotifier(_ request: RelayRequest) throws(RelayError) -> RelayAnswer {
     let mailbox = try authorizedMailbox(request)
     return try commit(.full) { () throws(RelayError) in
-      try confirm(mailbox, .recipient, request.entity)
+      try confirm(mailbox, request.entity)
       try storage { () throws(SQLiteError) in
         try database.run("DELETE FROM notifier WHERE mailbox = ?1", [.integer(mailbox.number)])
       }

@@ -185,8 +185,10 @@ extension Store {
       """, [.integer(contactID), .blob(peerSenderID), .optional(peerPublicKey), .integer(connectionID)])
     // A repeat of the request that this answers must not hold up what follows.
     try run(
-      "DELETE FROM outbox WHERE connection_id = ? AND purpose = ?",
-      [.integer(connectionID), .text(OutboxEntry.requestPurpose)])
+      "DELETE FROM outbox WHERE connection_id = ? AND purpose IN (?, ?)",
+      [
+        .integer(connectionID), .text(OutboxEntry.requestPurpose), .text(OutboxEntry.repeatedRequestPurpose),
+      ])
   }
 
   package func setContact(connectionID: Int64, contactID: Int64) throws(StoreError) {
@@ -201,13 +203,14 @@ extension Store {
   }
 
   package func setConnectionAlias(_ id: Int64, _ alias: String) throws(StoreError) {
-    try lightTransaction { () throws(StoreError) in
+    try transaction { () throws(StoreError) in
       try run("UPDATE connections SET local_alias = ? WHERE connection_id = ?", [.text(alias), .integer(id)])
     }
   }
 
+  /// Durable, since the message that asks for it does not come again once it is acknowledged.
   package func setSecured(connectionID: Int64) throws(StoreError) {
-    try lightTransaction { () throws(StoreError) in
+    try transaction { () throws(StoreError) in
       try run("UPDATE connections SET secured = 1 WHERE connection_id = ?", [.integer(connectionID)])
     }
   }

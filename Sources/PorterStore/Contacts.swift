@@ -100,13 +100,13 @@ extension Store {
   }
 
   package func setContactAlias(_ id: Int64, _ alias: String) throws(StoreError) {
-    try lightTransaction { () throws(StoreError) in
+    try transaction { () throws(StoreError) in
       try run("UPDATE contacts SET local_alias = ? WHERE contact_id = ?", [.text(alias), .integer(id)])
     }
   }
 
   package func setCustomData(_ id: Int64, _ data: String?) throws(StoreError) {
-    try lightTransaction { () throws(StoreError) in
+    try transaction { () throws(StoreError) in
       try run("UPDATE contacts SET custom_data = ? WHERE contact_id = ?", [.optional(data), .integer(id)])
     }
   }

@@ -130,6 +130,23 @@ final class RelayAuthorizationTests: RelayTestCase {
     try late.database.close()
   }
 
+  /// An app listens while its extension secures a mailbox: it hears of what comes there.
+  func testListeningIsNotRefusedForAMailboxSecuredInTheMeantime() throws {
+    let (recipientKey, senderKey) = (try newKey(), try newKey())
+    let mailbox = try client.createMailbox(recipientKey: recipientKey)
+    let late = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
+    let correlation = try newAttempt()
+    let signed = RelayRequest.signedBytes(correlation: correlation, entry: mailbox.recipient, of: .subscribe([]))
+    let entry = RelayCommand.Entry(entity: mailbox.recipient, signature: recipientKey.sign(signed))
+    let request = RelayRequest(correlation: correlation, entity: nil, command: .subscribe([entry]))
+    let mailboxes = try late.authorizedMailboxes([entry], of: request)
+    try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
+    XCTAssertEqual(try late.subscribe([entry], mailboxes, nil), [.subscribed])
+    try client.deleteMailbox(mailbox.recipient, key: recipientKey)
+    XCTAssertEqual(try late.subscribe([entry], mailboxes, nil), [.auth])
+    try late.database.close()
+  }
+
   /// A signature is for one request: no part of it can be swapped for another's.
   func testSignatureCoversEverythingElse() throws {
     let (mailbox, other) = (try newMailbox(), try newMailbox())

@@ -247,6 +247,21 @@ final class StoreFaultTests: XCTestCase {
     try store.close(checkpoint: true)
   }
 
+  /// What is confirmed to the host, or follows from a message that does not come again, waits for the disk.
+  func testCommandsAndSecuredMailboxesAreDurable() throws {
+    try prepare()
+    let store = try open()
+    // The log's header is synced with the first frames.
+    try store.run("UPDATE connections SET secured = 0")
+    faults_arm(OP_SYNC, 1, true, false, SQLITE_IOERR, directory)
+    XCTAssertThrowsError(try store.setSecured(connectionID: 1))
+    XCTAssertThrowsError(try store.setConnectionAlias(1, "work"))
+    XCTAssertThrowsError(try store.setContactAlias(1, "work"))
+    XCTAssertThrowsError(try store.setCustomData(1, "{}"))
+    faults_reset()
+    try store.close(checkpoint: true)
+  }
+
   /// Runs `body` with the nth operation failing, for each n until none fails; beyond the fortieth some are skipped.
   ///
   /// `body` arms the fault, and returns whether it occurred.

@@ -19,8 +19,9 @@ final class Sender {
   /// Connections whose outbox is being sent.
   private var sending = UnderWay<Int64>()
   private var queue = OutboxQueue()
-  /// By connection: called after the first attempt to send the confirmation, with whether the relay refused it.
-  private var confirming = [Int64: (Bool) -> Void]()
+  /// By connection: called after the first attempt to send the confirmation, with whether the relay refused it. Several
+  /// commands may wait for one request.
+  private var confirming = [Int64: [(Bool) -> Void]]()
   private var flushing: Coalescer
   /// Whether every connection with an outbox gets a turn in the next round; otherwise only these, and those with new
   /// entries.
@@ -90,7 +91,7 @@ final class Sender {
   /// the invitation's mailbox was secured for another sender, or deleted. It may also refuse a later attempt because an
   /// earlier one arrived and its answer was lost. What the relay cannot accept now waits in the outbox.
   func confirm(_ connectionID: Int64, then: @escaping (_ isRefused: Bool) -> Void) {
-    confirming[connectionID] = then
+    confirming[connectionID, default: []].append(then)
     offerNew(alsoFor: connectionID)
     // Its caller waits, but not for the other messages.
     if maySend, !sending.contains(connectionID), let entry = queue.head(of: connectionID) { send(entry, connectionID) }
@@ -99,7 +100,7 @@ final class Sender {
   }
 
   private func confirmationEnded(_ connectionID: Int64, isRefused: Bool) {
-    confirming.removeValue(forKey: connectionID)?(isRefused)
+    for then in confirming.removeValue(forKey: connectionID) ?? [] { then(isRefused) }
   }
 
   private var maySend: Bool { !context.stop.isRaised && lifecycle.maySend && relay.isOpen && mayBegin() }
@@ -177,9 +178,9 @@ final class Sender {
       return offerReady()
     case .failure(.auth) where isFirstConfirmation:
       let dropping = dropRefused(entry)
-      isFinished = dropping != .failed
+      isFinished = dropping == .isRepeat ? finish(entry, Self.refusedStatus) : dropping != .failed
       isRefused = dropping != .wasSent
-    case .failure(.auth): isFinished = recordEnd(of: entry.connectionID) && finish(entry, "sndErrorAuth")
+    case .failure(.auth): isFinished = recordEnd(of: entry) && finish(entry, Self.refusedStatus)
     case .failure(let error): isFinished = finish(entry, "sndError \(error)")
     }
     // On a full disk it stays in the outbox, and is retried later: a relay that answers immediately would otherwise be
@@ -194,6 +195,8 @@ final class Sender {
     case dropped
     /// By another process, while this one was frozen: the refusal says nothing about what the other side has.
     case wasSent
+    /// A request that was sent before: its acceptance may be in our mailbox.
+    case isRepeat
     /// The confirmation is retried.
     case failed
   }
@@ -202,13 +205,14 @@ final class Sender {
   private func dropRefused(_ entry: OutboxEntry) -> Dropping {
     guard let store = context.store else { return .failed }
     do throws(StoreError) {
-      let wasSent = try store.transaction { () throws(StoreError) in
+      let result = try store.transaction { () throws(StoreError) -> Dropping in
         let connection = try store.connection(entry.connectionID)
-        guard try store.outboxEntry(entry.id) != nil else { return true }
+        guard let left = try store.outboxEntry(entry.id) else { return .wasSent }
+        if left.isRepeatedRequest || left.attempts > 0 { return .isRepeat }
         try self.connections.drop(connection, store)
-        return false
+        return .dropped
       }
-      if wasSent { return .wasSent }
+      guard result == .dropped else { return result }
     } catch .notFound {
       return .dropped
     } catch {
@@ -221,12 +225,15 @@ final class Sender {
 
   /// The relay no longer knows the other side's mailbox. Before our hello was answered, this means that the other side
   /// has deleted the connection: its notice of that cannot arrive. Returns false when that could not be recorded.
-  private func recordEnd(of connectionID: Int64) -> Bool {
+  private func recordEnd(of entry: OutboxEntry) -> Bool {
+    // What the relay does not know is the address, which may be deleted once it has served its purpose.
+    if entry.isRequest { return true }
     guard let store = context.store else { return false }
+    let connectionID = entry.connectionID
     do throws(StoreError) {
       let hasLeft = try store.transaction { () throws(StoreError) in
         let connection = try store.connection(connectionID)
-        guard try self.connections.awaitsAnswer(connection) else { return false }
+        guard try store.outboxEntry(entry.id) != nil, try self.connections.awaitsAnswer(connection) else { return false }
         let hasLeft = try self.connections.take(.left, of: connection, store).change.hasLeft
         if hasLeft, let contactID = connection.contactID {
           try self.changes.enter(.left, connectionID: connectionID, contactID: contactID, store)
@@ -254,6 +261,7 @@ final class Sender {
   }
 
   private static let sentStatus = "sndSent"
+  private static let refusedStatus = "sndErrorAuth"
 
   /// Enters what the app's host must be notified of. Part of the transaction that takes the entry out of the outbox.
   private func enterOutcome(of entry: OutboxEntry, isSent: Bool, _ store: Store) throws(StoreError) {

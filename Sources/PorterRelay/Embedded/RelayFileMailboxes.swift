@@ -51,8 +51,13 @@ extension RelayFile {
   /// Inside a transaction: throws `auth` if the mailbox was deleted after its recipient's signature was checked. It may
   /// have been secured for a sender.
   func confirm(_ mailbox: Mailbox, _ recipient: RelayIdentifier?) throws(RelayError) {
+    guard try isCurrent(mailbox, recipient) else { throw .auth }
+  }
+
+  /// Inside a transaction: whether the recipient still has the mailbox, whoever its sender is.
+  func isCurrent(_ mailbox: Mailbox, _ recipient: RelayIdentifier?) throws(RelayError) -> Bool {
     let current = try self.mailbox(.recipient, recipient)
-    guard current?.number == mailbox.number, current?.recipientKey == mailbox.recipientKey else { throw .auth }
+    return current?.number == mailbox.number && current?.recipientKey == mailbox.recipientKey
   }
 
   func createMailbox(

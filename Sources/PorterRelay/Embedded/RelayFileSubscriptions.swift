@@ -76,7 +76,7 @@ extension RelayFile {
     }
     var results: [RelaySubscription] = []
     for (entry, mailbox) in zip(entries, mailboxes) {
-      guard let mailbox, try self.mailbox(.recipient, entry.entity) == mailbox else {
+      guard let mailbox, try isCurrent(mailbox, entry.entity) else {
         results.append(.auth)
         continue
       }

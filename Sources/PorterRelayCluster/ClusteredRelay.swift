@@ -51,7 +51,7 @@ public final class ClusteredRelay: Sendable {
 
   // MARK: Exchanges
 
-  /// Carries out one request. Ends by `ExchangeDeadline`.
+  /// Carries out one request. Ends by `ExchangeDeadline`, which the caller sets if the request has waited before.
   public func exchange(_ exchange: RelayService.Exchange) async -> RelayService.Outcome {
     await ExchangeTrust.$current.withValue(exchange.isTrusted) {
       await self.exchange(exchange.request, listener: exchange.listener)
@@ -64,7 +64,8 @@ public final class ClusteredRelay: Sendable {
       return Self.outcome(.failed(error), RelayRequest.correlation(of: bytes), command: "none")
     }
     let command = request.command.name
-    return await ExchangeDeadline.$current.withValue(.now + ExchangeDeadline.span) {
+    let deadline = ExchangeDeadline.current ?? .now + ExchangeDeadline.span
+    return await ExchangeDeadline.$current.withValue(deadline) {
       do throws(ExchangeFailure) {
         return Self.outcome(try await answer(to: request, listener), request.correlation, command: command)
       } catch {

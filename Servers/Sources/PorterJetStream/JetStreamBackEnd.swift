@@ -22,8 +22,15 @@ public struct JetStreamOptions: Sendable {
 
 /// Mailboxes in NATS JetStream. Any number of relays serve the same ones; none holds state that the others need.
 public final class JetStreamBackEnd: RelayBackEnd {
+  private struct Job: Sendable {
+    let exchange: RelayService.Exchange
+    let done: @Sendable (RelayReply) -> Void
+  }
+
   private struct State {
+    /// Includes those that wait in `long`.
     var underWay = 0
+    var long = LongExchanges<Job>()
     var overload: Overload
     var isClosed = false
     var isConnectable = false
@@ -190,23 +197,51 @@ public final class JetStreamBackEnd: RelayBackEnd {
   // MARK: Exchanges
 
   public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
+    let job = Job(exchange: exchange, done: done)
+    let signatures = RequestPeek.signatures(exchange.request)
+    let isLong = LongExchanges<Job>.isLong(signatures: signatures)
     let accepting = state.withLock { state -> ClusteredRelay? in
       guard !state.isClosed, state.overload.hasRoom(beside: state.underWay), let relay else { return nil }
+      guard !isLong || state.long.hasRoom(of: state.overload.most) else { return nil }
+      if isLong { state.long.add(job, signatures: signatures, deadline: .now + ExchangeDeadline.span) }
       state.underWay += 1
       state.overload.note(state.underWay)
       return relay
     }
     guard let relay = accepting else { return done(.unavailable) }
-    Task { [self] in
-      switch await relay.exchange(exchange) {
-      case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
-      case .limited: done(.limited)
-      case .failed(let reason):
-        note(reason)
-        done(.unavailable)
+    if isLong { beginTurns(relay) } else { Task { [self] in await carryOut(job, relay) } }
+  }
+
+  private func beginTurns(_ relay: ClusteredRelay) {
+    while let turn = state.withLock({ $0.long.begin(now: .now) }) {
+      for job in turn.late {
+        job.done(.unavailable)
+        ended()
       }
-      ended()
+      guard !turn.jobs.isEmpty else { continue }
+      Task { [self] in
+        await withDiscardingTaskGroup { group in
+          for (job, deadline) in turn.jobs {
+            group.addTask { [self] in
+              await ExchangeDeadline.$current.withValue(deadline) { await carryOut(job, relay) }
+            }
+          }
+        }
+        state.withLock { $0.long.end() }
+        beginTurns(relay)
+      }
     }
+  }
+
+  private func carryOut(_ job: Job, _ relay: ClusteredRelay) async {
+    switch await relay.exchange(job.exchange) {
+    case .answer(let bytes, let command, let result): job.done(.answer(bytes, command: command, result: result))
+    case .limited: job.done(.limited)
+    case .failed(let reason):
+      note(reason)
+      job.done(.unavailable)
+    }
+    ended()
   }
 
   private func ended() {

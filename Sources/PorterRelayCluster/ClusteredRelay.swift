@@ -73,6 +73,7 @@ public final class ClusteredRelay: Sendable {
         case .refused(let refusal): return Self.outcome(.failed(refusal), request.correlation, command: command)
         case .limited: return .limited
         case .failed(let reason), .full(let reason): return .failed(reason)
+        case .own(let reason): return .failed(reason, isOwn: true)
         }
       }
     }
@@ -197,11 +198,15 @@ enum ExchangeFailure: Error {
   case limited
   /// The cluster did not answer.
   case failed(String)
+  /// Concerns only this request or its mailbox (`ClusterFailure.isOwn`).
+  case own(String)
   /// A node is out of room, and has done nothing. If it no longer leads, the leader may have.
   case full(String)
 
   init(_ failure: ClusterFailure) {
-    self = failure.lacksRoom ? .full(failure.description) : .failed(failure.description)
+    if failure.lacksRoom { self = .full(failure.description) } else {
+      self = failure.isOwn ? .own(failure.description) : .failed(failure.description)
+    }
   }
 }
 

@@ -24,7 +24,7 @@ extension JetStream {
   /// A leader applies a message some milliseconds after accepting it.
   private static let mostLooks = 8
   private static let lookInterval = Duration.milliseconds(10)
-  private static let tookTooLong = ClusterFailure("a replacement took too long")
+  private static let tookTooLong = ClusterFailure("a replacement took too long", isOwn: true)
 
   private struct Version {
     var bytes: [UInt8]
@@ -69,7 +69,7 @@ extension JetStream {
     var position = last.start
     while position < last.sequence {
       guard let next = try await version(stream, subject, after: position) else {
-        throw ClusterFailure("a record changes while it is read")
+        throw ClusterFailure("a record changes while it is read", isOwn: true)
       }
       if valid.map({ next.replaced > $0.replaced }) ?? true { valid = next }
       position = next.sequence
@@ -122,7 +122,7 @@ extension JetStream {
       }
       return try valid(stored, stream, subject, replacing: replaced, begin)
     }
-    throw ClusterFailure("too many replacements of a record at the same time")
+    throw ClusterFailure("too many replacements of a record at the same time", isOwn: true)
   }
 
   /// The outcome of a refused replacement, which expected `last` to be the newest of its subject.

@@ -36,12 +36,16 @@ public final class JetStreamBackEnd: RelayBackEnd {
     var isConnectable = false
     var problem: String? = "the cluster was not reached yet"
     var failedAt: ContinuousClock.Instant?
+    /// When an exchange's own trouble was last logged.
+    var ownTroubleAt: ContinuousClock.Instant?
     var restores = RestoreSchedule()
   }
 
   private static let probeInterval = Duration.seconds(1)
   /// How long a failure stays reported after everything works again.
   private static let memory = Duration.milliseconds(1_500)
+  /// Of log lines about exchanges that failed on their own.
+  private static let ownTroubleInterval = Duration.seconds(60)
   private static let openingInterval = Duration.milliseconds(250)
   /// If the cluster accepts connections, it is opened before the relay announces its address, unless opening takes
   /// longer.
@@ -237,8 +241,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
     switch await relay.exchange(job.exchange) {
     case .answer(let bytes, let command, let result): job.done(.answer(bytes, command: command, result: result))
     case .limited: job.done(.limited)
-    case .failed(let reason):
-      note(reason)
+    case .failed(let reason, let isOwn):
+      if isOwn { noteOwn(reason) } else { note(reason) }
       job.done(.unavailable)
     }
     ended()
@@ -278,6 +282,18 @@ public final class JetStreamBackEnd: RelayBackEnd {
     }
     guard (before == nil) != (after == nil) else { return }
     if let after { log(.error, "the cluster failed", ["reason": after]) } else { log(.info, "the cluster works again") }
+  }
+
+  /// One mailbox or one request says nothing about the cluster: the probe alone decides, and clients cannot make the
+  /// relay unready, nor fill the log.
+  private func noteOwn(_ trouble: String) {
+    let now = ContinuousClock.now
+    let isDue = state.withLock { state in
+      guard state.ownTroubleAt.map({ now - $0 >= Self.ownTroubleInterval }) ?? true else { return false }
+      state.ownTroubleAt = now
+      return true
+    }
+    if isDue { log(.warning, "an exchange failed, which concerns only its mailbox or its time", ["reason": trouble]) }
   }
 
   public func close() {

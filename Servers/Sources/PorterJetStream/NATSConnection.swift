@@ -33,13 +33,16 @@ final class NATSConnection: @unchecked Sendable {
     private let isLast: @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
     private var messages: [NATSMessage] = []
     let deadline: ContinuousClock.Instant
+    /// Whether the deadline is its exchange's, and comes before the cluster is late.
+    let isOwnDeadline: Bool
 
     init(
       _ continuation: UnsafeContinuation<Result<[NATSMessage], ClusterFailure>, Never>,
-      deadline: ContinuousClock.Instant, until isLast: @escaping @Sendable (NATSMessage, Int) -> Bool
+      deadline: ContinuousClock.Instant, isOwnDeadline: Bool,
+      until isLast: @escaping @Sendable (NATSMessage, Int) -> Bool
     ) {
       self.continuation = continuation
-      self.deadline = deadline
+      (self.deadline, self.isOwnDeadline) = (deadline, isOwnDeadline)
       self.isLast = isLast
     }
 
@@ -236,9 +239,10 @@ final class NATSConnection: @unchecked Sendable {
     let longest = ContinuousClock.now + .milliseconds(700)
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
     // An answer that comes after a process was frozen may no longer be right.
-    guard deadline > .now else { throw ClusterFailure("the cluster did not answer in time") }
+    guard deadline > .now else { throw .late(isOwn: true) }
     let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
-      let pending = Pending(continuation, deadline: deadline, until: isLast)
+      let pending = Pending(
+        continuation, deadline: deadline, isOwnDeadline: deadline < longest, until: isLast)
       let isOpen = state.withLock { state in
         if !state.isClosed { state.pending[number] = pending }
         return !state.isClosed
@@ -272,7 +276,7 @@ final class NATSConnection: @unchecked Sendable {
       let numbers = state.pending.filter { $0.value.deadline <= now }.map(\.key)
       return numbers.compactMap { state.pending.removeValue(forKey: $0) }
     }
-    for pending in late { pending.end(ClusterFailure("the cluster did not answer in time")) }
+    for pending in late { pending.end(.late(isOwn: pending.isOwnDeadline)) }
   }
 
   private func fail(_ reason: String, _ change: (inout State) -> Void = { _ in }) {
@@ -360,5 +364,12 @@ final class NATSConnection: @unchecked Sendable {
       subject: natsMsg_GetSubject(raw).map { String(cString: $0) } ?? "",
       reply: natsMsg_GetReply(raw).map { String(cString: $0) }, status: status.map { String(cString: $0) },
       data: Array(data), headers: headers)
+  }
+}
+
+extension ClusterFailure {
+  /// `isOwn`: the exchange's time was over before the cluster's was.
+  static func late(isOwn: Bool) -> ClusterFailure {
+    ClusterFailure(isOwn ? "the time for an exchange is over" : "the cluster did not answer in time", isOwn: isOwn)
   }
 }

@@ -39,8 +39,9 @@ public final class RelayService {
     case answer([UInt8], command: String, result: String)
     /// The mailbox has used up its share; nothing was carried out.
     case limited
-    /// The file failed, as described by the text. The request may be repeated.
-    case failed(String)
+    /// The file or the cluster failed, as described by the text. The request may be repeated. `isOwn`: only this
+    /// request or its mailbox is concerned.
+    case failed(String, isOwn: Bool = false)
   }
 
   public struct Turn: Sendable {

@@ -138,7 +138,7 @@ extension ClusteredRelay {
       found = try await later(name, request, key, after: found, check)
     }
     guard let found else { throw .refused(.auth) }
-    try take(share: request.entity)
+    try takeShare(of: request.entity, isOpen: name == .sender && found.record.senderKey == nil)
     return found
   }
 

@@ -20,8 +20,7 @@ public final class ClusteredRelay: Sendable {
   private let decoy: SigningPublicKey
   let decoyCheckKey: RelayCheckKey
 
-  /// `secret` has 32 bytes and is the cluster's. `admit` gets the identifier of a mailbox whose key has signed a
-  /// request, and returns whether it may be carried out. `onNews` gets the listeners that received something, `onEnded`
+  /// `secret` has 32 bytes and is the cluster's. `admit` is that of `RelayService`. `onNews` gets the listeners that received something, `onEnded`
   /// each notification that reaches no service.
   public convenience init?(
     _ store: any ClusterStore, secret: [UInt8], admit: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
@@ -53,7 +52,7 @@ public final class ClusteredRelay: Sendable {
 
   /// Carries out one request. Ends by `ExchangeDeadline`, which the caller sets if the request has waited before.
   public func exchange(_ exchange: RelayService.Exchange) async -> RelayService.Outcome {
-    await ExchangeTrust.$current.withValue(exchange.isTrusted) {
+    await CurrentExchange.$value.withValue(exchange) {
       await self.exchange(exchange.request, listener: exchange.listener)
     }
   }
@@ -147,8 +146,11 @@ public final class ClusteredRelay: Sendable {
     try authorize(request.signature, of: request.signedBytes, key: key)
   }
 
-  func take(share of: RelayIdentifier?) throws(ExchangeFailure) {
-    if let of, !ExchangeTrust.current, !admit(of.bytes) { throw .limited }
+  /// `isOpen`: anyone may make such requests to the mailbox.
+  func takeShare(of entity: RelayIdentifier?, isOpen: Bool) throws(ExchangeFailure) {
+    let exchange = CurrentExchange.value
+    guard let entity, !exchange.isTrusted else { return }
+    guard admit(exchange.share(of: entity, isOpen: isOpen)) else { throw .limited }
   }
 
   func tell(_ names: [String]) {
@@ -186,9 +188,9 @@ extension ClusteredRelay: ClusterListener {
   }
 }
 
-/// Whether the exchange is exempt from mailboxes' shares.
-private enum ExchangeTrust {
-  @TaskLocal static var current = false
+/// What mailboxes' shares depend on.
+private enum CurrentExchange {
+  @TaskLocal static var value = RelayService.Exchange(request: [])
 }
 
 /// Why an exchange has no other answer.
@@ -204,9 +206,10 @@ enum ExchangeFailure: Error {
   case full(String)
 
   init(_ failure: ClusterFailure) {
-    if failure.lacksRoom { self = .full(failure.description) } else {
-      self = failure.isOwn ? .own(failure.description) : .failed(failure.description)
-    }
+    self =
+      if failure.lacksRoom { .full(failure.description) } else if failure.isOwn { .own(failure.description) } else {
+        .failed(failure.description)
+      }
   }
 }
 

@@ -47,7 +47,9 @@ enum RelaySettings {
   private static let limits: [Setting] = [
     Setting("source-rate", .integer(1...1_000_000), default: "50", help: "requests a second of one source address"),
     Setting("source-burst", .integer(1...1_000_000), default: "500", help: "of them at a time"),
-    Setting("mailbox-rate", .integer(1...1_000_000), default: "10", help: "requests a second for one mailbox"),
+    Setting(
+      "mailbox-rate", .integer(1...1_000_000), default: "10",
+      help: "requests a second for one mailbox; of each source, if anyone may send to it"),
     Setting("mailbox-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
     Setting(
       "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),

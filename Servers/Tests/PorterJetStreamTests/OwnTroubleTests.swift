@@ -70,7 +70,8 @@ final class OwnTroubleTests: XCTestCase {
     let connection = try node.connect()
     defer { connection.close() }
     let stream = JetStream(connection: connection, watch: StreamWatch())
-    for (deadline, isTrouble) in [(ContinuousClock.Instant.now + .milliseconds(50), false), (.now, false), (nil, true)] {
+    for (deadline, isTrouble) in [(ContinuousClock.Instant.now + .milliseconds(50), false), (.now, false), (nil, true)]
+    {
       let isOwn = await ExchangeDeadline.$current.withValue(deadline) {
         do throws(ClusterFailure) {
           _ = try await stream.publish("s.a", [])

@@ -15,7 +15,7 @@ extension RelayFile {
     let isKnown = request.signature == nil ? try isWaiting(attempt: attempt, in: mailbox) != nil : false
     if !isKnown { try authorizeSender(request, of: mailbox) }
     guard let mailbox else { throw .auth }
-    try admit(request)
+    try admit(request, isOpen: mailbox.senderKey == nil)
     let message = RelayMessage(
       identifier: try .generate(randomness: randomness), timestamp: clock.wall(), notify: notify, body: body)
     return try commit(.full) { () throws(RelayError) in

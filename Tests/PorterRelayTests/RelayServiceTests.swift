@@ -162,7 +162,7 @@ final class RelayServiceTests: RelayTestCase {
     forbidden.add(open.sender.bytes + [1])
     forbidden.add(secured.sender.bytes + [1])
     let exchanges = try [open, secured].flatMap { mailbox in
-      try [[1], [2]].map { source in
+      try [[UInt8(1)], [UInt8(2)]].map { source in
         var exchange = try sending("x", to: mailbox, isSigned: mailbox.sender != open.sender)
         exchange.source = source
         return exchange

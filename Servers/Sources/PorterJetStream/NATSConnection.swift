@@ -115,7 +115,7 @@ final class NATSConnection: @unchecked Sendable {
     try Self.check(
       natsOptions_SetReconnectedCB(settings, { _, context in NATSConnection.at(context)?.reconnected() }, context),
       "options")
-    try Self.check(natsConnection_Connect(&raw, settings), "no connection to \(options.servers)")
+    try Self.check(natsConnection_Connect(&raw, settings), "no connection to \(options.shownServers)")
     answers = try subscribe(inbox + ".*") { [weak self] message in self?.answered(message) }
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nats.deadlines"))
     timer.schedule(deadline: .now(), repeating: Self.tick)
@@ -130,7 +130,7 @@ final class NATSConnection: @unchecked Sendable {
     let servers = options.servers.split(separator: ",").map(String.init)
     var pointers: [UnsafePointer<CChar>?] = servers.map { UnsafePointer(strdup($0)) }
     defer { for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) } }
-    try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "servers \(options.servers)")
+    try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "servers \(options.shownServers)")
     try check(natsOptions_SetName(settings, name), "options")
     // A frozen node answers no pings, and is abandoned after two.
     try check(natsOptions_SetPingInterval(settings, pingMilliseconds), "options")

@@ -92,6 +92,8 @@ final class NATSConnection: @unchecked Sendable {
   private static let tick = DispatchTimeInterval.milliseconds(20)
   private let state = Mutex(State())
   private let inbox: String
+  /// In the registry.
+  private let number: UInt
   private let onReconnect = Mutex<ReconnectHandler?>(nil)
   private var raw: OpaquePointer?
   private var answers: Subscription?
@@ -103,13 +105,13 @@ final class NATSConnection: @unchecked Sendable {
     var bytes = ""
     for _ in 0..<4 { bytes += String(UInt32.random(in: .min ... .max), radix: 36) }
     inbox = "_INBOX.porter.\(bytes)"
+    number = Self.registry.withLock { $0.takeNumber() }
+    Self.registry.withLock { $0.connections[number] = WeakConnection(connection: self) }
     var settings: OpaquePointer?
     try Self.check(natsOptions_Create(&settings), "options")
     defer { natsOptions_Destroy(settings) }
     try Self.configure(settings, options, name)
-    // libnats may call back after the connection is closed, and marks no call as the last. So this small object stays
-    // for the rest of the process.
-    let context = Unmanaged.passRetained(Context(self)).toOpaque()
+    let context = UnsafeMutableRawPointer(bitPattern: number)
     try Self.check(
       natsOptions_SetDisconnectedCB(settings, { _, context in NATSConnection.at(context)?.lost() }, context), "options")
     try Self.check(
@@ -162,18 +164,29 @@ final class NATSConnection: @unchecked Sendable {
     natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
   }
 
-  private final class Context: Sendable {
-    private let connection: Mutex<WeakConnection>
-    var current: NATSConnection? { connection.withLock { $0.connection } }
-    init(_ connection: NATSConnection) { self.connection = Mutex(WeakConnection(connection: connection)) }
-  }
-
   private struct WeakConnection: Sendable {
     weak var connection: NATSConnection?
   }
 
+  /// libnats may call back after a connection is closed, and marks no call as the last. So it is given a number instead
+  /// of an object, which would have to stay for the rest of the process.
+  private struct Registry {
+    var connections: [UInt: WeakConnection] = [:]
+    var last: UInt = 0
+
+    mutating func takeNumber() -> UInt {
+      last += 1
+      return last
+    }
+  }
+
+  private static let registry = Mutex(Registry())
+
+  /// The number of connections that exist.
+  static var registered: Int { registry.withLock { $0.connections.count } }
+
   private static func at(_ context: UnsafeMutableRawPointer?) -> NATSConnection? {
-    context.flatMap { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue().current }
+    registry.withLock { $0.connections[UInt(bitPattern: context)]?.connection }
   }
 
   /// Called after the connection was lost and restored.
@@ -196,8 +209,11 @@ final class NATSConnection: @unchecked Sendable {
     answers = nil
   }
 
-  // A request made after `close` fails.
-  deinit { natsConnection_Destroy(raw) }
+  // A request made after `close` fails. This also ends a connection that could not be made.
+  deinit {
+    Self.registry.withLock { $0.connections[number] = nil }
+    natsConnection_Destroy(raw)
+  }
 
   /// A closed connection no longer sends or delivers anything.
   private var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -121,9 +121,12 @@ public protocol ClusterListener: AnyObject, Sendable {
 public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
   public let lacksRoom: Bool
+  /// Only the request's own trouble: its time was over, or its mailbox is damaged or changes too often. It says nothing
+  /// about the cluster, and clients can cause it.
+  public let isOwn: Bool
 
-  public init(_ description: String, lacksRoom: Bool = false) {
-    (self.description, self.lacksRoom) = (description, lacksRoom)
+  public init(_ description: String, lacksRoom: Bool = false, isOwn: Bool = false) {
+    (self.description, self.lacksRoom, self.isOwn) = (description, lacksRoom, isOwn)
   }
 }
 

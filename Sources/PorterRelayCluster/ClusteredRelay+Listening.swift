@@ -130,7 +130,7 @@ extension ClusteredRelay {
       mailbox.map { (key: $0.key, recipient: entries[index].entity) }
     }
     let (first, isWhole) = listeners.subscribe(listener, allowed)
-    guard isWhole else { throw .failed("too many subscriptions") }
+    guard isWhole else { throw .own("too many subscriptions") }
     for key in first { store.answersHold(key, true) }
     let keys = read.map { $0?.key }
     // Arrivals before the listener was subscribed have no signal: now the records contain them.

@@ -97,7 +97,7 @@ extension ClusteredRelay {
       // acknowledgements need, so the backlog could not be read away.
       switch error {
       case .refused, .full: if let body { store.dropUnnamedBody(mailbox.key, body) }
-      case .limited, .failed: break
+      case .limited, .failed, .own: break
       }
       throw error
     }

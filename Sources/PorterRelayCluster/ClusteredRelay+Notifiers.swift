@@ -241,7 +241,7 @@ extension ClusteredRelay {
       let sealed = try? metadata.sealed(with: shared, nonce: nonce),
       let identifier = identifiers.identifier(
         .notifier, ClusterKey.Parts(mailbox: mailbox, generation: notifier.generation))
-    else { throw .failed("a notification cannot be sealed") }
+    else { throw .own("a notification cannot be sealed") }
     return RelayNotification(notifier: identifier, timestamp: timestamp, nonce: nonce, metadata: sealed)
   }
 
@@ -278,7 +278,10 @@ extension ClusteredRelay {
     let due = try await notifications(for: service, limit: limit)
     let states: [RelaySubscription]
     do throws(ExchangeFailure) { states = try await self.states(of: entries, of: request, nil) } catch {
-      guard case .failed = error else { throw error }
+      switch error {
+      case .failed, .own: break
+      case .refused, .limited, .full: throw error
+      }
       // Otherwise the notifications would be given to no server for some seconds. The server asks for what may be
       // waiting.
       states = entries.map { _ in .waiting }

@@ -106,7 +106,7 @@ extension ClusteredRelay {
     }
     let record: MailboxRecord
     do throws(RelayError) { record = try MailboxRecord(decoding: stored.bytes) } catch {
-      throw .failed("a record does not read: \(error)")
+      throw .own("a record does not read: \(error)")
     }
     cache.note(key, record, stored.revision)
     return (record, stored.revision)
@@ -138,7 +138,7 @@ extension ClusteredRelay {
       found = try await later(name, request, key, after: found, check)
     }
     guard let found else { throw .refused(.auth) }
-    try take(share: request.entity)
+    try takeShare(of: request.entity, isOpen: name == .sender && found.record.senderKey == nil)
     return found
   }
 
@@ -211,7 +211,7 @@ extension ClusteredRelay {
       }
       (record, revision, recency) = try await newest(start, name, after: isEnough ? revision : nil)
     }
-    throw .failed("too many changes of one mailbox at the same time")
+    throw .own("too many changes of one mailbox at the same time")
   }
 
   /// The record to decide by next: one after this revision, which another relay replaced, or a settled one.
@@ -271,7 +271,7 @@ extension ClusteredRelay {
       guard senderKey == nil || senderKey == found.record.senderKey else { throw .refused(.auth) }
       return try names(mailbox, found.record.generation)
     }
-    throw .failed("the mailbox is made and deleted at the same time")
+    throw .own("the mailbox is made and deleted at the same time")
   }
 
   private func names(_ mailbox: [UInt8], _ generation: [UInt8]) throws(ExchangeFailure) -> RelayAnswer {
@@ -310,6 +310,6 @@ extension ClusteredRelay {
       guard let newest = try await find(.recipient, request.entity, .settled) else { throw .refused(.auth) }
       mailbox = newest
     }
-    throw .failed("too many changes of one mailbox at the same time")
+    throw .own("too many changes of one mailbox at the same time")
   }
 }

@@ -107,8 +107,11 @@ extension ClusteredRelay {
     let bodies = accepted.all(now: ports.clock.now())
     for (key, bodies) in Dictionary(grouping: bodies, by: \.key) {
       do throws(ExchangeFailure) { restored += try await restore(bodies, key) } catch {
-        if case .failed(let reason) = error { throw ClusterFailure(reason) }
+        switch error {
+        case .failed(let reason), .own(let reason): throw ClusterFailure(reason)
         // The mailbox no longer exists.
+        case .refused, .limited, .full: break
+        }
       }
     }
     return restored

@@ -20,8 +20,7 @@ public final class ClusteredRelay: Sendable {
   private let decoy: SigningPublicKey
   let decoyCheckKey: RelayCheckKey
 
-  /// `secret` has 32 bytes and is the cluster's. `admit` gets the identifier of a mailbox whose key has signed a
-  /// request, and returns whether it may be carried out. `onNews` gets the listeners that received something, `onEnded`
+  /// `secret` has 32 bytes and is the cluster's. `admit` is that of `RelayService`. `onNews` gets the listeners that received something, `onEnded`
   /// each notification that reaches no service.
   public convenience init?(
     _ store: any ClusterStore, secret: [UInt8], admit: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
@@ -51,9 +50,9 @@ public final class ClusteredRelay: Sendable {
 
   // MARK: Exchanges
 
-  /// Carries out one request. Ends by `ExchangeDeadline`.
+  /// Carries out one request. Ends by `ExchangeDeadline`, which the caller sets if the request has waited before.
   public func exchange(_ exchange: RelayService.Exchange) async -> RelayService.Outcome {
-    await ExchangeTrust.$current.withValue(exchange.isTrusted) {
+    await CurrentExchange.$value.withValue(exchange) {
       await self.exchange(exchange.request, listener: exchange.listener)
     }
   }
@@ -64,7 +63,8 @@ public final class ClusteredRelay: Sendable {
       return Self.outcome(.failed(error), RelayRequest.correlation(of: bytes), command: "none")
     }
     let command = request.command.name
-    return await ExchangeDeadline.$current.withValue(.now + ExchangeDeadline.span) {
+    let deadline = ExchangeDeadline.current ?? .now + ExchangeDeadline.span
+    return await ExchangeDeadline.$current.withValue(deadline) {
       do throws(ExchangeFailure) {
         return Self.outcome(try await answer(to: request, listener), request.correlation, command: command)
       } catch {
@@ -72,6 +72,7 @@ public final class ClusteredRelay: Sendable {
         case .refused(let refusal): return Self.outcome(.failed(refusal), request.correlation, command: command)
         case .limited: return .limited
         case .failed(let reason), .full(let reason): return .failed(reason)
+        case .own(let reason): return .failed(reason, isOwn: true)
         }
       }
     }
@@ -145,8 +146,11 @@ public final class ClusteredRelay: Sendable {
     try authorize(request.signature, of: request.signedBytes, key: key)
   }
 
-  func take(share of: RelayIdentifier?) throws(ExchangeFailure) {
-    if let of, !ExchangeTrust.current, !admit(of.bytes) { throw .limited }
+  /// `isOpen`: anyone may make such requests to the mailbox.
+  func takeShare(of entity: RelayIdentifier?, isOpen: Bool) throws(ExchangeFailure) {
+    let exchange = CurrentExchange.value
+    guard let entity, !exchange.isTrusted else { return }
+    guard admit(exchange.share(of: entity, isOpen: isOpen)) else { throw .limited }
   }
 
   func tell(_ names: [String]) {
@@ -184,9 +188,9 @@ extension ClusteredRelay: ClusterListener {
   }
 }
 
-/// Whether the exchange is exempt from mailboxes' shares.
-private enum ExchangeTrust {
-  @TaskLocal static var current = false
+/// What mailboxes' shares depend on.
+private enum CurrentExchange {
+  @TaskLocal static var value = RelayService.Exchange(request: [])
 }
 
 /// Why an exchange has no other answer.
@@ -196,11 +200,16 @@ enum ExchangeFailure: Error {
   case limited
   /// The cluster did not answer.
   case failed(String)
+  /// Concerns only this request or its mailbox (`ClusterFailure.isOwn`).
+  case own(String)
   /// A node is out of room, and has done nothing. If it no longer leads, the leader may have.
   case full(String)
 
   init(_ failure: ClusterFailure) {
-    self = failure.lacksRoom ? .full(failure.description) : .failed(failure.description)
+    self =
+      if failure.lacksRoom { .full(failure.description) } else if failure.isOwn { .own(failure.description) } else {
+        .failed(failure.description)
+      }
   }
 }
 

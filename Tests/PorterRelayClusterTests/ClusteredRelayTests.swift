@@ -205,6 +205,29 @@ final class ClusteredRelayTests: ClusterTestCase {
     XCTAssertEqual(try receiveAll(mailbox), ["x"])
   }
 
+  /// Clients can cause it, and it says nothing about the cluster.
+  func testWhatConcernsOneMailboxIsItsOwnTrouble() throws {
+    let mailbox = try newMailbox()
+    try send("x", to: mailbox)
+    let message = try XCTUnwrap(try client.getMessage(mailbox.recipient, key: mailbox.key))
+    var request = RelayRequest(
+      correlation: try .generate(randomness: randomness), entity: mailbox.recipient,
+      command: .acknowledge(message: message.identifier))
+    request.signature = mailbox.key.sign(request.signedBytes)
+    store.refuseAll()
+    guard case .failed(_, isOwn: true) = makePort().outcome(of: request.encoded()) else {
+      return XCTFail("too many changes")
+    }
+    store.damageRecords()
+    guard case .failed(_, isOwn: true) = makePort().outcome(of: request.encoded()) else {
+      return XCTFail("a damaged record")
+    }
+    store.setOutOfReach(true)
+    guard case .failed(_, isOwn: false) = makePort().outcome(of: request.encoded()) else {
+      return XCTFail("no answer of the cluster")
+    }
+  }
+
   // MARK: Between relays
 
   func testARecordThatAnotherRelayChangedIsReadAgain() throws {

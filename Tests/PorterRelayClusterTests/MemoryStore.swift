@@ -25,6 +25,7 @@ final class MemoryStore: ClusterStore {
     var failing: (call: Int, fault: Fault)?
     var isOutOfReach = false
     var refusesNext = false
+    var refusesAll = false
     var keepsBodies = false
     var room = Room.enough
     var unnamedBodies: [(key: String, body: StoredBody)] = []
@@ -57,6 +58,14 @@ final class MemoryStore: ClusterStore {
 
   /// The next replacement is carried out, but reported as refused.
   func refuseNext() { state.withLock { $0.refusesNext = true } }
+
+  /// As if another relay were always faster.
+  func refuseAll() { state.withLock { $0.refusesAll = true } }
+
+  /// Records that do not read.
+  func damageRecords() {
+    state.withLock { state in for key in state.records.keys { state.records[key]?.bytes = [7] } }
+  }
 
   /// Applies to the next replacement.
   func setRoom(_ room: Room) { state.withLock { $0.room = room } }
@@ -124,6 +133,10 @@ final class MemoryStore: ClusterStore {
       state.room = .enough
       guard room != .none, state.records[key]?.revision ?? 0 == revision else { return (nil, room != .none) }
       state.next += 1
+      if state.refusesAll {
+        state.records[key]?.revision = state.next
+        return (nil, true)
+      }
       state.records[key] = StoredRecord(bytes: bytes, revision: state.next)
       defer { state.refusesNext = false }
       return (state.refusesNext ? nil : state.next, room == .enough)
@@ -208,6 +221,11 @@ final class ClusterPort: RelayPort {
   init(_ relay: ClusteredRelay, listener: String? = nil) { (self.relay, self.listener) = (relay, listener) }
 
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
+    guard case .answer(let bytes, _, _)? = outcome(of: request) else { throw .unavailable }
+    return bytes
+  }
+
+  func outcome(of request: [UInt8]) -> RelayService.Outcome? {
     let outcome = Mutex<RelayService.Outcome?>(nil)
     let done = DispatchSemaphore(value: 0)
     let (relay, listener) = (relay, listener)
@@ -217,8 +235,7 @@ final class ClusterPort: RelayPort {
       done.signal()
     }
     done.wait()
-    guard case .answer(let bytes, _, _)? = outcome.withLock({ $0 }) else { throw .unavailable }
-    return bytes
+    return outcome.withLock { $0 }
   }
 
   var isLocal: Bool { false }

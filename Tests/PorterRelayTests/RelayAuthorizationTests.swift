@@ -85,7 +85,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     let attempt = try newAttempt()
     let frozen = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
     let hello = Array("hello".utf8)
-    frozen.admission = { [client] (_) throws(RelayError) in
+    frozen.admission = { [client] (_, _) throws(RelayError) in
       try client.send(hello, to: mailbox.sender, key: nil, attempt: attempt, notify: false)
       try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
     }
@@ -104,7 +104,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     let (recipientKey, senderKey) = (try newKey(), try newKey())
     let mailbox = try client.createMailbox(recipientKey: recipientKey)
     let late = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
-    late.admission = { [client] (_) throws(RelayError) in
+    late.admission = { [client] (_, _) throws(RelayError) in
       try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
     }
     let attempt = try newAttempt()
@@ -120,7 +120,7 @@ final class RelayAuthorizationTests: RelayTestCase {
     let (recipientKey, senderKey) = (try newKey(), try newKey())
     let mailbox = try client.createMailbox(recipientKey: recipientKey)
     let late = try RelayFile(path: path, ports: Ports(clock: clock, randomness: randomness), log: .silent)
-    late.admission = { [client] (_) throws(RelayError) in
+    late.admission = { [client] (_, _) throws(RelayError) in
       try client.secureMailbox(mailbox.recipient, key: recipientKey, senderKey: senderKey.publicKey)
     }
     var request = RelayRequest(correlation: try newAttempt(), entity: mailbox.recipient, command: .deleteMailbox)

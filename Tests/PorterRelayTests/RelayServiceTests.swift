@@ -48,12 +48,12 @@ final class RelayServiceTests: RelayTestCase {
 
   private func sending(
     _ text: String, to mailbox: Fixture, attempt: RelayIdentifier? = nil, key: SigningKeyPair? = nil,
-    notify: Bool = false
+    notify: Bool = false, isSigned: Bool = true
   ) throws -> RelayService.Exchange {
     var request = RelayRequest(
       correlation: try newAttempt(), entity: mailbox.sender,
       command: .send(attempt: try attempt ?? newAttempt(), notify: notify, body: Array(text.utf8)))
-    request.signature = (key ?? mailbox.senderKey).sign(request.signedBytes)
+    if isSigned { request.signature = (key ?? mailbox.senderKey).sign(request.signedBytes) }
     return .init(request: request.encoded())
   }
 
@@ -153,6 +153,22 @@ final class RelayServiceTests: RelayTestCase {
     XCTAssertEqual(results(turn), ["limited", "auth", "done"])
     XCTAssertEqual(try messages(mailbox, service), [])
     XCTAssertEqual(try messages(other, service), ["other"])
+  }
+
+  /// Anyone may send to it, so one sender must not use up the share of the others.
+  func testAMailboxThatIsOpenToAllHasAShareForEachSource() throws {
+    let (open, secured) = (try newMailbox(isSecured: false), try newMailbox())
+    let service = try serve()
+    forbidden.add(open.sender.bytes + [1])
+    forbidden.add(secured.sender.bytes + [1])
+    let exchanges = try [open, secured].flatMap { mailbox in
+      try [[UInt8(1)], [UInt8(2)]].map { source in
+        var exchange = try sending("x", to: mailbox, isSigned: mailbox.sender != open.sender)
+        exchange.source = source
+        return exchange
+      }
+    }
+    XCTAssertEqual(results(service.carryOut(exchanges)), ["limited", "done", "done", "done"])
   }
 
   func testAFullFileRefusesAndRecovers() throws {

@@ -70,9 +70,10 @@ class RelayTestCase: XCTestCase {
   }
 
   /// A secured mailbox.
-  func newMailbox() throws -> Fixture {
+  func newMailbox(isSecured: Bool = true) throws -> Fixture {
     let (recipientKey, senderKey) = (try newKey(), try newKey())
-    let made = try client.createMailbox(recipientKey: recipientKey, senderKey: senderKey.publicKey)
+    let made = try client.createMailbox(
+      recipientKey: recipientKey, senderKey: isSecured ? senderKey.publicKey : nil)
     return Fixture(recipient: made.recipient, sender: made.sender, recipientKey: recipientKey, senderKey: senderKey)
   }
 

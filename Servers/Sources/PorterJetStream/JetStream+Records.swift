@@ -1,5 +1,4 @@
 import PorterRelayCluster
-import Synchronization
 
 /// Records in a stream with a subject for each, replaced by compare-and-set without a message that a replica may have
 /// to refuse.
@@ -24,7 +23,7 @@ extension JetStream {
   /// A leader applies a message some milliseconds after accepting it.
   private static let mostLooks = 8
   private static let lookInterval = Duration.milliseconds(10)
-  private static let tookTooLong = ClusterFailure("a replacement took too long")
+  private static let tookTooLong = ClusterFailure("a replacement took too long", isOwn: true)
 
   private struct Version {
     var bytes: [UInt8]
@@ -69,7 +68,7 @@ extension JetStream {
     var position = last.start
     while position < last.sequence {
       guard let next = try await version(stream, subject, after: position) else {
-        throw ClusterFailure("a record changes while it is read")
+        throw ClusterFailure("a record changes while it is read", isOwn: true)
       }
       if valid.map({ next.replaced > $0.replaced }) ?? true { valid = next }
       position = next.sequence
@@ -122,7 +121,7 @@ extension JetStream {
       }
       return try valid(stored, stream, subject, replacing: replaced, begin)
     }
-    throw ClusterFailure("too many replacements of a record at the same time")
+    throw ClusterFailure("too many replacements of a record at the same time", isOwn: true)
   }
 
   /// The outcome of a refused replacement, which expected `last` to be the newest of its subject.
@@ -257,21 +256,41 @@ extension JetStream {
             stored.data("data")?.isEmpty ?? true
           else { return }
         }
-        // With the removal gone, versions that came late would become the record.
-        var last = removal
-        while let later = try await version(stream, subject, after: last) {
-          if later.replaced > 0, later.replaced < removal { _ = try await delete(stream, later.sequence) }
-          last = later.sequence
-        }
-        var position: UInt64 = 0
-        while let first = try await next(stream, subject, after: position), first.revision <= removal {
-          _ = try await delete(stream, first.revision)
-          // A node that is cut off may still return it.
-          position = first.revision
-        }
+        try await deleteVersions(stream, subject, upTo: removal)
       } catch {
         return
       }
+    }
+  }
+
+  /// Completes what `forget` began in processes that ended too early: deletes removed records some seconds later, unless
+  /// the removal is not the record, or no longer. In trouble, it stays until it is found again.
+  func completeRemovals(_ stream: String, _ removals: [(subject: String, revision: UInt64)]) {
+    Task.detached {
+      try? await Task.sleep(for: max(OutdatedMessages.pause, settledNumbers.rest - .now))
+      for removal in removals {
+        guard isAtRest, let record = try? await newest(stream, removal.subject), record.bytes.isEmpty,
+          record.revision == removal.revision
+        else { continue }
+        try? await deleteVersions(stream, removal.subject, upTo: removal.revision)
+      }
+    }
+  }
+
+  private func deleteVersions(
+    _ stream: String, _ subject: String, upTo removal: UInt64
+  ) async throws(ClusterFailure) {
+    // With the removal gone, versions that came late would become the record.
+    var last = removal
+    while let later = try await version(stream, subject, after: last) {
+      if later.replaced > 0, later.replaced < removal { _ = try await delete(stream, later.sequence) }
+      last = later.sequence
+    }
+    var position: UInt64 = 0
+    while let first = try await next(stream, subject, after: position), first.revision <= removal {
+      _ = try await delete(stream, first.revision)
+      // A node that is cut off may still return it.
+      position = first.revision
     }
   }
 
@@ -352,29 +371,5 @@ extension JetStream {
       let subject = reply.text("subject")
     else { return nil }
     return (subject, sequence, reply.data("data") ?? [])
-  }
-}
-
-/// Names of the items this process added to queues within the last minute. If two processes add the same item, it is
-/// queued twice; takers recognise the duplicate.
-final class RecentNames: Sendable {
-  private static let span = Duration.seconds(60)
-
-  private struct State {
-    var names: Set<String> = []
-    var order: [(name: String, at: ContinuousClock.Instant)] = []
-  }
-
-  private let state = Mutex(State())
-
-  func contains(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
-
-  func insert(_ name: String, now: ContinuousClock.Instant = .now) {
-    state.withLock { state in
-      let old = state.order.prefix { now - $0.at > Self.span }
-      for each in old { state.names.remove(each.name) }
-      state.order.removeFirst(old.count)
-      if state.names.insert(name).inserted { state.order.append((name, now)) }
-    }
   }
 }

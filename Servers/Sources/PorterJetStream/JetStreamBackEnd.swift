@@ -22,19 +22,30 @@ public struct JetStreamOptions: Sendable {
 
 /// Mailboxes in NATS JetStream. Any number of relays serve the same ones; none holds state that the others need.
 public final class JetStreamBackEnd: RelayBackEnd {
+  private struct Job: Sendable {
+    let exchange: RelayService.Exchange
+    let done: @Sendable (RelayReply) -> Void
+  }
+
   private struct State {
+    /// Includes those that wait in `long`.
     var underWay = 0
+    var long = LongExchanges<Job>()
     var overload: Overload
     var isClosed = false
     var isConnectable = false
     var problem: String? = "the cluster was not reached yet"
     var failedAt: ContinuousClock.Instant?
+    /// When an exchange's own trouble was last logged.
+    var ownTroubleAt: ContinuousClock.Instant?
     var restores = RestoreSchedule()
   }
 
   private static let probeInterval = Duration.seconds(1)
   /// How long a failure stays reported after everything works again.
   private static let memory = Duration.milliseconds(1_500)
+  /// Of log lines about exchanges that failed on their own.
+  private static let ownTroubleInterval = Duration.seconds(60)
   private static let openingInterval = Duration.milliseconds(250)
   /// If the cluster accepts connections, it is opened before the relay announces its address, unless opening takes
   /// longer.
@@ -190,23 +201,51 @@ public final class JetStreamBackEnd: RelayBackEnd {
   // MARK: Exchanges
 
   public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
+    let job = Job(exchange: exchange, done: done)
+    let signatures = RequestPeek.signatures(exchange.request)
+    let isLong = LongExchanges<Job>.isLong(signatures: signatures)
     let accepting = state.withLock { state -> ClusteredRelay? in
       guard !state.isClosed, state.overload.hasRoom(beside: state.underWay), let relay else { return nil }
+      guard !isLong || state.long.hasRoom(of: state.overload.most) else { return nil }
+      if isLong { state.long.add(job, signatures: signatures, deadline: .now + ExchangeDeadline.span) }
       state.underWay += 1
       state.overload.note(state.underWay)
       return relay
     }
     guard let relay = accepting else { return done(.unavailable) }
-    Task { [self] in
-      switch await relay.exchange(exchange) {
-      case .answer(let bytes, let command, let result): done(.answer(bytes, command: command, result: result))
-      case .limited: done(.limited)
-      case .failed(let reason):
-        note(reason)
-        done(.unavailable)
+    if isLong { beginTurns(relay) } else { Task { [self] in await carryOut(job, relay) } }
+  }
+
+  private func beginTurns(_ relay: ClusteredRelay) {
+    while let turn = state.withLock({ $0.long.begin(now: .now) }) {
+      for job in turn.late {
+        job.done(.unavailable)
+        ended()
       }
-      ended()
+      guard !turn.jobs.isEmpty else { continue }
+      Task { [self] in
+        await withDiscardingTaskGroup { group in
+          for (job, deadline) in turn.jobs {
+            group.addTask { [self] in
+              await ExchangeDeadline.$current.withValue(deadline) { await carryOut(job, relay) }
+            }
+          }
+        }
+        state.withLock { $0.long.end() }
+        beginTurns(relay)
+      }
     }
+  }
+
+  private func carryOut(_ job: Job, _ relay: ClusteredRelay) async {
+    switch await relay.exchange(job.exchange) {
+    case .answer(let bytes, let command, let result): job.done(.answer(bytes, command: command, result: result))
+    case .limited: job.done(.limited)
+    case .failed(let reason, let isOwn):
+      if isOwn { noteOwn(reason) } else { note(reason) }
+      job.done(.unavailable)
+    }
+    ended()
   }
 
   private func ended() {
@@ -243,6 +282,18 @@ public final class JetStreamBackEnd: RelayBackEnd {
     }
     guard (before == nil) != (after == nil) else { return }
     if let after { log(.error, "the cluster failed", ["reason": after]) } else { log(.info, "the cluster works again") }
+  }
+
+  /// One mailbox or one request says nothing about the cluster: the probe alone decides, and clients cannot make the
+  /// relay unready, nor fill the log.
+  private func noteOwn(_ trouble: String) {
+    let now = ContinuousClock.now
+    let isDue = state.withLock { state in
+      guard state.ownTroubleAt.map({ now - $0 >= Self.ownTroubleInterval }) ?? true else { return false }
+      state.ownTroubleAt = now
+      return true
+    }
+    if isDue { log(.warning, "an exchange failed, which concerns only its mailbox or its time", ["reason": trouble]) }
   }
 
   public func close() {

@@ -174,10 +174,12 @@ public final class JetStreamPushStore: SharedStore {
   }
 
   public func token(after revision: UInt64) throws(SharedStoreFailure) -> (key: String, revision: UInt64)? {
-    try asking { [name] (cluster) async throws(ClusterFailure) in
+    try asking { [name, isMaking = options.isMaking] (cluster) async throws(ClusterFailure) in
       var (position, end) = (revision, UInt64?.none)
       let (bucket, subject) = (Self.bucket(.tokens, name), Self.subject(SharedKey(.tokens, "*"), name))
       let stream = cluster.stream
+      var removals: [(subject: String, revision: UInt64)] = []
+      defer { if isMaking, !removals.isEmpty { stream.completeRemovals(bucket, removals) } }
       while position < end ?? .max {
         // A token is often followed by hundreds of probes, so several messages are requested at a time.
         let starts = end == nil ? [position] : (0..<Self.readAhead).map { position + $0 }
@@ -187,6 +189,9 @@ public final class JetStreamPushStore: SharedStore {
         for case let next? in found {
           let key = String(next.subject.split(separator: ".").last ?? "")
           if !next.isEmpty, key != "probe" { return (key, next.revision) }
+          if key != "probe", removals.last?.revision ?? 0 < next.revision {
+            removals.append((next.subject, next.revision))
+          }
           position = max(position, next.revision)
         }
         if found.contains(where: { $0 == nil }) { return nil }

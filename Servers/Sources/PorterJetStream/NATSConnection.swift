@@ -33,13 +33,16 @@ final class NATSConnection: @unchecked Sendable {
     private let isLast: @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
     private var messages: [NATSMessage] = []
     let deadline: ContinuousClock.Instant
+    /// Whether the deadline is its exchange's, and comes before the cluster is late.
+    let isOwnDeadline: Bool
 
     init(
       _ continuation: UnsafeContinuation<Result<[NATSMessage], ClusterFailure>, Never>,
-      deadline: ContinuousClock.Instant, until isLast: @escaping @Sendable (NATSMessage, Int) -> Bool
+      deadline: ContinuousClock.Instant, isOwnDeadline: Bool,
+      until isLast: @escaping @Sendable (NATSMessage, Int) -> Bool
     ) {
       self.continuation = continuation
-      self.deadline = deadline
+      (self.deadline, self.isOwnDeadline) = (deadline, isOwnDeadline)
       self.isLast = isLast
     }
 
@@ -89,6 +92,8 @@ final class NATSConnection: @unchecked Sendable {
   private static let tick = DispatchTimeInterval.milliseconds(20)
   private let state = Mutex(State())
   private let inbox: String
+  /// In the registry.
+  private let number: UInt
   private let onReconnect = Mutex<ReconnectHandler?>(nil)
   private var raw: OpaquePointer?
   private var answers: Subscription?
@@ -100,19 +105,19 @@ final class NATSConnection: @unchecked Sendable {
     var bytes = ""
     for _ in 0..<4 { bytes += String(UInt32.random(in: .min ... .max), radix: 36) }
     inbox = "_INBOX.porter.\(bytes)"
+    number = Self.registry.withLock { $0.takeNumber() }
+    Self.registry.withLock { $0.connections[number] = WeakConnection(connection: self) }
     var settings: OpaquePointer?
     try Self.check(natsOptions_Create(&settings), "options")
     defer { natsOptions_Destroy(settings) }
     try Self.configure(settings, options, name)
-    // libnats may call back after the connection is closed, and marks no call as the last. So this small object stays
-    // for the rest of the process.
-    let context = Unmanaged.passRetained(Context(self)).toOpaque()
+    let context = UnsafeMutableRawPointer(bitPattern: number)
     try Self.check(
       natsOptions_SetDisconnectedCB(settings, { _, context in NATSConnection.at(context)?.lost() }, context), "options")
     try Self.check(
       natsOptions_SetReconnectedCB(settings, { _, context in NATSConnection.at(context)?.reconnected() }, context),
       "options")
-    try Self.check(natsConnection_Connect(&raw, settings), "no connection to \(options.servers)")
+    try Self.check(natsConnection_Connect(&raw, settings), "no connection to \(options.shownServers)")
     answers = try subscribe(inbox + ".*") { [weak self] message in self?.answered(message) }
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nats.deadlines"))
     timer.schedule(deadline: .now(), repeating: Self.tick)
@@ -127,7 +132,7 @@ final class NATSConnection: @unchecked Sendable {
     let servers = options.servers.split(separator: ",").map(String.init)
     var pointers: [UnsafePointer<CChar>?] = servers.map { UnsafePointer(strdup($0)) }
     defer { for pointer in pointers { free(UnsafeMutablePointer(mutating: pointer)) } }
-    try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "servers \(options.servers)")
+    try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "servers \(options.shownServers)")
     try check(natsOptions_SetName(settings, name), "options")
     // A frozen node answers no pings, and is abandoned after two.
     try check(natsOptions_SetPingInterval(settings, pingMilliseconds), "options")
@@ -159,18 +164,29 @@ final class NATSConnection: @unchecked Sendable {
     natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
   }
 
-  private final class Context: Sendable {
-    private let connection: Mutex<WeakConnection>
-    var current: NATSConnection? { connection.withLock { $0.connection } }
-    init(_ connection: NATSConnection) { self.connection = Mutex(WeakConnection(connection: connection)) }
-  }
-
   private struct WeakConnection: Sendable {
     weak var connection: NATSConnection?
   }
 
+  /// libnats may call back after a connection is closed, and marks no call as the last. So it is given a number instead
+  /// of an object, which would have to stay for the rest of the process.
+  private struct Registry {
+    var connections: [UInt: WeakConnection] = [:]
+    var last: UInt = 0
+
+    mutating func takeNumber() -> UInt {
+      last += 1
+      return last
+    }
+  }
+
+  private static let registry = Mutex(Registry())
+
+  /// The number of connections that exist.
+  static var registered: Int { registry.withLock { $0.connections.count } }
+
   private static func at(_ context: UnsafeMutableRawPointer?) -> NATSConnection? {
-    context.flatMap { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue().current }
+    registry.withLock { $0.connections[UInt(bitPattern: context)]?.connection }
   }
 
   /// Called after the connection was lost and restored.
@@ -193,8 +209,11 @@ final class NATSConnection: @unchecked Sendable {
     answers = nil
   }
 
-  // A request made after `close` fails.
-  deinit { natsConnection_Destroy(raw) }
+  // A request made after `close` fails. This also ends a connection that could not be made.
+  deinit {
+    Self.registry.withLock { $0.connections[number] = nil }
+    natsConnection_Destroy(raw)
+  }
 
   /// A closed connection no longer sends or delivers anything.
   private var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -236,9 +255,10 @@ final class NATSConnection: @unchecked Sendable {
     let longest = ContinuousClock.now + .milliseconds(700)
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
     // An answer that comes after a process was frozen may no longer be right.
-    guard deadline > .now else { throw ClusterFailure("the cluster did not answer in time") }
+    guard deadline > .now else { throw .late(isOwn: true) }
     let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
-      let pending = Pending(continuation, deadline: deadline, until: isLast)
+      let pending = Pending(
+        continuation, deadline: deadline, isOwnDeadline: deadline < longest, until: isLast)
       let isOpen = state.withLock { state in
         if !state.isClosed { state.pending[number] = pending }
         return !state.isClosed
@@ -272,7 +292,7 @@ final class NATSConnection: @unchecked Sendable {
       let numbers = state.pending.filter { $0.value.deadline <= now }.map(\.key)
       return numbers.compactMap { state.pending.removeValue(forKey: $0) }
     }
-    for pending in late { pending.end(ClusterFailure("the cluster did not answer in time")) }
+    for pending in late { pending.end(.late(isOwn: pending.isOwnDeadline)) }
   }
 
   private func fail(_ reason: String, _ change: (inout State) -> Void = { _ in }) {
@@ -360,5 +380,12 @@ final class NATSConnection: @unchecked Sendable {
       subject: natsMsg_GetSubject(raw).map { String(cString: $0) } ?? "",
       reply: natsMsg_GetReply(raw).map { String(cString: $0) }, status: status.map { String(cString: $0) },
       data: Array(data), headers: headers)
+  }
+}
+
+extension ClusterFailure {
+  /// `isOwn`: the exchange's time was over before the cluster's was.
+  static func late(isOwn: Bool) -> ClusterFailure {
+    ClusterFailure(isOwn ? "the time for an exchange is over" : "the cluster did not answer in time", isOwn: isOwn)
   }
 }

@@ -9,6 +9,13 @@ public struct NATSOptions: Sendable {
   /// Certificate authorities for `tls://` addresses.
   let authorities: String?
 
+  /// For logs and `/health`, without users and passwords.
+  var shownServers: String {
+    servers.split(separator: "://", omittingEmptySubsequences: false)
+      .map { part in part.lastIndex(of: "@").map { part[part.index(after: $0)...] } ?? part }
+      .joined(separator: "://")
+  }
+
   /// Reads the files to check that they are usable.
   public init(servers: String, credentials: String?, authorities: String?) throws(CertificateError) {
     if let credentials { try GivenFiles.checkCredentials(credentials) }

@@ -4,12 +4,40 @@ import Synchronization
 /// Probes for readers that must not read anything old. One probe settles all requests made before it was published, so
 /// many concurrent readers cost little more than one: while one probe is under way, requests gather for the next.
 final class SharedProbes: Sendable {
-  private typealias Waiter = UnsafeContinuation<Result<Void, ClusterFailure>, Never>
+  private typealias Answer = Result<Void, ClusterFailure>
+
+  private struct Waiter {
+    let deadline: ContinuousClock.Instant?
+    let continuation: UnsafeContinuation<Answer, Never>
+  }
+
+  /// Those that wait for one probe, until it is answered or their own time is over.
+  private final class Readers: Sendable {
+    private let waiting: Mutex<[Waiter]>
+
+    init(_ waiters: [Waiter]) { waiting = Mutex(waiters) }
+
+    var nextDeadline: ContinuousClock.Instant? { waiting.withLock { $0.compactMap(\.deadline).min() } }
+
+    func end(_ answer: Answer) { take { _ in true }.forEach { $0.continuation.resume(returning: answer) } }
+
+    func expire(now: ContinuousClock.Instant) {
+      let late = take { $0.deadline.map { $0 <= now } ?? false }
+      for waiter in late { waiter.continuation.resume(returning: .failure(.late(isOwn: true))) }
+    }
+
+    private func take(_ isTaken: (Waiter) -> Bool) -> [Waiter] {
+      waiting.withLock { waiting in
+        let taken = waiting.filter(isTaken)
+        waiting.removeAll(where: isTaken)
+        return taken
+      }
+    }
+  }
 
   private struct Turn {
-    /// Waiters for the next probe, and the deadline of the first.
+    /// Waiters for the next probe.
     var waiting: [Waiter] = []
-    var deadline: ContinuousClock.Instant?
     /// The number of the probe that the next one must wait for.
     var underWay: UInt64?
     var last: UInt64 = 0
@@ -30,44 +58,48 @@ final class SharedProbes: Sendable {
   /// Returns once a probe of this place, published after the call, has been acknowledged.
   func settle(_ place: String) async throws(ClusterFailure) {
     let deadline = ExchangeDeadline.current
-    let result: Result<Void, ClusterFailure> = await withUnsafeContinuation { waiter in
+    let answer: Answer = await withUnsafeContinuation { continuation in
       let isFree = turns.withLock { turns in
-        var turn = turns[place] ?? Turn()
-        if turn.waiting.isEmpty { turn.deadline = deadline }
-        turn.waiting.append(waiter)
-        turns[place] = turn
-        return turn.underWay == nil
+        turns[place, default: Turn()].waiting.append(Waiter(deadline: deadline, continuation: continuation))
+        return turns[place]?.underWay == nil
       }
       if isFree { publish(place) }
     }
-    try result.get()
+    try answer.get()
   }
 
   /// The number of waiters for the next probe.
   func waiting(_ place: String) -> Int { turns.withLock { $0[place]?.waiting.count ?? 0 } }
 
   private func publish(_ place: String) {
-    let begun = turns.withLock { turns -> (waiters: [Waiter], deadline: ContinuousClock.Instant?, number: UInt64)? in
+    let begun = turns.withLock { turns -> (readers: Readers, number: UInt64)? in
       guard var turn = turns[place], !turn.waiting.isEmpty else { return nil }
-      let waiters = turn.waiting
+      let readers = Readers(turn.waiting)
       turn.waiting = []
       turn.last += 1
       turn.underWay = turn.last
       turns[place] = turn
-      return (waiters, turn.deadline, turn.last)
+      return (readers, turn.last)
     }
-    guard let begun else { return }
+    guard let (readers, number) = begun else { return }
     let overtaking = Task.detached { [self] in
       try? await Task.sleep(for: patience)
-      if !Task.isCancelled { ended(place, begun.number) }
+      if !Task.isCancelled { ended(place, number) }
     }
-    Task.detached { [self] in
-      let result: Result<Void, ClusterFailure> = await ExchangeDeadline.$current.withValue(begun.deadline) {
-        do throws(ClusterFailure) { return .success(try await probe(place)) } catch { return .failure(error) }
+    let expiring = Task.detached {
+      while !Task.isCancelled, let deadline = readers.nextDeadline {
+        try? await Task.sleep(until: deadline, clock: .continuous)
+        readers.expire(now: .now)
       }
+    }
+    // Detached: the probe has its own time. With that of one reader, it would fail for all others as well.
+    Task.detached { [self] in
+      let answer: Answer
+      do throws(ClusterFailure) { answer = .success(try await probe(place)) } catch { answer = .failure(error) }
       overtaking.cancel()
-      for waiter in begun.waiters { waiter.resume(returning: result) }
-      ended(place, begun.number)
+      expiring.cancel()
+      readers.end(answer)
+      ended(place, number)
     }
   }
 

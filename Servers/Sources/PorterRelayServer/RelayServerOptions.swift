@@ -10,7 +10,8 @@ public struct RelayServerOptions: Sendable {
 
   /// For requests from one source address.
   public var sourceAllowance = Allowance(rate: 50, burst: 500)
-  /// For requests to one mailbox, signed by its key.
+  /// For requests to one mailbox, signed by its key, and for messages of one source to a mailbox that anyone may send
+  /// to.
   public var mailboxAllowance = Allowance(rate: 10, burst: 200)
   /// For mailboxes created by one source address.
   public var creationAllowance = Allowance(rate: 1, burst: 200)

@@ -12,6 +12,11 @@ public struct Setting: Sendable {
     /// A number, or one with `k`, `M` or `G`.
     case bytes(ClosedRange<Int>)
     case choice([String])
+    /// The first part of names in NATS: letters, digits, `-` and `_`, which are also all that a bucket's name may have.
+    case natsName
+    /// `file`, or the addresses of a NATS cluster, separated by commas. Without users: their passwords would be in the
+    /// output of `ps`, in logs and in `/health`.
+    case store
   }
 
   /// Words with hyphens: `idle-time` is `--idle-time`, `PREFIX_IDLE_TIME` and `idle-time = …`.
@@ -43,6 +48,8 @@ extension Setting.Kind {
     case .duration: "TIME"
     case .bytes: "BYTES"
     case .choice(let words): words.joined(separator: "|")
+    case .natsName: "NAME"
+    case .store: "file|nats://HOST:PORT,…"
     }
   }
 
@@ -55,8 +62,32 @@ extension Setting.Kind {
     case .duration(let range): Self.check(Self.seconds(text), range, "a time such as 30s, 5m, 2h or 7d,", " seconds")
     case .bytes(let range): Self.check(Self.bytes(text), range, "a number of bytes such as 512k, 64M or 10G,", " bytes")
     case .choice(let words): words.contains(text) ? nil : "expected \(words.joined(separator: " or "))"
+    case .natsName: Self.isNATSName(text) ? nil : "expected at most 200 letters, digits, - and _"
+    case .store:
+      Self.isStore(text) ? nil : "expected file or nats://HOST:PORT, without a user (see nats-credentials),"
     }
   }
+
+  /// The server limits names to 255 bytes; programs append some.
+  private static func isNATSName(_ text: String) -> Bool {
+    (1...200).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+
+  private static func isStore(_ text: String) -> Bool {
+    text == "file"
+      || (text.hasPrefix("nats://") || text.hasPrefix("tls://")) && !text.utf8.contains(0) && !isSensitive(text)
+  }
+
+  /// Whether it may contain a user and a password, so that it must not be repeated.
+  static func isSensitive(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "@")) }
 
   private static func check(_ value: Int?, _ range: ClosedRange<Int>, _ form: String, _ unit: String = "") -> String? {
     guard let value, range.contains(value) else {

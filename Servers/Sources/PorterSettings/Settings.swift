@@ -32,7 +32,7 @@ public struct Settings: Sendable {
       throw SettingsError("\(origin): there is no setting \(name)")
     }
     if let complaint = setting.kind.complaint(about: text) {
-      let shown = setting.isSecret ? "" : " instead of '\(text)'"
+      let shown = setting.isSecret || Setting.Kind.isSensitive(text) ? "" : " instead of '\(text)'"
       throw SettingsError("\(origin): \(name): \(complaint)\(shown)")
     }
     values[name] = (text, origin)

@@ -17,9 +17,9 @@ enum AdminSettings {
     settings: [
       Setting("data", .path, default: "/var/lib/porter-relay", help: "a relay's or a notification server's folder"),
       Setting(
-        "store", .text, default: "file",
+        "store", .store, default: "file",
         help: "what to look after: file, which is --data, or nats://HOST:PORT,… of a NATS cluster that servers share"),
-      Setting("nats-name", .text, default: "porter", help: "first part of the names of the cluster's streams"),
+      Setting("nats-name", .natsName, default: "porter", help: "first part of the names of the cluster's streams"),
       Setting(
         "nats-replicas", .integer(1...5), default: "3", help: "of what is restored; 1 if the cluster is a single node"),
       Setting("nats-credentials", .path, help: "user of the cluster, a .creds file readable by its owner only"),

@@ -21,9 +21,6 @@ import PorterSettings
     /// Connects.
     init(_ settings: Settings) throws {
       let place = try settings.require("store")
-      guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
-        throw Failure("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
-      }
       var options = JetStreamOptions(
         cluster: try NATSOptions(
           servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")

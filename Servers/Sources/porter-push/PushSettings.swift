@@ -23,9 +23,9 @@ enum PushSettings {
       Setting("relay-proxy", .text, isSecret: true, help: "http://HOST:PORT or socks5h://HOST:PORT on the way to it"),
       Setting("state", .path, default: "/var/lib/porter-push/server.db", help: "the server's own file"),
       Setting(
-        "store", .text, default: "file",
+        "store", .store, default: "file",
         help: "where tokens and subscriptions are: file, or nats://HOST:PORT,… of a NATS cluster that servers share"),
-      Setting("nats-name", .text, default: "porter", help: "first part of the names of the cluster's buckets"),
+      Setting("nats-name", .natsName, default: "porter", help: "first part of the names of the cluster's buckets"),
       Setting(
         "nats-replicas", .integer(1...5), default: "3", help: "of each record; 1 if the cluster is a single node"),
       Setting("nats-credentials", .path, help: "user of the cluster, a .creds file readable by its owner only"),

@@ -76,9 +76,6 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
     throw SettingsError("relay: servers with a shared store need a relay on the network, https://HOST[:PORT]")
   }
   #if JetStream
-    guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
-      throw SettingsError("store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
-    }
     var options = JetStreamOptions(
       cluster: try NATSOptions(
         servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")))

@@ -29,8 +29,8 @@ enum RelaySettings {
   private static let places: [Setting] = [
     Setting(
       "data", .path, default: "/var/lib/porter-relay", help: "folder of the relay's file and its own certificate"),
-    Setting("store", .text, default: "file", help: storeHelp),
-    Setting("nats-name", .text, default: "porter", help: "first part of the names of the cluster's streams"),
+    Setting("store", .store, default: "file", help: storeHelp),
+    Setting("nats-name", .natsName, default: "porter", help: "first part of the names of the cluster's streams"),
     Setting("nats-replicas", .integer(1...5), default: "3", help: "of each message; 1 if the cluster is a single node"),
     Setting("nats-partitions", .integer(1...255), default: "1", help: "of the mailboxes, when the first relay starts"),
     Setting("nats-credentials", .path, help: "user of the cluster, a .creds file readable by its owner only"),
@@ -47,7 +47,9 @@ enum RelaySettings {
   private static let limits: [Setting] = [
     Setting("source-rate", .integer(1...1_000_000), default: "50", help: "requests a second of one source address"),
     Setting("source-burst", .integer(1...1_000_000), default: "500", help: "of them at a time"),
-    Setting("mailbox-rate", .integer(1...1_000_000), default: "10", help: "requests a second for one mailbox"),
+    Setting(
+      "mailbox-rate", .integer(1...1_000_000), default: "10",
+      help: "requests a second for one mailbox; of each source, if anyone may send to it"),
     Setting("mailbox-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
     Setting(
       "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),

@@ -74,9 +74,6 @@ func address(_ settings: Settings, _ keeper: CertificateKeeper, port: Int) throw
   /// The location of mailboxes shared with other relays.
   func cluster(_ settings: Settings) throws -> JetStreamOptions {
     let place = try settings.require("store")
-    guard place.hasPrefix("nats://") || place.hasPrefix("tls://"), !place.contains("@") else {
-      throw Failure(text: "store: expected file or nats://HOST:PORT, without a user; see nats-credentials")
-    }
     var options = JetStreamOptions(
       cluster: try NATSOptions(
         servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")))

@@ -17,6 +17,8 @@ final class FakeNode: Sendable {
     case text(String)
     /// Without contents.
     case status(Int)
+    /// The connection ends.
+    case end
   }
 
   let port: UInt16
@@ -127,6 +129,7 @@ final class FakeNode: Sendable {
         guard let answered = answer(request), hasReply else { continue }
         switch answered {
         case .text(let text): _ = client.put("MSG", on: words[2], sizes: [text.utf8.count], text)
+        case .end: return
         case .status(let number):
           let head = "NATS/1.0 \(number)\r\n\r\n"
           _ = client.put("HMSG", on: words[2], sizes: [head.utf8.count, head.utf8.count], head)

@@ -87,15 +87,43 @@ final class SharedProbesTests: XCTestCase {
     for each in [first, second] { _ = await each.value }
   }
 
-  /// Its own exchange's deadline, since another exchange may have published it.
-  func testAProbeHasTheDeadlineOfTheFirstThatWaits() async throws {
+  /// An exchange with little time left must not decide for the others, nor does its end say anything about the cluster.
+  func testTheTimeOfOneReaderIsNotThatOfTheOthers() async throws {
+    let leader = Leader()
     let deadlines = Mutex<[ContinuousClock.Instant?]>([])
-    let probes = SharedProbes { (_) async throws(ClusterFailure) in
+    let probes = SharedProbes(patience: .seconds(600)) { (place) async throws(ClusterFailure) in
       deadlines.withLock { $0.append(ExchangeDeadline.current) }
+      try await leader.probe(place)
     }
-    let deadline = ContinuousClock.now + .seconds(1)
-    try await ExchangeDeadline.$current.withValue(deadline) { try await probes.settle("a") }
-    try await probes.settle("a")
-    XCTAssertEqual(deadlines.withLock { $0 }, [deadline, nil])
+    let first = settling(probes, "a")
+    await leader.wait(for: 1)
+    let failure = Mutex<ClusterFailure?>(nil)
+    let short = Task.detached {
+      do throws(ClusterFailure) { try await settle(probes, deadline: .now + .milliseconds(50)) } catch {
+        failure.withLock { $0 = error }
+      }
+    }
+    while probes.waiting("a") < 1 { await Task.yield() }
+    let long = settling(probes, "a")
+    while probes.waiting("a") < 2 { await Task.yield() }
+    leader.answer()
+    await leader.wait(for: 2)
+    let end = ContinuousClock.now + .seconds(20)
+    while failure.withLock({ $0 }) == nil, .now < end { try await Task.sleep(for: .milliseconds(1)) }
+    XCTAssertEqual(failure.withLock { $0 }?.isOwn, true)
+    leader.answer()
+    await short.value
+    for each in [first, long] {
+      let isSettled = await each.value
+      XCTAssertTrue(isSettled)
+    }
+    XCTAssertEqual(deadlines.withLock { $0 }, [nil, nil])
   }
+}
+
+private func settle(_ probes: SharedProbes, deadline: ContinuousClock.Instant) async throws(ClusterFailure) {
+  let result: Result<Void, ClusterFailure> = await ExchangeDeadline.$current.withValue(deadline) {
+    do throws(ClusterFailure) { return .success(try await probes.settle("a")) } catch { return .failure(error) }
+  }
+  try result.get()
 }

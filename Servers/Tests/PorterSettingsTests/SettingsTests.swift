@@ -14,6 +14,8 @@ final class SettingsTests: XCTestCase {
       Setting("rate", .integer(1...100), default: "5", help: "how often"),
       Setting("form", .choice(["json", "logfmt"]), default: "json", help: "which"),
       Setting("token", .text, isSecret: true, help: "a secret"),
+      Setting("nats-name", .natsName, default: "porter", help: "a name"),
+      Setting("store", .store, default: "file", help: "a cluster"),
     ])
 
   private func settings(
@@ -74,6 +76,28 @@ final class SettingsTests: XCTestCase {
     assertMistake("--listen: listen: expected HOST:PORT instead of '::1:80'", ["--listen", "::1:80"])
     assertMistake("--form: form: expected json or logfmt instead of 'xml'", ["--form", "xml"])
     assertMistake("--token: token: expected a text", ["--token", ""])
+  }
+
+  /// A stream with such a name could not be made, or its subjects would match those of others.
+  func testANameThatNATSRefusesIsAMistake() throws {
+    let expected = "--nats-name: nats-name: expected at most 200 letters, digits, - and _ instead of"
+    for name in ["", "a.b", "a b", "a*", ">", "a/b", "é", "a\nb", "@", String(repeating: "a", count: 201)] {
+      assertMistake(
+        name == "@" ? expected.replacing(" instead of", with: "") : "\(expected) '\(name)'", ["--nats-name", name])
+    }
+    for name in ["porter", "Porter_2-b", String(repeating: "a", count: 200)] {
+      XCTAssertEqual(try settings(["--nats-name", name]).text("nats-name"), name)
+    }
+  }
+
+  func testTheAddressesOfAClusterHaveNoUserAndOneThatIsGivenIsNotRepeated() throws {
+    let expected = "--store: store: expected file or nats://HOST:PORT, without a user (see nats-credentials),"
+    assertMistake(expected + " instead of 'https://one'", ["--store", "https://one"])
+    assertMistake(expected, ["--store", "nats://one:4222,nats://me:hush@two:4222"])
+    assertMistake(expected, ["--store", "tls://me:hush@two", "--print-config"])
+    for place in ["file", "nats://one:4222,two:4222", "tls://one"] {
+      XCTAssertEqual(try settings(["--store", place]).text("store"), place)
+    }
   }
 
   func testNumbersThatOverflowAreRefused() {

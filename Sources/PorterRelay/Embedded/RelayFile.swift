@@ -24,8 +24,9 @@ final class RelayFile {
   private var age: RelayAge?
   /// Whether several requests are being carried out in one transaction.
   private var isGathering = false
-  /// Called with the entity of a request signed by its key: throws if the entity has used up its share.
-  var admission: ((RelayIdentifier) throws(RelayError) -> Void)?
+  /// Called with the entity of a request signed by its key, or of a message to a mailbox that is open to all: throws if
+  /// the share is used up.
+  var admission: ((_ entity: RelayIdentifier, _ isOpen: Bool) throws(RelayError) -> Void)?
   private let cacheKibibytes: Int
   private let isBrief: Bool
   private var foundLongLog = false

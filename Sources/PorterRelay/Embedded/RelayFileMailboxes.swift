@@ -40,12 +40,13 @@ extension RelayFile {
     let mailbox = try mailbox(.recipient, request.entity)
     try authorize(request, key: mailbox?.recipientKey)
     guard let mailbox else { throw .auth }
-    try admit(request)
+    try admit(request, isOpen: false)
     return mailbox
   }
 
-  func admit(_ request: RelayRequest) throws(RelayError) {
-    if let admission, let entity = request.entity { try admission(entity) }
+  /// `isOpen`: anyone may make such requests to the mailbox.
+  func admit(_ request: RelayRequest, isOpen: Bool) throws(RelayError) {
+    if let admission, let entity = request.entity { try admission(entity, isOpen) }
   }
 
   /// Inside a transaction: throws `auth` if the mailbox was deleted after its recipient's signature was checked. It may

@@ -10,7 +10,7 @@ extension RelayFile {
     _ request: RelayRequest, attempt: RelayIdentifier, notify: Bool, body: [UInt8]
   ) throws(RelayError) -> Reply {
     let checked = try authorizedBySender(request, attempt)
-    try admit(request)
+    try admit(request, isOpen: checked.senderKey == nil)
     let message = RelayMessage(
       identifier: try .generate(randomness: randomness), timestamp: clock.wall(), notify: notify, body: body)
     return try commit(.full) { () throws(RelayError) in

@@ -26,11 +26,16 @@ public final class RelayService {
     public var listener: String?
     /// Does not count towards any mailbox's share.
     public var isTrusted: Bool
+    /// The client's origin as limits count it: messages to a mailbox that anyone may send to count for it alone.
+    public var source: [UInt8]
 
-    public init(request: [UInt8], listener: String? = nil, isTrusted: Bool = false) {
-      self.request = request
-      self.listener = listener
-      self.isTrusted = isTrusted
+    public init(request: [UInt8], listener: String? = nil, isTrusted: Bool = false, source: [UInt8] = []) {
+      (self.request, self.listener, self.isTrusted, self.source) = (request, listener, isTrusted, source)
+    }
+
+    /// Whose share of the mailbox the request counts towards. One sender must not use up that of all others.
+    package func share(of entity: RelayIdentifier, isOpen: Bool) -> [UInt8] {
+      isOpen ? entity.bytes + source : entity.bytes
     }
   }
 
@@ -39,8 +44,9 @@ public final class RelayService {
     case answer([UInt8], command: String, result: String)
     /// The mailbox has used up its share; nothing was carried out.
     case limited
-    /// The file failed, as described by the text. The request may be repeated.
-    case failed(String)
+    /// The file or the cluster failed, as described by the text. The request may be repeated. `isOwn`: only this
+    /// request or its mailbox is concerned.
+    case failed(String, isOwn: Bool = false)
   }
 
   public struct Turn: Sendable {
@@ -79,13 +85,13 @@ public final class RelayService {
   private let admit: ([UInt8]) -> Bool
   private(set) var file: RelayFile?
   private var isLimited = false
-  /// Whether the exchange in progress is trusted.
-  private var isTrusted = false
+  /// The one in progress.
+  private var exchange = Exchange(request: [])
   private var listeners = [String: Listener]()
   private var nextGeneration: Int64
 
-  /// `admit` gets the identifier of a mailbox whose key has signed a request, and returns whether it may be carried
-  /// out. `log` gets lines without identifiers, each with a level from `debug` to `error`.
+  /// `admit` gets the identifier of a mailbox whose key has signed a request, or, for a message to a mailbox that anyone
+  /// may send to, its identifier and the client's source, and returns whether it may be carried out. `log` gets lines without identifiers, each with a level from `debug` to `error`.
   public convenience init(
     _ options: Options, admit: @escaping ([UInt8]) -> Bool = { _ in true },
     log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
@@ -193,7 +199,7 @@ public final class RelayService {
   private func outcome(of request: RelayRequest, from exchange: Exchange, _ news: inout [String]) -> Outcome {
     let (command, listener) = (request.command.name, exchange.listener)
     isLimited = false
-    isTrusted = exchange.isTrusted
+    self.exchange = exchange
     do throws(RelayError) {
       let file = try open()
       let reply = try file.reply(to: request, from: caller(listener))
@@ -247,8 +253,8 @@ public final class RelayService {
         try file.database.execute("PRAGMA max_page_count=\(max(1, bytes / page))")
       }
     }
-    file.admission = { [unowned self] (entity) throws(RelayError) in
-      guard isTrusted || admit(entity.bytes) else {
+    file.admission = { [unowned self] (entity, isOpen) throws(RelayError) in
+      guard exchange.isTrusted || admit(exchange.share(of: entity, isOpen: isOpen)) else {
         isLimited = true
         throw .unavailable
       }

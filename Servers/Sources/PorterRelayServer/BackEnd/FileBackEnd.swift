@@ -157,7 +157,7 @@ public final class FileBackEnd: RelayBackEnd {
       switch outcome {
       case .answer(_, let command, _): hasSent = hasSent || command == "send"
       case .limited: break
-      case .failed(let reason): problem = reason
+      case .failed(let reason, _): problem = reason
       }
     }
     // A turn reports one result.

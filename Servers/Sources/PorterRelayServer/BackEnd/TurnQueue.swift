@@ -1,6 +1,6 @@
 /// Jobs waiting for their turn. Jobs with many signatures to verify wait separately, and each turn takes only a few of
 /// them, so that the others do not wait for all of these. Jobs of one listener keep their order.
-struct TurnQueue<Job: Sendable>: Sendable {
+package struct TurnQueue<Job: Sendable>: Sendable {
   private struct Long: Sendable {
     let job: Job
     let signatures: Int
@@ -19,13 +19,15 @@ struct TurnQueue<Job: Sendable>: Sendable {
   /// The listeners of the long jobs.
   private var listeners: [String: Int] = [:]
 
-  var count: Int { short.count + long.count }
+  package init() {}
+
+  package var count: Int { short.count + long.count }
   /// Jobs with many signatures, and those behind them.
-  var longCount: Int { long.count }
+  package var longCount: Int { long.count }
 
-  static func isLong(signatures: Int) -> Bool { signatures > fewSignatures }
+  package static func isLong(signatures: Int) -> Bool { signatures > fewSignatures }
 
-  mutating func add(_ job: Job, signatures: Int, from listeners: [String]) {
+  package mutating func add(_ job: Job, signatures: Int, from listeners: [String]) {
     guard Self.isLong(signatures: signatures) || listeners.contains(where: { self.listeners[$0] != nil }) else {
       return short.append(job)
     }
@@ -33,7 +35,7 @@ struct TurnQueue<Job: Sendable>: Sendable {
     for listener in listeners { self.listeners[listener, default: 0] += 1 }
   }
 
-  mutating func takeTurn() -> [Job] {
+  package mutating func takeTurn() -> [Job] {
     var taken = Array(short.prefix(Self.most))
     short.removeFirst(taken.count)
     var (signatures, count) = (0, 0)

@@ -204,7 +204,8 @@ final class RequestHandler: ChannelInboundHandler {
     let began = NIODeadline.now()
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     let loop = context.eventLoop
-    let exchange = RelayService.Exchange(request: request, listener: listener, isTrusted: isTrusted)
+    let exchange = RelayService.Exchange(
+      request: request, listener: listener, isTrusted: isTrusted, source: source.bytes)
     surroundings.backEnd.exchange(exchange) { reply in
       loop.execute { handler.value.answer(reply, since: began) }
     }

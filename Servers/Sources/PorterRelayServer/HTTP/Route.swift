@@ -85,14 +85,14 @@ struct Refusal: Error, Equatable {
 }
 
 /// Reads parts of a relay request without decoding it.
-enum RequestPeek {
+package enum RequestPeek {
   /// Whether the request creates a mailbox: used for a limit, so a wrong guess does no harm.
   static func makesMailbox(_ bytes: [UInt8]) -> Bool { command(bytes) == 1 }
 
   /// The maximum number of signatures to verify: also for a limit. A message and the nonces of notifications are
   /// covered by one signature, however many bytes they are; any other long request is a list of identifiers with a
   /// signature each.
-  static func signatures(_ bytes: [UInt8]) -> Int {
+  package static func signatures(_ bytes: [UInt8]) -> Int {
     switch command(bytes) {
     case 3, 12: 1
     case 21: 1 + max(0, bytes.count - 24 * min(256, nonces(bytes))) / 88

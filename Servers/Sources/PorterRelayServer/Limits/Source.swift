@@ -3,15 +3,17 @@ import NIOCore
 /// The origin of a connection as limits count it: an IPv4 address, or an IPv6 network, since one customer has a whole
 /// one. Never logged.
 struct Source: Hashable, Sendable {
-  private let bytes: UInt64
+  private let number: UInt64
 
   init(_ address: SocketAddress?) {
     self.init(address: Self.address(address))
   }
 
   init(address: [UInt8]) {
-    bytes = Self.unmapped(address).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    number = Self.unmapped(address).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
+
+  var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
 
   /// Returns four or sixteen bytes, or none if there is no address.
   static func address(_ address: SocketAddress?) -> [UInt8] {

@@ -100,8 +100,9 @@ def connect(port: int, protocols: list[str] | None = None) -> ssl.SSLSocket:
 class HTTP1:
     """A connection with the standard library's client."""
 
-    def __init__(self, port: int, listener: str | None = None):
-        self.connection = http.client.HTTPSConnection("127.0.0.1", port, context=context(["http/1.1"]), timeout=PATIENCE)
+    def __init__(self, port: int, listener: str | None = None, source: str = "127.0.0.1"):
+        self.connection = http.client.HTTPSConnection(
+            "127.0.0.1", port, context=context(["http/1.1"]), timeout=PATIENCE, source_address=(source, 0))
         self.headers = {"Content-Type": "application/octet-stream"}
         if listener:
             self.headers["Porter-Listener"] = listener
@@ -238,8 +239,8 @@ class RelayTestCase(unittest.TestCase):
         self.addCleanup(lambda: relay.kill() if relay.process.returncode is None else None)
         return relay
 
-    def http1(self, relay: Relay, listener: str | None = None) -> HTTP1:
-        client = HTTP1(relay.port, listener)
+    def http1(self, relay: Relay, listener: str | None = None, source: str = "127.0.0.1") -> HTTP1:
+        client = HTTP1(relay.port, listener, source)
         self.addCleanup(client.close)
         return client
 

@@ -3,7 +3,9 @@
 import random
 import shutil
 import signal
+import subprocess
 import time
+from pathlib import Path
 
 from nacl.signing import SigningKey
 
@@ -73,6 +75,17 @@ class StartTests(RelayTestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(expected, done.stderr)
             self.assertNotIn("password", done.stderr)
+
+
+    def test_a_name_that_nats_refuses_is_refused_at_once(self):
+        for program in ["porter-relay", "porter-push", "porter-admin"]:
+            for arguments in [["--print-config"], ["verify" if program == "porter-admin" else "check"]]:
+                with self.subTest(program=program, arguments=arguments):
+                    done = subprocess.run(
+                        [Path(support.PROGRAM).parent / program, *arguments, "--store=nats://127.0.0.1:1", "--nats-name=a.b"],
+                        capture_output=True, text=True, timeout=support.PATIENCE, env=support.environment())
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn("nats-name: expected at most 200 letters, digits, - and _ instead of 'a.b'", done.stderr)
 
 
 class SharingTests(JetStreamTestCase):

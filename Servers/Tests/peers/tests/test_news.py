@@ -177,6 +177,17 @@ class LimitTests(RelayTestCase):
         with self.assertRaisesRegex(protocol.Refused, "auth"):
             person.ask(protocol.request(b"\3" + protocol.identifier() + b"\0x", mailbox.sender, SigningKey.generate()))
 
+    def test_one_sender_does_not_use_up_the_share_of_others_in_a_mailbox_that_is_open_to_all(self):
+        relay = self.start(mailbox_rate="1", mailbox_burst="5")
+        client, hostile = self.http1(relay), self.http1(relay, source="127.0.0.2")
+        person = protocol.Client(client.exchange)
+        open_to_all, secured = person.mailbox(secured=False), person.mailbox()
+        for mailbox, status in [(open_to_all, 200), (secured, 429)]:
+            statuses = [hostile.post(protocol.send(mailbox, b"x"))[0] for _ in range(10)]
+            self.assertEqual((statuses[0], statuses[-1]), (200, 429))
+            # The signatures of a secured mailbox show that all of these are one sender's.
+            self.assertEqual(client.post(protocol.send(mailbox, b"x"))[0], status)
+
     def test_a_source_that_makes_mailboxes_without_end_is_limited(self):
         relay = self.start(creation_rate="1", creation_burst="5")
         client = self.http1(relay)

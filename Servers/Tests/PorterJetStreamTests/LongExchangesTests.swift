@@ -1,0 +1,64 @@
+import PorterRelay
+import PorterRelayServer
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+/// Requests about many mailboxes, each needing a signature verified.
+final class LongExchangesTests: XCTestCase {
+  /// Asks what waits in so many mailboxes (`check`), with signatures that prove nothing.
+  private func question(_ count: Int) -> RelayService.Exchange {
+    let start = [1] + [UInt8](repeating: 7, count: 24) + [0, 0]
+    let entry = [UInt8](repeating: 9, count: 24 + 64)
+    let entries = (0..<count).flatMap { _ in entry }
+    return .init(request: start + [14, UInt8(count >> 8), UInt8(count & 0xff)] + entries)
+  }
+
+  private func wait(for condition: @Sendable () -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while !condition(), .now < end { try await Task.sleep(for: .milliseconds(1)) }
+    XCTAssertTrue(condition())
+  }
+
+  func testFewAreUnderWayAtATime() async throws {
+    let node = try OpenNode()
+    let backEnd = try node.open()
+    for _ in 0..<40 { backEnd.exchange(question(64)) { _ in } }
+    backEnd.exchange(question(1)) { _ in }
+    try await wait { node.queries > 4 * 64 }
+    XCTAssertEqual(node.queries, 4 * 64 + 1, "a short one waits for none of the long ones")
+    XCTAssertEqual(backEnd.waiting, 41)
+    XCTAssertFalse(backEnd.isOverloaded)
+    backEnd.close()
+  }
+
+  /// Otherwise clients with few mailboxes would be refused, and the relay not be ready.
+  func testTheyLeaveRoomForOthers() async throws {
+    let node = try OpenNode()
+    let backEnd = try node.open(exchanges: 16)
+    let refused = Mutex(0)
+    for _ in 0..<40 {
+      backEnd.exchange(question(64)) { reply in if reply == .unavailable { refused.withLock { $0 += 1 } } }
+    }
+    XCTAssertEqual(refused.withLock { $0 }, 32, "four are under way, and a quarter of all may wait")
+    XCTAssertFalse(backEnd.isOverloaded)
+    backEnd.exchange(question(1)) { _ in }
+    XCTAssertEqual(backEnd.waiting, 9)
+    backEnd.close()
+  }
+
+  /// A client repeats what it got no answer to, so an answer that comes too late is work for nothing.
+  func testOneThatWaitsForASecondIsRefused() async throws {
+    let node = try OpenNode()
+    let backEnd = try node.open()
+    let begin = ContinuousClock.now
+    let refused = Mutex(0)
+    for _ in 0..<100 {
+      backEnd.exchange(question(64)) { reply in if reply == .unavailable { refused.withLock { $0 += 1 } } }
+    }
+    try await wait { refused.withLock { $0 } == 100 }
+    XCTAssertLessThan(ContinuousClock.now - begin, .seconds(4), "each within a second, or two on a busy machine")
+    backEnd.close()
+  }
+}

@@ -1,0 +1,85 @@
+import PorterRelay
+import PorterRelayCluster
+import PorterRelayServer
+import Synchronization
+import XCTest
+
+@testable import PorterJetStream
+
+/// What concerns one request or one mailbox says nothing about the cluster.
+final class OwnTroubleTests: XCTestCase {
+  /// A message to a mailbox, which is looked up twice before it is said not to exist.
+  private let message = RelayService.Exchange(
+    request: [1] + [UInt8](repeating: 7, count: 24) + [0, 1] + [UInt8](repeating: 8, count: 24) + [3]
+      + [UInt8](repeating: 9, count: 24) + [0, 1])
+
+  private func send(through backEnd: JetStreamBackEnd) async -> RelayReply {
+    await withCheckedContinuation { continuation in
+      backEnd.exchange(message) { continuation.resume(returning: $0) }
+    }
+  }
+
+  func testADamagedRecordIsOnlyItsMailboxsTrouble() async throws {
+    let node = try OpenNode { request in
+      guard request.subject == "$JS.API.STREAM.MSG.GET.porter_mailboxes_0" else { return nil }
+      return .text(OpenNode.message("porter.mailbox.0.m", 2, [1, 2, 3]))
+    }
+    let backEnd = try node.open()
+    let reply = await send(through: backEnd)
+    XCTAssertEqual(reply, .unavailable)
+    XCTAssertNil(backEnd.problem)
+    XCTAssertTrue(backEnd.isServing)
+    backEnd.close()
+  }
+
+  /// The first answer takes half of an exchange's time, and there is none to the next question.
+  func testTheEndOfAnExchangesTimeIsOnlyItsOwnTrouble() async throws {
+    let asked = Mutex(0)
+    let node = try OpenNode { request in
+      guard request.subject == "$JS.API.STREAM.MSG.GET.porter_mailboxes_0" else { return nil }
+      let isFirst = asked.withLock { asked in
+        asked += 1
+        return asked == 1
+      }
+      guard isFirst else { return nil }
+      usleep(450_000)
+      return .text(#"{"error":{"code":404,"err_code":10037,"description":"no message found"}}"#)
+    }
+    let backEnd = try node.open()
+    let reply = await send(through: backEnd)
+    XCTAssertEqual(reply, .unavailable)
+    XCTAssertNil(backEnd.problem)
+    XCTAssertTrue(backEnd.isServing)
+    backEnd.close()
+  }
+
+  /// As long as the probe would wait.
+  func testASilentClusterIsNotOnlyOneRequestsTrouble() async throws {
+    let node = try OpenNode()
+    let backEnd = try node.open()
+    let reply = await send(through: backEnd)
+    XCTAssertEqual(reply, .unavailable)
+    XCTAssertNotNil(backEnd.problem)
+    XCTAssertFalse(backEnd.isServing)
+    backEnd.close()
+  }
+
+  /// Otherwise one client could keep the relay from ever deleting without doubt.
+  func testTheEndOfAnExchangesTimeIsNoTroubleOfTheCluster() async throws {
+    let node = try FakeNode()
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch())
+    for (deadline, isTrouble) in [(ContinuousClock.Instant.now + .milliseconds(50), false), (.now, false), (nil, true)]
+    {
+      let isOwn = await ExchangeDeadline.$current.withValue(deadline) {
+        do throws(ClusterFailure) {
+          _ = try await stream.publish("s.a", [])
+          return false
+        } catch { return error.isOwn }
+      }
+      XCTAssertEqual(isOwn, !isTrouble)
+      XCTAssertEqual(stream.settledNumbers.lastTrouble != nil, isTrouble)
+    }
+  }
+}

@@ -55,7 +55,8 @@ private final class Story {
     try database.close()
     let relay = EmbeddedRelay(path: folder.file("relay.db"), ports: .system, log: .silent)
     let address = try Database(path: alice.prefix + "_chat.db")
-    let mailbox = try XCTUnwrap(try address.first("SELECT sender_id FROM connections JOIN addresses USING (connection_id)") { $0.blob(0) })
+    let sql = "SELECT sender_id FROM connections JOIN addresses USING (connection_id)"
+    let mailbox = try XCTUnwrap(try address.first(sql) { $0.blob(0) })
     try address.close()
     for entry in waiting {
       try RelayClient(port: relay, randomness: SystemRandomness()).send(

@@ -80,6 +80,23 @@ final class PushHealthTests: XCTestCase {
     XCTAssertEqual(alice.statuses(), [])
   }
 
+  /// While the server's answer is on its way, another process registers a new token.
+  func testAnAnswerAboutAnEarlierTokenDoesNotChangeTheStatus() throws {
+    let alice = try Watched({ _ in }, throughHost: true)
+    try alice.registerAtScript()
+    _ = (alice.statuses(), alice.script?.takeRequests())
+    alice.script?.answers("TCHK", .status(.expired))
+    alice.transport?.hang(.get)
+    let answered = Promise<String>()
+    let command = "/_ntf check apns_test \(alice.token)"
+    Thread.detachNewThread { answered.fulfil(alice.send(command).description) }
+    try alice.wait("asked") { alice.script?.count("TCHK") == 1 }
+    try alice.executeAtHome("UPDATE token SET device_token = x'0102', server_token_id = randomblob(24)")
+    alice.transport?.hang(nil)
+    XCTAssertEqual(JSON(try XCTUnwrap(answered.wait()))["result"]["status"].text, "ACTIVE")
+    XCTAssertEqual(alice.statuses(), [])
+  }
+
   /// It is registered anew at each start, and once a day, as long as the server refuses it.
   func testAnUnusableTokenIsTakenUpAtEachStartAndEachDay() throws {
     let alice = try Watched({ _ in })

@@ -1,5 +1,6 @@
 import CNightporter
 import Foundation
+import PorterCrypto
 import PorterJSON
 import PorterPlatform
 import PorterPush
@@ -197,8 +198,15 @@ final class ReportingTests: XCTestCase {
         let state = engine.describe()
         states.append([state["quiescent"] == true, state["holds"] == []])
       }
-      guard let correlation = try? CorrelationID.generate(randomness: SystemRandomness()) else { return [] }
-      engine.tokens.requests.expect(correlation, within: .seconds(60)) { _ in }
+      let randomness = SystemRandomness()
+      guard let correlation = try? CorrelationID.generate(randomness: randomness),
+        let signing = try? SigningKeyPair.generate(randomness: randomness),
+        let box = try? BoxKeyPair.generate(randomness: randomness)
+      else { return [] }
+      let token = StoredToken(
+        provider: "apns_test", deviceToken: [1], server: "", status: "active", mode: "INSTANT", serverTokenID: nil,
+        signingKey: signing, boxKey: box.secretKey, pushSecret: nil, verificationCode: nil, replyMailbox: nil)
+      engine.tokens.requests.expect(correlation, of: token, within: .seconds(60)) { _ in }
       note()
       engine.lifecycle.suspendNow()
       note()

@@ -193,6 +193,28 @@ final class ScreenWithdrawalTests: XCTestCase {
     }
   }
 
+  /// A removal gets the number of an earlier one that another process has reported and taken out of the store.
+  func testEachDeletedContactsNotificationsAreWithdrawn() throws {
+    let station = try Station()
+    awaitRest(of: station.alice)
+    station.alice.dropEvents()
+    let store = try Database(path: station.alice.prefix + "_chat.db")
+    let removals = "SELECT removal_id FROM removals"
+    station.alice.send("/_delete @1 full notify=on").assert("contactDeleted")
+    XCTAssertEqual(try withdrawn(station.alice), ["np:connected:1:1"])
+    let first = try store.rows(removals) { $0.integer(0) }
+    try store.execute("DELETE FROM removals")
+    let link = station.alice.send("/_connect 1")["result"]["connLinkInvitation"]["connFullLink"].text
+    station.pair.bob.send("/connect \(link)").assert("sentConfirmation")
+    station.alice.event("contactConnected")
+    awaitRest(of: station.alice)
+    station.alice.dropEvents()
+    station.alice.send("/_delete @2 full notify=on").assert("contactDeleted")
+    XCTAssertEqual(try withdrawn(station.alice), ["np:connected:1:2"])
+    XCTAssertEqual(try store.rows(removals) { $0.integer(0) }, first, "or it shows nothing")
+    try store.close()
+  }
+
   /// A notice that the store could not be read is withdrawn when the app reads the store.
   func testANoticeGoesWhenTheAppIsOpened() throws {
     let station = try Station()

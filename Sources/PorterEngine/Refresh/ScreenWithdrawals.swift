@@ -24,13 +24,18 @@ final class ScreenWithdrawals {
   /// The removal of a ledger entry, or of one whose connection was deleted.
   private struct Removal: Hashable {
     let entry: Int64?
+    /// Given again once another process has reported the removal.
     let id: Int64?
+    let agentID: [UInt8]
+    let messageID: [UInt8]
     /// Whether it is part of a summary.
     let isPart: Bool
   }
 
   private static func removal(_ withdrawal: StoredWithdrawal) -> Removal {
-    Removal(entry: withdrawal.entryID, id: withdrawal.id, isPart: withdrawal.summary != nil)
+    Removal(
+      entry: withdrawal.entryID, id: withdrawal.id, agentID: withdrawal.agentID, messageID: withdrawal.messageID,
+      isPart: withdrawal.summary != nil)
   }
 
   init(_ context: EngineContext, lifecycle: Lifecycle, strings: NotificationStrings, events: ScreenEvents) {
@@ -46,7 +51,8 @@ final class ScreenWithdrawals {
     guard context.role == .app else { return }
     store.screenOutdated = { [weak self] in self?.reportSoon() }
     store.removalOver = { [weak self] (entry, id) in
-      for isPart in [false, true] { self?.reported.remove(Removal(entry: entry, id: id, isPart: isPart)) }
+      guard let self else { return }
+      reported = reported.filter { $0.entry != entry || $0.id != id }
     }
   }
 

@@ -233,7 +233,9 @@ final class Sender {
     do throws(StoreError) {
       let hasLeft = try store.transaction { () throws(StoreError) in
         let connection = try store.connection(connectionID)
-        guard try store.outboxEntry(entry.id) != nil, try self.connections.awaitsAnswer(connection) else { return false }
+        guard try store.outboxEntry(entry.id) != nil, try self.connections.awaitsAnswer(connection) else {
+          return false
+        }
         let hasLeft = try self.connections.take(.left, of: connection, store).change.hasLeft
         if hasLeft, let contactID = connection.contactID {
           try self.changes.enter(.left, connectionID: connectionID, contactID: contactID, store)

@@ -13,8 +13,13 @@ final class ServerRequests {
   private unowned let host: any TokensHost
   private let retries: Retries
   /// Called with what each answer says about the token.
-  private let heard: (ServerTokenStatus) -> Void
-  private var awaited = [CorrelationID: Reply]()
+  private let heard: (ServerTokenStatus, StoredToken) -> Void
+  private var awaited = [CorrelationID: Awaited]()
+
+  private struct Awaited {
+    let token: StoredToken
+    let reply: Reply
+  }
   /// The reply mailbox being listened to, and at which relay: a newly registered token has another mailbox, and a newly
   /// opened relay must be asked again.
   private var listensTo: (mailbox: RelayIdentifier, relay: Int)?
@@ -24,7 +29,8 @@ final class ServerRequests {
   private static let repliesAtOnce = 16
 
   init(
-    _ context: EngineContext, host: any TokensHost, retries: Retries, heard: @escaping (ServerTokenStatus) -> Void
+    _ context: EngineContext, host: any TokensHost, retries: Retries,
+    heard: @escaping (ServerTokenStatus, StoredToken) -> Void
   ) {
     self.context = context
     self.host = host
@@ -48,7 +54,7 @@ final class ServerRequests {
       guard let server = RelayIdentifier(bytes: sealed.mailbox),
         let attempt = RelayIdentifier(bytes: context.randomness.bytes(RelayIdentifier.count))
       else { return then(.failure(.push(.malformed(.link)))) }
-      expect(sealed.correlation, within: timeout, then)
+      expect(sealed.correlation, of: token, within: timeout, then)
       listen(to: mailbox)
       let body = sealed.body
       host.withRelay(.notifications) { (client) throws(RelayError) in
@@ -89,8 +95,10 @@ final class ServerRequests {
 
   // MARK: Waiting for answers
 
-  func expect(_ correlation: CorrelationID, within timeout: Span, _ then: @escaping Reply) {
-    awaited[correlation] = then
+  func expect(
+    _ correlation: CorrelationID, of token: StoredToken, within timeout: Span, _ then: @escaping Reply
+  ) {
+    awaited[correlation] = Awaited(token: token, reply: then)
     context.timers.set(Self.timerName(correlation), after: timeout) { [weak self] in
       self?.settle(correlation, .failure(.timeout))
     }
@@ -101,9 +109,9 @@ final class ServerRequests {
   }
 
   private func settle(_ correlation: CorrelationID, _ result: Result<ServerAnswer, ServerFailure>) {
-    guard let then = awaited.removeValue(forKey: correlation) else { return }
+    guard let request = awaited.removeValue(forKey: correlation) else { return }
     context.timers.cancel(Self.timerName(correlation))
-    then(result)
+    request.reply(result)
   }
 
   /// Ends the requests in progress: no answer will be read.
@@ -195,7 +203,7 @@ final class ServerRequests {
     do throws(PushError) {
       let answer = try conversation(token).open(message.body)
       // An earlier answer that the relay gives again says nothing about the token's status now.
-      if awaited[answer.correlation] != nil, let status = answer.tokenStatus { heard(status) }
+      if let request = awaited[answer.correlation], let status = answer.tokenStatus { heard(status, request.token) }
       settle(answer.correlation, Self.checked(answer))
     } catch {
       context.log(.warning, "an answer in the reply mailbox was dropped", ["error": error.description])

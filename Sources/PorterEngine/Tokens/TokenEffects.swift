@@ -69,18 +69,21 @@ extension Tokens: TokenStatusEffects {
   private func sendVerify(_ token: StoredToken?, _ run: TokenRun) {
     guard let token, let id = token.serverTokenID,
       let code = token.verificationCode.flatMap({ VerificationCode(bytes: $0.exposeForStorage()) })
-    else { return raise(.verifyAuthError, run) }
+    else {
+      // Only the app repairs keys (INC-42).
+      return raise(context.role == .app ? .verifyAuthError : .verifyFailedTemporary, run)
+    }
     requests.ask(.verify(token: id, code), of: token, within: run.timeout) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success:
         self.retries.reset(TimerName.tokenRetry)
-        self.raise(.verifyOk, run)
+        self.raise(.verifyOk, run, about: token)
       // Only the app repairs keys (INC-42); the code stays stored, so that its next start gets here again.
       case .failure(.refused(.authorization)) where self.context.role == .app:
         self.raiseAfterAnswering(.verifyAuthError, token, run)
       case .failure(let failure):
-        self.raise(.verifyFailedTemporary, run, .failed(self.chatError(failure, token), nil))
+        self.raise(.verifyFailedTemporary, run, .failed(self.chatError(failure, token), nil), about: token)
       }
     }
   }
@@ -98,19 +101,19 @@ extension Tokens: TokenStatusEffects {
       case .success(let answer):
         if let status = answer.tokenStatus {
           self.retries.reset(TimerName.tokenRetry)
-          return self.raise(TokenMachine.Event(status), run)
+          return self.raise(TokenMachine.Event(status), run, about: token)
         }
       case .failure(.refused(.authorization)): return self.raiseAfterAnswering(.checkAuthError, token, run)
       case .failure(let error): failure = error
       }
-      self.raise(.checkFailedTemporary, run, .failed(self.chatError(failure, token), nil))
+      self.raise(.checkFailedTemporary, run, .failed(self.chatError(failure, token), nil), about: token)
     }
   }
 
   /// Answers the host now: it need not wait until the token is registered again.
   private func raiseAfterAnswering(_ event: TokenMachine.Event, _ token: StoredToken, _ run: TokenRun) {
     run.answer(.error(chatError(.refused(.authorization), token)))
-    raise(event, TokenRun(of: token))
+    raise(event, TokenRun(of: token), about: token)
   }
 
   /// Only the app creates new keys (INC-42); it finds the attempt open.

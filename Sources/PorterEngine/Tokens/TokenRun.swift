@@ -75,6 +75,19 @@ enum TokenNews {
 struct TokenStep {
   let run: TokenRun
   var news: TokenNews = .none
+  /// The token that the event is an answer about, if the attempt was not reserved.
+  var subject: TokenSubject?
+}
+
+/// Tells a token from the one that another process may have registered in the meantime.
+struct TokenSubject: Equatable {
+  private let provider: String
+  private let deviceToken: [UInt8]
+  private let serverTokenID: [UInt8]?
+
+  init(_ token: StoredToken) {
+    (provider, deviceToken, serverTokenID) = (token.provider, token.deviceToken, token.serverTokenID)
+  }
 }
 
 /// What an attempt at the server is about, as stored in its reservation.

@@ -15,7 +15,7 @@ final class Tokens {
   unowned let host: any TokensHost
   let retries: Retries
   private(set) lazy var requests = ServerRequests(context, host: host, retries: retries) {
-    [unowned self] in note($0)
+    [unowned self] in note($0, of: $1)
   }
   private let queued: QueuedRequests
   private(set) lazy var subscriptions = Subscriptions(
@@ -132,8 +132,11 @@ final class Tokens {
 
   // MARK: Steps
 
-  func raise(_ event: TokenMachine.Event, _ run: TokenRun, _ news: TokenNews = .none) {
-    context.steps.post { [weak self] in self?.step(event, TokenStep(run: run, news: news)) }
+  func raise(
+    _ event: TokenMachine.Event, _ run: TokenRun, _ news: TokenNews = .none, about token: StoredToken? = nil
+  ) {
+    let argument = TokenStep(run: run, news: news, subject: token.map { TokenSubject($0) })
+    context.steps.post { [weak self] in self?.step(event, argument) }
   }
 
   private func step(_ event: TokenMachine.Event, _ argument: TokenStep) {
@@ -167,7 +170,9 @@ final class Tokens {
   ) throws(StoreError) -> RecordedMachineDriver<TokenMachine, TokenStep>.Taken {
     guard let store = context.store else { throw .sqlite(SQLiteError(kind: .closed)) }
     if argument.news.reservation == nil {
-      let state = try TokenMachine.State(of: store.token())
+      let token = try store.token()
+      try require(argument.subject, token)
+      let state = try TokenMachine.State(of: token)
       if !RecordedMachineDriver<TokenMachine, TokenStep>.isRecorded(event, in: state) {
         return driver.take(event, in: state, argument)
       }
@@ -177,6 +182,7 @@ final class Tokens {
     let taken = try store.transaction { () throws(StoreError) in
       if let reservation = argument.news.reservation { try store.require(reservation) }
       let token = try store.token()
+      try require(argument.subject, token)
       let taken = try driver.take(event, in: try TokenMachine.State(of: token), argument) {
         (step, argument) throws(StoreError) in try recorder.record(event, step, &argument, of: token)
       }
@@ -185,6 +191,12 @@ final class Tokens {
     }
     if isSwitch { FaultPoint.reach(.modeStored) }
     return taken
+  }
+
+  /// What the server answers about a token says nothing about its successor: a process may have been frozen meanwhile.
+  private func require(_ subject: TokenSubject?, _ token: StoredToken?) throws(StoreError) {
+    guard let subject, token.map({ TokenSubject($0) }) != subject else { return }
+    throw .staleEpoch(owner: nil)
   }
 
   /// Answers the waiting caller, unless the server was asked: then a later step does.
@@ -219,12 +231,11 @@ final class Tokens {
 
   /// Every answer of the server includes the token's status, so an invalid token is noticed at the next contact
   /// (INC-63).
-  private func note(_ status: ServerTokenStatus) {
+  private func note(_ status: ServerTokenStatus, of token: StoredToken) {
     switch status {
     case .new, .registered, .confirmed, .active: return
     case .expired, .invalid, .invalidBad, .invalidTopic, .invalidExpired, .invalidUnregistered:
-      guard let token = try? context.store?.token() else { return }
-      raise(TokenMachine.Event(status), TokenRun(of: token))
+      raise(TokenMachine.Event(status), TokenRun(of: token), about: token)
     }
   }
 

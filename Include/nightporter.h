@@ -316,24 +316,29 @@ int np_event_fd(chat_ctrl ctrl);
  * count: seven, and seven more in the next answer, are fourteen notifications. A later summary with the same identifier
  * also covers the unread messages of the earlier one. When some of these are read or deleted, the summary comes again,
  * silently, with those that remain, except messages of chats that the user has since muted; if none remain, it is
- * withdrawn. All contact requests together make one sound in 30 s. Sounds on screen count, and follow the same rule.
- * Only the answers to pushes and refreshes make summaries: in the event `notifications` of an app on screen each
- * message has its own notification, and an existing summary comes again with what is left of it.
+ * withdrawn. From 8 undecided contact requests of a profile on, those already on screen included, one notification of
+ * that category replaces them ("np:requests:<user>"), and their own are withdrawn. It comes again, silently, when some
+ * of them are accepted, rejected or withdrawn, and is withdrawn with the last. All contact requests together make one
+ * sound in 30 s, and so do notices ("np:notice", see below) until they are withdrawn. Sounds on screen count, and
+ * follow the same rule. Only the answers to pushes and refreshes make summaries: in the event `notifications` of an app
+ * on screen each message and request has its own notification, and an existing summary comes again with what is left of
+ * it.
  *
  * A failure never makes a push silent. Each message that the push names but that did not arrive, because the outcome is
  * "offline", "expired" or "failed", or because another process has the connection, has a placeholder of the category
  * NTF_CAT_CONNECTION_EVENT. When the message arrives, with a later push or in another process, its notification has the
- * same identifier and replaces the placeholder; if none of it should be shown, the placeholder is withdrawn. If what
- * the push names is unknown (mostly "locked", "stopped", "wrongSchema" and "failed", "yielded" to a process that has
- * the store and perhaps fetches nothing, and "offline" after the mode was switched while the push was on its way),
- * a single notice, with the identifier "np:notice", says what is wrong and what to do. Whatever the outcome, it is
- * withdrawn by the next push or round that reads the store and leaves nothing aside, and by an app that comes to the
- * screen. So a push that finds the notice on screen looks for everything that waits, and shows it, as a round does.
- * Muted and hidden mailboxes get neither a placeholder nor a notice. Nor do those of chats that notify of mentions only,
- * since it is not known whether there is a mention. For a push that cannot be opened, its tags and the file
- * `<path>_silent` decide. The role `extension` and an app that is not on screen return placeholders and notices; an app
- * on screen returns none. A wake push names nothing, so it has no placeholder, and has a notice only if the store does
- * not open and no notice is on screen yet: the user need not know of a brief outage.
+ * same identifier and replaces the placeholder; if none of it should be shown, or its mailbox is later found empty
+ * because the relay has deleted it, the placeholder is withdrawn. If what the push names is unknown (mostly "locked",
+ * "stopped", "wrongSchema" and "failed", "yielded" to a process that has the store and perhaps fetches nothing, and
+ * "offline" after the mode was switched while the push was on its way), a single notice, with the identifier
+ * "np:notice", says what is wrong and what to do. Whatever the outcome, it is withdrawn by the next push or round that
+ * reads the store and leaves nothing aside, and by an app that comes to the screen. So a push that finds the notice on
+ * screen looks for everything that waits, and shows it, as a round does. Muted and hidden mailboxes get neither a
+ * placeholder nor a notice. Nor do those of chats that notify of mentions only, since it is not known whether there is
+ * a mention. For a push that cannot be opened, its tags and the file `<path>_silent` decide. The role `extension` and
+ * an app that is not on screen return placeholders and notices; an app on screen returns none. A wake push names
+ * nothing, so it has no placeholder, and has a notice only if the store does not open and no notice is on screen yet:
+ * the user need not know of a brief outage.
  *
  * "applicationPushes" are the host's own pushes: from a service of the host's, through a scope made with
  * "/_ntf scope subscribe", sealed for the host and signed by the service (spec/protocol/scopes.md). Dispatch on "scope"
@@ -342,6 +347,13 @@ int np_event_fd(chat_ctrl ctrl);
  * the outcome "presented" even without a notification: what the user sees of it is up to the host. Each is in one
  * answer, or in one `applicationPush` event of an app; "/_ntf scope pushes" lists it until "/_ntf scope settle", for a
  * host that was killed in between. Only answers in the role `extension` have them.
+ *
+ * A call to an app on screen has the event `callInvitation`, and in `notifications` a "presentation" with nothing: the
+ * app rings by itself. If it leaves the screen ("/_app phase background", "/_app suspend", np_set_phase()) while the
+ * call rings, it gets `notifications` with the call's notification, and the "presentation" for it to ring: take the
+ * waiting events before the system freezes the process. A host whose system rings on without it, such as with CallKit,
+ * leaves that notification out. It has the call's identifier: it is withdrawn when the call is answered, and "Missed
+ * call" takes its place otherwise.
  *
  * While an app is on screen, its event `notifications` also has withdrawals: of what the user reads or decides in the
  * app, of what is deleted, and of calls that are over. A chat read as a whole (`/_read chat`) also withdraws that its

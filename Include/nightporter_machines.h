@@ -115,10 +115,12 @@ enum np_app_phase_effect {
   NP_APP_PHASE_EFFECT_ARM_BACKGROUND = 9,
   /* Cancel backgroundOver. */
   NP_APP_PHASE_EFFECT_CANCEL_BACKGROUND = 10,
+  /* Report the calls that ring in the app as notifications: off screen its host shows none. */
+  NP_APP_PHASE_EFFECT_SHOW_CALLS = 11,
   /* Starts the timer `refresh`: raise `refreshOver` after 25000 ms. */
-  NP_APP_PHASE_EFFECT_START_REFRESH = 11,
+  NP_APP_PHASE_EFFECT_START_REFRESH = 12,
   /* Takes the timer `refresh` back; harmless if it does not run. */
-  NP_APP_PHASE_EFFECT_CANCEL_REFRESH = 12
+  NP_APP_PHASE_EFFECT_CANCEL_REFRESH = 13
 };
 
 enum np_app_phase_reason {
@@ -715,8 +717,8 @@ enum np_extension_phase_reason {
 /* One ledger entry: something that may be shown. It only moves forward; each step is taken in the transaction that
 changes its subject, and the badge is computed in the same transaction (INC-60). So each thing is committed once, shown
 once, and withdrawn when it was read or deleted elsewhere (INC-46). A message that a push named but this process could
-not fetch is announced with a placeholder, which the message replaces when it arrives (INC-47). Content that did not
-open is tried again when the connection has changed. */
+not fetch is announced with a placeholder, which the message replaces when it arrives (INC-47), and which is withdrawn
+when the mailbox turns out to be empty. Content that did not open is tried again when the connection has changed. */
 enum np_ledger_entry_state {
   /* Its identity is known, but not its content. */
   NP_LEDGER_ENTRY_STATE_SEEN = 0,
@@ -741,7 +743,10 @@ enum np_ledger_entry_state {
   /* It could not be decrypted or verified. It is never shown as it is, and blocks nothing else (INC-41, INC-66). */
   NP_LEDGER_ENTRY_STATE_QUARANTINED = 9,
   /* Deleted; it must not come back. */
-  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 10
+  NP_LEDGER_ENTRY_STATE_WITHDRAWN = 10,
+  /* It was announced, and its placeholder is withdrawn: nothing waits for its connection. A relay restored from a
+  backup may still have it. */
+  NP_LEDGER_ENTRY_STATE_VANISHED = 11
 };
 
 enum np_ledger_entry_event {
@@ -764,7 +769,9 @@ enum np_ledger_entry_event {
   /* What it announces, such as a call, is over: it must no longer be shown, and stays unread. */
   NP_LEDGER_ENTRY_EVENT_LAPSE = 8,
   /* By the user's choice it must not be shown as it is now. */
-  NP_LEDGER_ENTRY_EVENT_SILENCE = 9
+  NP_LEDGER_ENTRY_EVENT_SILENCE = 9,
+  /* Its source has nothing for the connection any longer, asked after the entry was announced. */
+  NP_LEDGER_ENTRY_EVENT_VANISH = 10
 };
 
 enum np_ledger_entry_effect {
@@ -805,7 +812,8 @@ enum np_ledger_entry_reason {
   NP_LEDGER_ENTRY_REASON_ALREADY_READ = 9,
   NP_LEDGER_ENTRY_REASON_ALREADY_QUARANTINED = 10,
   NP_LEDGER_ENTRY_REASON_QUARANTINED = 11,
-  NP_LEDGER_ENTRY_REASON_ENDED = 12
+  NP_LEDGER_ENTRY_REASON_ENDED = 12,
+  NP_LEDGER_ENTRY_REASON_VANISHED = 13
 };
 
 /* Fetches one mailbox's messages one at a time: get, commit, acknowledge. The answer to an acknowledgement may carry

@@ -23,8 +23,11 @@ public func chat_migrate_init_key(
 ) -> UnsafeMutablePointer<CChar>! {
   let role = Role(number: background)
   let result = Opening.open(path, key, keeps: keep_key != 0, confirm, role: role, ctrl)
-  if role == .extension, let prefix = CStringArgument(path).text { NoticeMark.set(after: result, at: prefix) }
-  return CString.make(result.json(for: role).text)
+  var isHeard = true
+  if role == .extension, let prefix = CStringArgument(path).text {
+    isHeard = NoticeMark.set(after: result, at: prefix)
+  }
+  return CString.make(result.json(for: role, isHeard: isHeard).text)
 }
 
 extension Role {

@@ -43,6 +43,14 @@ extension Phrase {
       .plural(
         zero: "لا محادثات", one: "من محادثة واحدة", two: "من محادثتين", few: "من %d محادثات", many: "من %d محادثة",
         other: "من %d محادثة")
+    case .newRequests:
+      .plural(
+        zero: "لا طلبات تواصل", one: "طلب تواصل واحد", two: "طلبا تواصل", few: "%d طلبات تواصل",
+        many: "%d طلب تواصل", other: "%d طلب تواصل")
+    case .fromOthers:
+      .plural(
+        zero: "من: %@ و%@", one: "من: %@ و%@ وشخص آخر", two: "من: %@ و%@ وشخصين آخرين",
+        few: "من: %@ و%@ و%d أشخاص آخرين", many: "من: %@ و%@ و%d شخصًا آخر", other: "من: %@ و%@ و%d شخص آخر")
     case .accept: .plain("قبول")
     case .acceptIncognito: .plain("قبول بهوية متخفية")
     case .reject: .plain("رفض")

@@ -5,13 +5,16 @@ package struct BurstPlan: Hashable, Sendable {
   package struct Item: Hashable, Sendable {
     package var id: Int64
     package var user: Int64
-    /// Nil for anything but a message, which always has its own notification.
+    /// Nil for anything but a message.
     package var chat: Int64?
+    /// Whether it is a contact request. Anything else but a message has its own notification.
+    package var isRequest: Bool
 
-    package init(id: Int64, user: Int64, chat: Int64?) {
+    package init(id: Int64, user: Int64, chat: Int64?, isRequest: Bool = false) {
       self.id = id
       self.user = user
       self.chat = chat
+      self.isRequest = isRequest
     }
   }
 
@@ -19,11 +22,13 @@ package struct BurstPlan: Hashable, Sendable {
     case single(Item)
     /// `chat` is nil for a summary of several chats of the profile.
     case summary(user: Int64, chat: Int64?, [Item])
+    /// Of these contact requests of the profile, and of those already on screen.
+    case requests(user: Int64, [Item])
 
     package var items: [Item] {
       switch self {
       case .single(let item): [item]
-      case .summary(_, _, let items): items
+      case .summary(_, _, let items), .requests(_, let items): items
       }
     }
   }
@@ -33,6 +38,9 @@ package struct BurstPlan: Hashable, Sendable {
   /// From this many messages in one answer on, a summary of each profile replaces those not in another summary, or a
   /// summary of the chat if they are all of one.
   package static let answerBound = 20
+  /// From this many contact requests of one profile on, a summary replaces them. Those on screen count: requests of
+  /// strangers come one by one.
+  package static let requestBound = 8
 
   /// Whether a summary of messages of this many chats is about the chat itself, and a tap on it leads there. Where
   /// chats are hidden none is: it would reveal that so many messages have the same sender.
@@ -41,13 +49,17 @@ package struct BurstPlan: Hashable, Sendable {
   /// Each item is in exactly one of them. A summary is at the place of its last message.
   package private(set) var notifications: [Notification] = []
 
-  /// Where chats are hidden, a summary of the profile replaces those of its chats.
-  package init(_ items: [Item], hidesChats: Bool) {
+  /// Where chats are hidden, a summary of the profile replaces those of its chats. `requestsShown`: how many contact
+  /// requests of each profile are on screen.
+  package init(_ items: [Item], hidesChats: Bool, requestsShown: [Int64: Int] = [:]) {
     // Too few for any summary.
-    guard items.count >= min(Self.chatBound, Self.answerBound) else {
+    guard items.count >= min(Self.chatBound, Self.answerBound) || !requestsShown.isEmpty else {
       notifications = items.map { .single($0) }
       return
     }
+    var requests = [Int64: [Item]]()
+    for item in items where item.isRequest { requests[item.user, default: []].append(item) }
+    requests = requests.filter { $1.count + requestsShown[$0, default: 0] >= Self.requestBound }
     var counts = [Int64: Int]()
     for item in items { if let chat = item.chat { counts[chat, default: 0] += 1 } }
     let full = Set(counts.filter { $0.value >= Self.chatBound }.keys)
@@ -67,6 +79,10 @@ package struct BurstPlan: Hashable, Sendable {
     var parts = [Scope: [Item]]()
     for item in items { if let scope = scope(item) { parts[scope, default: []].append(item) } }
     for item in items {
+      if item.isRequest, let part = requests[item.user] {
+        if part.last == item { notifications.append(.requests(user: item.user, part)) }
+        continue
+      }
       guard let scope = scope(item), let part = parts[scope], part.count > 1 else {
         notifications.append(.single(item))
         continue

@@ -48,6 +48,10 @@ package enum ContentBuilder {
     case .connection(let occurrence):
       return content(for: occurrence, identifier, user, mode)
     case .many(let burst): return content(for: burst, identifier, user, mode)
+    case .manyRequests(let requests):
+      return NotificationContent(
+        identifier: identifier, title: .phrase(.newRequests, [.count(requests.names.count)]),
+        body: persons(requests.names, mode), category: .manyEvents, userInfo: .init(userID: user))
     }
   }
 
@@ -77,12 +81,21 @@ package enum ContentBuilder {
   /// At most two names are followed by the number of others; three names fit.
   private static func senders(_ chats: [NotificationEvent.Chat], _ mode: PreviewMode) -> ShownText {
     if mode == .hidden { return .phrase(.fromChats, [.count(chats.count)]) }
-    let names = chats.prefix(3).map(chatName)
-    switch chats.count {
-    case 0, 1: return .phrase(.fromOne, names.isEmpty ? [.phrase(.somebody)] : names)
-    case 2: return .phrase(.fromTwo, names)
-    case 3: return .phrase(.fromThree, names)
-    default: return .phrase(.fromMore, names.prefix(2) + [.count(chats.count - 2)])
+    return listed(chats.prefix(3).map(chatName), of: chats.count, more: .fromMore)
+  }
+
+  private static func persons(_ names: [String], _ mode: PreviewMode) -> ShownText {
+    if mode == .hidden { return .none }
+    return listed(names.prefix(3).map { person($0, mode, .somebody) }, of: names.count, more: .fromOthers)
+  }
+
+  /// `names` has as many as fit.
+  private static func listed(_ names: [ShownText.Argument], of count: Int, more: Phrase) -> ShownText {
+    switch count {
+    case 0, 1: .phrase(.fromOne, names.isEmpty ? [.phrase(.somebody)] : names)
+    case 2: .phrase(.fromTwo, names)
+    case 3: .phrase(.fromThree, names)
+    default: .phrase(more, names.prefix(2) + [.count(count - 2)])
     }
   }
 

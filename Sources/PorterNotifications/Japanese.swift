@@ -34,6 +34,8 @@ extension Phrase {
     case .fromThree: .plain("送信元: %@、%@、%@")
     case .fromMore: .plural(other: "送信元: %@、%@、他%d件のチャット")
     case .fromChats: .plural(other: "%d件のチャットから")
+    case .newRequests: .plural(other: "連絡先リクエスト%d件")
+    case .fromOthers: .plural(other: "送信元: %@、%@、他%d人")
     case .accept: .plain("承認")
     case .acceptIncognito: .plain("シークレットモードで承認")
     case .reject: .plain("拒否")

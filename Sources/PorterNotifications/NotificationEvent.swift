@@ -84,6 +84,15 @@ package struct NotificationEvent: Hashable, Sendable {
     case missedCall(Chat)
     case connection(ConnectionEvent)
     case many(Burst)
+    case manyRequests(Requests)
+  }
+
+  /// Contact requests represented by one notification.
+  package struct Requests: Hashable, Sendable {
+    /// One for each request, latest first.
+    package var names: [String]
+
+    package init(from names: [String]) { self.names = names }
   }
 
   /// Messages represented by one notification. Each of them may be shown: the policy has checked them one by one.
@@ -134,6 +143,8 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
   case call(user: Int64, chat: String, message: String)
   /// Many messages, of one chat or of a profile.
   case many(user: Int64, chat: String?)
+  /// Many contact requests of a profile.
+  case manyRequests(user: Int64)
 
   /// The relay's name of the message that an identifier is about, base64url; nil if it is not about one.
   package static func message(in text: String) -> String? {
@@ -152,6 +163,7 @@ package enum NotificationIdentifier: Hashable, Sendable, CustomStringConvertible
     case .contactRequest(let user, let id): "np:request:\(user):\(id)"
     case .contactConnected(let user, let contact): "np:connected:\(user):\(contact)"
     case .call(let user, let chat, let message): "np:call:\(user):\(chat):\(message)"
+    case .manyRequests(let user): "np:requests:\(user)"
     case .many(let user, let chat): chat.map { "np:many:\(user):\($0)" } ?? "np:many:\(user)"
     }
   }

@@ -22,6 +22,12 @@ package enum NotificationNotice: Hashable, Sendable, CaseIterable {
       identifier: Self.identifier, title: .phrase(title), body: .phrase(advice), category: .connectionEvent)
   }
 
+  package func content(isHeard: Bool) -> NotificationContent {
+    var content = content
+    content.isHeard = isHeard
+    return content
+  }
+
   private var title: Phrase {
     switch self {
     case .event: .encryptedMessage

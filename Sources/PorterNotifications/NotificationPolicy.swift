@@ -74,7 +74,7 @@ package struct NotificationPolicy: Hashable, Sendable {
     case .connection: return Self.silence(filter, isForUser: false)
     // A call is addressed to the user as much as a mention is.
     case .call, .missedCall: return Self.silence(filter, isForUser: true)
-    case .contactRequest, .contactConnected, .many: return nil
+    case .contactRequest, .contactConnected, .many, .manyRequests: return nil
     }
   }
 

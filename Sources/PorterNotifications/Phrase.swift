@@ -39,6 +39,8 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
   case fromThree = "From: %@, %@ and %@"
   case fromMore = "From: %@, %@ and %d other chats"
   case fromChats = "From %d chats"
+  case newRequests = "%d contact requests"
+  case fromOthers = "From: %@, %@ and %d others"
 
   // Of categories and their actions.
   case accept = "Accept"
@@ -73,8 +75,8 @@ package enum Phrase: String, Hashable, Sendable, CaseIterable {
       [.text]
     case .fromMember, .fromTwo: [.text, .text]
     case .fromThree: [.text, .text, .text]
-    case .fromMore: [.text, .text, .count]
-    case .newMessages, .fromChats: [.count]
+    case .fromMore, .fromOthers: [.text, .text, .count]
+    case .newMessages, .fromChats, .newRequests: [.count]
     case .somebody, .thisContact, .aNewContact, .contactHidden, .groupMessage, .newMessageBody, .videoCall, .audioCall,
       .missedCall, .newContact, .messageReceived, .newContactRequest, .sentFileEvent, .receivedFileEvent, .spam,
       .inappropriateContent,

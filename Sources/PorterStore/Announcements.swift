@@ -15,6 +15,26 @@ extension Store {
     return true
   }
 
+  /// Withdraws placeholders of messages that will not come: their source has nothing for the connection, asked after
+  /// these entries were announced. `entry` is the newest of them; a later one may be about what arrived since.
+  package func noteVanished(connectionID: Int64, through entry: Int64) throws(StoreError) {
+    try lightTransaction { () throws(StoreError) in
+      let announced = try readableLedgerEntries(
+        """
+        SELECT \(Self.ledgerColumns) FROM ledger WHERE connection_id = ? AND entry_id <= ? AND state = 'announced'
+        """, [.integer(connectionID), .integer(entry)])
+      for entry in announced { try raise(.vanish, entry) }
+    }
+  }
+
+  /// The newest placeholder of each connection that has any.
+  package func newestAnnounced() throws(StoreError) -> [Int64: Int64] {
+    let found = try rows(
+      "SELECT connection_id, max(entry_id) FROM ledger WHERE state = 'announced' GROUP BY connection_id"
+    ) { (connection: $0.integer(0), entry: $0.integer(1)) }
+    return Dictionary(found.map { ($0.connection, $0.entry) }) { first, _ in first }
+  }
+
   /// A contact's placeholders on screen.
   func announcedEntries(contactID: Int64) throws(StoreError) -> [StoredLedgerEntry] {
     try readableLedgerEntries(
@@ -96,7 +116,13 @@ extension Store {
 
 extension StoredLedgerEntry {
   /// Whether the message itself has arrived, whatever its outcome. A placeholder stands for one that has not.
-  package var isReceived: Bool { state != PorterMachines.LedgerEntry.State.announced.name }
+  package var isReceived: Bool {
+    switch PorterMachines.LedgerEntry.State(name: state) {
+    case .announced, .vanished: false
+    case .seen, .committed, .upgraded, .presented, .outdated, .silenced, .lapsed, .read, .quarantined, .withdrawn, nil:
+      true
+    }
+  }
 
   /// Whether it is a message that did not open.
   package var isQuarantined: Bool { state == PorterMachines.LedgerEntry.State.quarantined.name }
@@ -107,11 +133,21 @@ extension StoredLedgerEntry {
   /// Whether its own notification may replace another on screen: a placeholder, or the text before an edit.
   package var isShownAnew: Bool { mayHavePlaceholder || state == PorterMachines.LedgerEntry.State.outdated.name }
 
+  /// Whether it was shown, in a notification or by the app itself.
+  package var isShown: Bool {
+    switch PorterMachines.LedgerEntry.State(name: state) {
+    case .presented, .outdated: true
+    case .seen, .announced, .vanished, .committed, .upgraded, .silenced, .lapsed, .read, .quarantined, .withdrawn, nil:
+      false
+    }
+  }
+
   /// Whether its notification is waiting to be shown.
   package var waitsToBeShown: Bool {
     switch PorterMachines.LedgerEntry.State(name: state) {
     case .committed, .upgraded: true
-    case .seen, .announced, .presented, .outdated, .silenced, .lapsed, .read, .quarantined, .withdrawn, nil: false
+    case .seen, .announced, .vanished, .presented, .outdated, .silenced, .lapsed, .read, .quarantined, .withdrawn, nil:
+      false
     }
   }
 }

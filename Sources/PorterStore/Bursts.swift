@@ -63,6 +63,51 @@ extension Store {
         contactID: row.integer(0), userID: row.integer(1), count: Int(row.integer(2)), mentions: Int(row.integer(3)))
     }
   }
+
+  /// A profile's contact requests on screen, latest first: with a notification of their own, or in a summary.
+  package func requestsOnScreen(userID: Int64) throws(StoreError) -> [ShownRequest] {
+    try shownRequests("addresses.user_id = ?1", .integer(userID))
+  }
+
+  /// A summary's contact requests that are undecided, latest first.
+  package func requestsOnScreen(summary: String) throws(StoreError) -> [ShownRequest] {
+    try shownRequests("ledger.summary = ?1", .text(summary))
+  }
+
+  private func shownRequests(_ condition: String, _ binding: Binding) throws(StoreError) -> [ShownRequest] {
+    try rows(
+      """
+      SELECT ledger.entry_id, contact_requests.request_id, contact_requests.user_id, display_name, ledger.summary,
+        connections.agent_id
+      FROM addresses JOIN contact_requests ON contact_requests.address_id = addresses.address_id
+          AND contact_requests.state = ?2
+        JOIN ledger ON ledger.request_id = contact_requests.request_id
+        JOIN connections ON connections.connection_id = ledger.connection_id
+      WHERE \(condition) AND ledger.kind = 'request' AND ledger.state = ?3 AND ledger.removal_due = 0
+      ORDER BY ledger.entry_id DESC
+      """,
+      [
+        binding, .text(PorterMachines.ContactRequest.State.received.name),
+        .text(PorterMachines.LedgerEntry.State.presented.name),
+      ]
+    ) { (row) throws(StoreError) in
+      ShownRequest(
+        entryID: row.integer(0), requestID: row.integer(1), userID: row.integer(2), name: row.text(3),
+        summary: row.optionalText(4), agentID: row.blob(5))
+    }
+  }
+}
+
+/// A contact request on screen.
+package struct ShownRequest: Hashable, Sendable {
+  package var entryID: Int64
+  package var requestID: Int64
+  package var userID: Int64
+  package var name: String
+  /// The summary it is part of.
+  package var summary: String?
+  /// The agent's name of its address's connection.
+  package var agentID: [UInt8]
 }
 
 package struct SummaryPart: Hashable, Sendable {

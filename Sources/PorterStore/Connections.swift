@@ -6,9 +6,11 @@ extension Store {
     connections.connection_id, connections.user_id, connections.contact_id, agent_id, status, initiated, recipient_id,
     recipient_key, sender_id, secured, peer_sender_id, peer_key, invitation, link, peer_public_key, notifier_id,
     notifier_key, notifier_secret, subscription, connections.created_at, connections.updated_at, notifier_box_key,
-    incognito, address_mailbox, address_key, address_person, connections.local_alias, epoch, owner
+    incognito, address_mailbox, address_key, address_person, connections.local_alias,
+    (SELECT max(entry_id) FROM ledger
+      WHERE ledger.connection_id = connections.connection_id AND ledger.state = 'announced'), epoch, owner
     """
-  static let connectionColumnCount: Int32 = 29
+  static let connectionColumnCount: Int32 = 30
 
   /// Reads the two columns starting at `column`.
   static func ownership(_ row: borrowing Row, at column: Int32) -> OwnershipRecord {

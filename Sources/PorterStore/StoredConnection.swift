@@ -34,6 +34,8 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
   package let localAlias: String
   package let createdAt: WallTime
   package let updatedAt: WallTime
+  /// The newest ledger entry of a placeholder on screen, when the record was read.
+  package let newestAnnounced: Int64?
   package let ownership: OwnershipRecord
   /// Set only when read by `Conversation`.
   package let reading: Reading?
@@ -73,6 +75,7 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
     updatedAt = WallTime(milliseconds: row.integer(20))
     (incognito, localAlias) = (row.optionalText(22), row.text(26))
     request = AddressRequest(mailbox: row.optionalBlob(23), key: row.optionalBlob(24), person: row.optionalBlob(25))
+    newestAnnounced = row.optionalInteger(27)
     ownership = Store.ownership(row, at: Self.epochColumn)
     self.reading = reading
   }
@@ -91,7 +94,8 @@ package final class StoredConnection: Sendable, CustomStringConvertible {
     (notifierSecret, notifierBoxKey) = (other.notifierSecret, other.notifierBoxKey)
     (subscription, incognito) = (other.subscription, other.incognito)
     (request, localAlias) = (other.request, other.localAlias)
-    (createdAt, updatedAt, ownership) = (other.createdAt, other.updatedAt, other.ownership)
+    (createdAt, updatedAt) = (other.createdAt, other.updatedAt)
+    (newestAnnounced, ownership) = (other.newestAnnounced, other.ownership)
     reading = nil
   }
 

@@ -151,15 +151,15 @@ final class NoticeWithdrawalTests: XCTestCase {
     let folder = try TemporaryFolder()
     let configuration = Configuration(prefix: folder.file("alice"), role: .extension, confirmation: .error)
     let mark = NoticeMark(configuration)
-    mark.set()
+    mark.set(isHeard: true)
     XCTAssertNil(mark.name, "nothing is created where there is no store")
     try Data().write(to: URL(fileURLWithPath: configuration.location.file))
     for (isAnother, isTaken, hasEnded) in [
       (false, true, true), (false, false, false), (true, true, false), (true, false, false),
     ] {
-      mark.set()
+      mark.set(isHeard: true)
       let found = try XCTUnwrap(mark.name)
-      if isAnother { mark.set() }
+      if isAnother { mark.set(isHeard: true) }
       mark.end(found, isTaken: isTaken)
       XCTAssertEqual(mark.isSet, !hasEnded, "another \(isAnother), taken \(isTaken)")
     }

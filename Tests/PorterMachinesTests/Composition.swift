@@ -109,7 +109,7 @@ extension AppPhase: PhaseMachine {
     case .stopNetwork: .stopNetwork
     case .armBackground: .armBackground
     case .cancelBackground: .cancelBackground
-    case .askExtensionToYield, .takeUpWork, .startRefresh, .cancelRefresh: .nothing
+    case .askExtensionToYield, .takeUpWork, .showCalls, .startRefresh, .cancelRefresh: .nothing
     }
   }
 }

@@ -91,7 +91,7 @@ final class LifecycleTests: XCTestCase {
 
   func testAPhaseIsPublishedBeforeItIsAtWorkAndAfterTheStoreIsClosed_INC01_INC11() {
     for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
-      let effects = step.effects.filter { AppPhase.timer($0) == nil && $0 != .cancelBackground }
+      let effects = step.effects.filter { AppPhase.timer($0) == nil && $0 != .cancelBackground && $0 != .showCalls }
       switch step.next {
       case .active, .activating, .bgRefresh: XCTAssertEqual(effects.first, .publishWorking, "\(state) \(event)")
       case .background, .suspending, .stopped: XCTAssertEqual(effects.last, .publishResting, "\(state) \(event)")
@@ -114,6 +114,15 @@ final class LifecycleTests: XCTestCase {
       }
     }
     XCTAssertEqual(Array(ExtensionPhase.step(.suspended, .chatSuspended).effects), [.publishResting])
+  }
+
+  /// Before the store closes, and only where the app was on screen.
+  func testAnAppThatLeavesTheScreenShowsItsCallsFirst() {
+    for (state, event, step) in allSteps(AppPhase.self) where step.answer == .moved {
+      let leaves = state == .active && [.background, .suspending, .suspended].contains(step.next)
+      XCTAssertEqual(step.effects.contains(.showCalls), leaves, "\(state) \(event)")
+      if leaves { XCTAssertEqual(Array(step.effects).first, .showCalls, "\(state) \(event)") }
+    }
   }
 
   /// The background timer starts wherever the background time begins, and runs nowhere else (INC-01).
@@ -225,7 +234,7 @@ final class LifecycleTests: XCTestCase {
       "nothing that is on screen or in quarantine becomes showable again")
     XCTAssertEqual(backward.first { $0.state == .silenced }?.event, .edit, "it has to say something else")
     let upgrades = allSteps(LedgerEntry.self).filter { $0.step.next == .upgraded && $0.step.answer == .moved }
-    XCTAssertEqual(Set(upgrades.map(\.state)), [.announced, .quarantined])
+    XCTAssertEqual(Set(upgrades.map(\.state)), [.announced, .quarantined, .vanished])
     XCTAssertEqual(Set(upgrades.map(\.event)), [.commit], "it has to open first")
   }
 }

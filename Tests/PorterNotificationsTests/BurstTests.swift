@@ -7,20 +7,22 @@ private typealias Item = BurstPlan.Item
 
 /// When many messages arrive: the notifications that stand for them, and which of those make a sound.
 final class BurstTests: XCTestCase {
-  /// Messages as `1a 1a 2b`: profile and chat; `1-` is another notification of the profile.
+  /// Messages as `1a 1a 2b`: profile and chat; `1?` is a contact request, `1-` another notification of the profile.
   private func items(_ text: String) -> [BurstPlan.Item] {
     text.split(separator: " ").enumerated().map { index, word in
-      let chat = word.last.flatMap { $0 == "-" ? nil : $0.unicodeScalars.first.map { Int64($0.value) } }
-      return BurstPlan.Item(id: Int64(index), user: Int64(String(word.first ?? "0")) ?? 0, chat: chat)
+      let chat = word.last.flatMap { $0 == "-" || $0 == "?" ? nil : $0.unicodeScalars.first.map { Int64($0.value) } }
+      return BurstPlan.Item(
+        id: Int64(index), user: Int64(String(word.first ?? "0")) ?? 0, chat: chat, isRequest: word.hasSuffix("?"))
     }
   }
 
-  /// As `1a*8` for a chat's summary, `1*20` for a profile's, and just the chat for a single message.
+  /// As `1a*8` for a chat's summary, `1*20` for a profile's, `1?*8` for one of its contact requests, and just the chat for a single message.
   private func described(_ plan: BurstPlan) -> String {
     func name(_ chat: Int64?) -> String { chat.flatMap { Unicode.Scalar(UInt32($0)) }.map { String($0) } ?? "-" }
     return plan.notifications.map { notification in
       switch notification {
-      case .single(let item): "\(item.user)\(name(item.chat))"
+      case .single(let item): "\(item.user)\(item.isRequest ? "?" : name(item.chat))"
+      case .requests(let user, let items): "\(user)?*\(items.count)"
       case .summary(let user, let chat, let items): "\(user)\(chat.map { name($0) } ?? "")*\(items.count)"
       }
     }.joined(separator: " ")
@@ -62,8 +64,28 @@ final class BurstTests: XCTestCase {
     }
   }
 
+  /// The requests on screen count: strangers ask one by one.
+  func testPlansOfRequests() {
+    let cases: [(line: UInt, items: String, onScreen: [Int64: Int], shown: String)] = [
+      (#line, times(7, "1?"), [1: 0], times(7, "1?")),
+      (#line, times(8, "1?"), [1: 0], "1?*8"),
+      (#line, "1?", [1: 6], "1?"),
+      (#line, "1?", [1: 7], "1?*1"),
+      (#line, "1? 2? 1- 1a 1?", [1: 6, 2: 6], "2? 1- 1a 1?*2"),
+      // They do not count as messages, nor messages as requests.
+      (#line, times(7, "1?") + " " + times(7, "1a"), [1: 0], times(7, "1?") + " " + times(7, "1a")),
+      (#line, times(8, "1?") + " " + times(8, "1a"), [1: 0], "1?*8 1a*8"),
+    ]
+    for (line, items, onScreen, shown) in cases {
+      for hides in [false, true] where !hides || !items.contains("a") {
+        let plan = BurstPlan(self.items(items), hidesChats: hides, requestsShown: onScreen)
+        XCTAssertEqual(described(plan), shown, line: line)
+      }
+    }
+  }
+
   func testEveryItemIsInExactlyOneNotification() {
-    let words = Generator<String>.element(of: ["1a", "1a", "1a", "1b", "1c", "2d", "2e", "3f", "1-"])
+    let words = Generator<String>.element(of: ["1a", "1a", "1a", "1b", "1c", "2d", "2e", "3f", "1-", "1?", "1?", "2?"])
     forAll(both(words.array(0...60), Generator.element(of: [true, false])), runs: 500) { words, hides in
       let items = self.items(words.joined(separator: " "))
       let plan = BurstPlan(items, hidesChats: hides)
@@ -76,6 +98,8 @@ final class BurstTests: XCTestCase {
       // However many arrive, a person sees a bounded number.
       let messages = plan.notifications.count { $0.items.contains { $0.chat != nil } }
       try expect(messages < 20, "\(messages) for \(words)")
+      let requests = plan.notifications.count { $0.items.contains { $0.isRequest } }
+      try expect(requests <= 2 * 7, "\(requests) for \(words)")
     }
   }
 

@@ -63,6 +63,13 @@ enum Sample {
       "many messages of four chats",
       event(.many(.init(count: 102, .chats([alice, club, carol, alice]))), .many(user: 1, chat: nil))
     ),
+    ("many requests", event(.manyRequests(.init(from: ["Alice", "Bob", "Carol", "Dave"])), .manyRequests(user: 1))),
+    ("many requests, one left", event(.manyRequests(.init(from: ["Alice"])), .manyRequests(user: 1))),
+    ("many requests, two left", event(.manyRequests(.init(from: ["Alice", "Bob"])), .manyRequests(user: 1))),
+    (
+      "many requests, three left",
+      event(.manyRequests(.init(from: ["Alice", "Bob", "\u{200b}"])), .manyRequests(user: 1))
+    ),
     ("a name in Hebrew", message(in: .contact(id: 5, name: "דנה"))),
     ("a group in Hebrew", message(in: .group(id: 7, name: "דנה", member: "Bob"))),
     ("a name that cannot be seen", message(in: .contact(id: 5, name: "\u{200b}\u{1}\u{202e}\u{2066}"))),
@@ -121,7 +128,8 @@ final class ContentTests: XCTestCase {
   func testDifferentThingsHaveDifferentIdentifiers() {
     let identifiers: [NotificationIdentifier] = [
       .message(connection: "a", message: "b"), .message(connection: "b", message: "a"), .connection("a"),
-      .contactRequest(user: 1, id: 2), .contactRequest(user: 2, id: 1), .contactConnected(user: 1, contact: 2),
+      .contactRequest(user: 1, id: 2), .contactRequest(user: 2, id: 1), .manyRequests(user: 1),
+      .many(user: 1, chat: nil), .contactConnected(user: 1, contact: 2),
       .call(user: 1, chat: "@2", message: "a"), .call(user: 1, chat: "@2", message: "b"),
       .call(user: 1, chat: "#2", message: "a"),
     ]
@@ -166,6 +174,7 @@ final class ContentTests: XCTestCase {
       case .missedCall: event.kind = .missedCall(.contact(id: 1, name: name))
       case .connection(.chat): event.kind = .connection(.chat(.contact(id: 1, name: name)))
       case .connection: break
+      case .manyRequests(let requests): event.kind = .manyRequests(.init(from: requests.names.map { _ in name }))
       case .many(let burst):
         event.kind = .many(.init(count: burst.count, .chats([.contact(id: 1, name: name)])))
       }

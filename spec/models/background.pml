@@ -133,7 +133,8 @@ inline doPhase() {
   :: effect == app_phase_do_cancelBackground -> isTimed = false
   :: effect == app_phase_do_startRefresh -> isRefreshing = true
   :: effect == app_phase_do_cancelRefresh -> isRefreshing = false
-  :: effect == app_phase_do_askExtensionToYield || effect == app_phase_do_takeUpWork
+  :: effect == app_phase_do_askExtensionToYield || effect == app_phase_do_takeUpWork ||
+     effect == app_phase_do_showCalls
   fi
 }
 

@@ -213,6 +213,15 @@ extension Engine: LifecycleWork {
 
   func storeWillClose() { claims.forgetAll() }
 
+  func showCalls() {
+    guard let store else { return }
+    // Even if everything must be released now.
+    context.stop.withReleaseBudget(Durations.releaseBudget) {
+      calls.expireDue()
+      screen.showCalls(in: store)
+    }
+  }
+
   func appPhaseChanged(to phase: AppPhase.State) {
     refresh.phaseChanged(to: phase)
     withdrawals.phaseChanged()

@@ -22,6 +22,8 @@ protocol LifecycleWork: AnyObject {
   func stopReceiving()
   /// Called when the store is about to be closed.
   func storeWillClose()
+  /// Called when an app leaves the screen, with its store still open.
+  func showCalls()
   /// Called when an app has published another phase.
   func appPhaseChanged(to phase: AppPhase.State)
 }
@@ -79,6 +81,7 @@ final class Lifecycle {
       context: context, file: phaseFile, peers: peers, chat: { [unowned self] in chat.post($0, $1) },
       takeUpWork: { [unowned self] in work.takeUpWork() },
       takeUpWithoutSubscribing: { [unowned self] in work.takeUpWithoutSubscribing() },
+      showCalls: { [unowned self] in work.showCalls() },
       appPhaseChanged: { [unowned self] in work.appPhaseChanged(to: $0) })
     switch context.role {
     case .app: return AppProcessPhase(surroundings)

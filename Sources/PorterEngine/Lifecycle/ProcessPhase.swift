@@ -53,6 +53,8 @@ struct PhaseSurroundings {
   let takeUpWork: () -> Void
   /// Starts only the work found in the store, and ensures that the mailboxes are checked when that is due.
   let takeUpWithoutSubscribing: () -> Void
+  /// Called when an app leaves the screen, with its store still open.
+  let showCalls: () -> Void
   /// Called when an app has published this phase.
   let appPhaseChanged: (AppPhase.State) -> Void
 
@@ -183,6 +185,8 @@ private final class AppPhaseWork: AppPhaseEffects {
       surroundings.takeUpWithoutSubscribing()
     }
   }
+
+  func showCalls(_ request: LifecycleRequest) { surroundings.showCalls() }
 
   func suspendChat(_ request: LifecycleRequest) {
     let end = surroundings.context.clock.now() + Durations.refreshSuspension

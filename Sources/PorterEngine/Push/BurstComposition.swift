@@ -18,7 +18,8 @@ struct BurstComposition {
   private let context: EngineContext
   private let policy: NotificationPolicy
   private(set) var notifications: [NotificationContent] = []
-  /// Identifiers of summaries with nothing left in them, and of placeholders for messages that a summary now covers.
+  /// Identifiers of summaries with nothing left in them, and of placeholders and contact requests that a summary now
+  /// covers.
   private(set) var withdrawals: [String] = []
 
   private var summaries: [(identifier: String, entries: [Int64])] = []
@@ -44,7 +45,12 @@ struct BurstComposition {
     sounds = SoundRule(last: last, now: context.clock.now())
     for part in shown where part.isReplaced { add(part.event, of: part.connection, isHeard: false) }
     let shown = shown.filter { !$0.isReplaced }
-    let plan = BurstPlan(shown.map(Self.item), hidesChats: policy.hidesNames)
+    var onScreen = [Int64: [ShownRequest]]()
+    for request in shown where request.entry.kind == .request && onScreen[request.event.owner.id] == nil {
+      onScreen[request.event.owner.id] = try store.requestsOnScreen(userID: request.event.owner.id)
+    }
+    let plan = BurstPlan(
+      shown.map(Self.item), hidesChats: policy.hidesNames, requestsShown: onScreen.mapValues(\.count))
     // Few enough for a linear search.
     let find = { (entry: Int64) in shown.first { $0.entry.id == entry } }
     for planned in plan.notifications {
@@ -57,6 +63,8 @@ struct BurstComposition {
         add(shown.event, of: shown.connection, isHeard: isHeard || shown.entry.kind == .call)
       case .summary(let user, let chat, let items):
         try addSummary(user, chat, items.compactMap { find($0.id) }, store)
+      case .requests(let user, let items):
+        try addRequests(user, items.compactMap { find($0.id) }, onScreen: onScreen[user] ?? [], store)
       }
     }
     for placeholder in placeholders {
@@ -68,7 +76,8 @@ struct BurstComposition {
 
   private static func item(_ shown: Shown) -> BurstPlan.Item {
     guard case .message = shown.event.kind else {
-      return BurstPlan.Item(id: shown.entry.id, user: shown.event.owner.id, chat: nil)
+      return BurstPlan.Item(
+        id: shown.entry.id, user: shown.event.owner.id, chat: nil, isRequest: shown.entry.kind == .request)
     }
     return BurstPlan.Item(id: shown.entry.id, user: shown.event.owner.id, chat: shown.entry.contactID)
   }
@@ -97,13 +106,43 @@ struct BurstComposition {
     withdrawals += shown.filter(\.entry.mayHavePlaceholder).map(\.event.identifier.description)
   }
 
+  /// Also covers the requests on screen, whose own notifications it replaces.
+  private mutating func addRequests(
+    _ user: Int64, _ shown: [Shown], onScreen: [ShownRequest], _ store: Store
+  ) throws(StoreError) {
+    guard let latest = shown.last else { return }
+    let identifier = NotificationIdentifier.manyRequests(user: user)
+    let names = shown.reversed().compactMap { Self.name($0.event) } + onScreen.map(\.name)
+    let event = NotificationEvent(
+      identifier: identifier, owner: latest.event.owner, kind: .manyRequests(.init(from: names)))
+    let isHeard = sounds.takeSound(of: nil, mayHavePlaceholder: false)
+    add(event, of: try Self.agentName(connectionID: latest.entry.connectionID, store), isHeard: isHeard)
+    let replaced = onScreen.filter { $0.summary == nil }
+    summaries.append((identifier.description, shown.map(\.entry.id) + replaced.map(\.entryID)))
+    withdrawals += replaced.map { NotificationIdentifier.contactRequest(user: user, id: $0.requestID).description }
+  }
+
+  /// Nil for a damaged record: a tap leads to the app all the same (INC-44).
+  private static func agentName(connectionID: Int64, _ store: Store) throws(StoreError) -> String? {
+    do throws(StoreError) {
+      return TextEncoding.base64URL(try store.connection(connectionID).agentID)
+    } catch .damaged {
+      return nil
+    }
+  }
+
+  private static func name(_ event: NotificationEvent) -> String? {
+    guard case .contactRequest(_, let name) = event.kind else { return nil }
+    return name
+  }
+
   /// Shows a summary again, without a sound, after some of its messages were read: with those that are left and may
   /// still be shown. Withdraws it if there are none.
   mutating func update(_ identifier: String, _ store: Store) throws(StoreError) {
     // Already shown with its new count.
     guard !summaries.contains(where: { $0.identifier == identifier }) else { return }
     let stored = try store.summaryParts(identifier)
-    guard let user = stored.first?.userID else { return withdrawals.append(identifier) }
+    guard let user = stored.first?.userID else { return try updateRequests(identifier, store) }
     let owner = NotificationEvent.Owner(UserRecord(try store.user(user)))
     let parts = try Self.parts(stored, store)
     let ofChat = parts.compactMap(\.chat).first {
@@ -116,6 +155,19 @@ struct BurstComposition {
     }
     let event = NotificationEvent(identifier: .many(user: user, chat: ofChat?.id), owner: owner, kind: .many(burst))
     add(event, of: try Self.agentName(of: burst, stored, store), isHeard: false)
+    reduced.append(identifier)
+  }
+
+  /// The same for a summary that is of no messages: of contact requests, or with nothing left in it.
+  private mutating func updateRequests(_ identifier: String, _ store: Store) throws(StoreError) {
+    let requests = try store.requestsOnScreen(summary: identifier)
+    guard let latest = requests.first else { return withdrawals.append(identifier) }
+    let owner = NotificationEvent.Owner(UserRecord(try store.user(latest.userID)))
+    guard NotificationPolicy.showsRequests(to: owner) else { return withdrawals.append(identifier) }
+    let event = NotificationEvent(
+      identifier: .manyRequests(user: latest.userID), owner: owner,
+      kind: .manyRequests(.init(from: requests.map(\.name))))
+    add(event, of: TextEncoding.base64URL(latest.agentID), isHeard: false)
     reduced.append(identifier)
   }
 

@@ -17,8 +17,9 @@ extension Controller {
     }
     switch admission {
     case .full:
-      let content = content(without: payload)
-      if !content.isEmpty { NoticeMark(configuration).set() }
+      let isHeard = NoticeMark(configuration).makesSound
+      let content = content(without: payload, isHeard: isHeard)
+      if !content.isEmpty { NoticeMark(configuration).set(isHeard: isHeard) }
       return PushRun.unanswered("expired", "\(PushQueue.bound) pushes are waiting", content)
     case .refused: return PushRun.unanswered("failed", "the controller was freed")
     case .admitted(let push):
@@ -77,19 +78,20 @@ extension Controller {
   /// At this point it is unknown what the push names.
   func answerWithoutEngine(_ push: PendingPush, _ reason: String) {
     // The engine may have staged something, or answered, in the meantime.
-    let givesNotice = push.answerWithoutEngine(content(without: push.payload)) { notice in
+    let isHeard = NoticeMark(configuration).makesSound
+    let givesNotice = push.answerWithoutEngine(content(without: push.payload, isHeard: isHeard)) { notice in
       .init(text: PushRun.unanswered("expired", reason, notice), givesNotice: !notice.isEmpty)
     }
-    if givesNotice { NoticeMark(configuration).set() }
+    if givesNotice { NoticeMark(configuration).set(isHeard: isHeard) }
   }
 
   /// The content for a payload that the engine has not looked into.
-  private func content(without payload: String) -> PushContent {
+  private func content(without payload: String, isHeard: Bool) -> PushContent {
     var content = PushContent()
     if !isOnScreen, let push = try? PushPayload(decoding: payload), case .message = push,
       !SilentPush.isSilent(push, configuration)
     {
-      content.notifications = [NotificationNotice.event.content.json(in: strings.current)]
+      content.notifications = [NotificationNotice.event.content(isHeard: isHeard).json(in: strings.current)]
     }
     return content
   }

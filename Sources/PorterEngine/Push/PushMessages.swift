@@ -68,6 +68,7 @@ extension PushRunner {
   /// Only connections with something waiting are claimed.
   private func askWhoWaits(among connections: [NamedConnection], _ run: PushRun) {
     let asked = context.clock.now()
+    let announced = vanished.newestAnnounced()
     engine.source.whoWaits(among: connections.map(\.id)) { [weak self] result in
       guard let self, run.state == .claiming else { return }
       switch result {
@@ -77,6 +78,7 @@ extension PushRunner {
         for connection in empty {
           run.noteExhausted(connection.id)
           emptySince[connection.id] = asked
+          vanished.note(connection.id, through: announced[connection.id])
         }
         if !empty.isEmpty { run.findings.note(.fetchEmpty) }
         run.look(alsoInto: connections.filter { waiting.contains($0.id) })
@@ -153,6 +155,7 @@ extension PushRunner {
       case .success(nil): self?.noteEmpty(claimed, since: asked, run)
       case .failure(let error) where error.kind == .denied:
         run.noteExhausted(claimed.connection.id)
+        self?.vanished.note(claimed.connection)
         self?.post(.fetchDenied, run)
       case .failure(let error):
         run.reason = error.description
@@ -256,6 +259,7 @@ extension PushRunner {
   private func noteEmpty(_ claimed: ClaimedConnection, since asked: Moment, _ run: PushRun) {
     run.noteExhausted(claimed.connection.id)
     emptySince[claimed.connection.id] = asked
+    vanished.note(claimed.connection)
     post(.fetchEmpty, run)
   }
 }

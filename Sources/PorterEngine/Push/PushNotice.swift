@@ -55,8 +55,9 @@ enum PushNotice {
 /// Marks that a notice is on screen: a file alongside the store, since the store cannot be written then. The next
 /// process that reads the store withdraws the notice, even if the process that gave it has ended.
 ///
-/// The file contains a name for the notice. All notices share one identifier, and withdrawing an earlier one must not
-/// end a later one.
+/// The file contains a name for the notice, and when one last made a sound. All notices share one identifier, and
+/// withdrawing an earlier one must not end a later one. Many pushes in a row may each have a notice: while one is on
+/// screen, they make one sound in the time in which a chat makes one.
 package struct NoticeMark {
   struct Name: Equatable {
     /// Empty in a file from an earlier version.
@@ -67,6 +68,8 @@ package struct NoticeMark {
   private let path: String
   private let store: String
   private let ports: Ports
+  /// Enough for the name and the last sound.
+  private static let limit = 256
   private var files: any Files { ports.files }
 
   init(_ configuration: Configuration) {
@@ -78,21 +81,46 @@ package struct NoticeMark {
   var isSet: Bool { (try? files.status(at: path)) != nil }
 
   /// The name of the notice on screen.
-  var name: Name? {
+  var name: Name? { contents.map { Name(bytes: Array($0.prefix(Name.count))) } }
+
+  private var contents: [UInt8]? {
     guard let file = try? files.open(path, for: .reading) else { return nil }
     defer { files.close(file) }
-    return Name(bytes: (try? files.read(file, limit: Name.count)) ?? [])
+    return (try? files.read(file, limit: Self.limit)) ?? []
   }
 
-  /// If the file cannot be written, the notice stays on screen until the user or a later notice removes it.
-  func set() {
+  /// When a notice last made a sound since `boot`; nil if it was withdrawn since, or given by an earlier version.
+  private func lastSound(boot: String) -> Moment? {
+    guard let text = contents.flatMap({ String(validating: $0.dropFirst(Name.count), as: UTF8.self) }) else {
+      return nil
+    }
+    let parts = text.split(separator: " ")
+    guard parts.count == 2, parts[0] == boot, let time = Int64(parts[1]) else { return nil }
+    return Moment(nanoseconds: time)
+  }
+
+  private var boot: String { (ports.identity ?? .current).boot }
+
+  /// Whether a notice given now makes a sound.
+  var makesSound: Bool {
+    let now = ports.clock.now()
+    guard let last = lastSound(boot: boot), last <= now else { return true }
+    return now - last >= SoundRule.quiet
+  }
+
+  /// `isHeard`: the notice makes a sound. If the file cannot be written, the notice stays on screen until the user or a
+  /// later notice removes it, which makes a sound.
+  func set(isHeard: Bool) {
+    let boot = boot
+    let sound = isHeard ? ports.clock.now() : lastSound(boot: boot)
     // An extension creates nothing where there is no store (INC-23).
     guard (try? files.status(at: store)) != nil, let file = try? files.open(path, for: .writingOrCreating) else {
       return
     }
     defer { files.close(file) }
+    let stored = sound.map { "\(boot) \($0.nanoseconds)" } ?? ""
     // If there is no room for the name, the notice is withdrawn like one from an earlier version.
-    try? files.write(ports.randomness.bytes(Name.count), to: file)
+    try? files.write(ports.randomness.bytes(Name.count) + Array(stored.utf8), to: file)
   }
 
   /// `isTaken`: the caller has the answer that withdraws this notice.
@@ -121,12 +149,15 @@ package enum SilentPush {
 }
 
 extension NoticeMark {
-  /// For an extension whose store did not open: its caller gets a notice to show.
-  package static func set(after result: MigrationResult, at prefix: String, ports: Ports = .system) {
-    guard result.notice != nil else { return }
+  /// For an extension whose store did not open: its caller gets a notice to show. Returns whether it makes a sound.
+  package static func set(after result: MigrationResult, at prefix: String, ports: Ports = .system) -> Bool {
+    guard result.notice != nil else { return false }
     let configuration = Configuration(prefix: prefix, role: .extension, confirmation: .error, ports: ports)
-    guard let location = try? configuration.location.resolved(ports.files) else { return }
-    NoticeMark(configuration.at(location)).set()
+    guard let location = try? configuration.location.resolved(ports.files) else { return true }
+    let mark = NoticeMark(configuration.at(location))
+    let isHeard = mark.makesSound
+    mark.set(isHeard: isHeard)
+    return isHeard
   }
 }
 
@@ -147,7 +178,8 @@ extension MigrationResult {
 
   /// Includes the notice for the user, if any. In an app as well: only the host knows whether it is on screen, and then
   /// shows its own page.
-  package func json(for role: Role) -> JSONValue {
-    json(notice: role == .share ? nil : notice?.content.json(in: ProcessStrings.shared.table ?? .english))
+  package func json(for role: Role, isHeard: Bool = true) -> JSONValue {
+    let notice = role == .share ? nil : notice?.content(isHeard: isHeard)
+    return json(notice: notice?.json(in: ProcessStrings.shared.table ?? .english))
   }
 }

@@ -247,8 +247,7 @@ struct PushPresentation {
         identifier: identifier, owner: owner, kind: .contactConnected(id: contact.id, name: record.shownName),
         filter: filter)
     case .call:
-      guard let kind = try callKind(entry, record, store) else { return nil }
-      return NotificationEvent(identifier: identifier, owner: owner, kind: kind, filter: filter)
+      return try callEvent(of: entry, &records, store)
     case .message:
       guard let itemID = entry.itemID else { return nil }
       let item = try store.shownItem(itemID)
@@ -259,6 +258,20 @@ struct PushPresentation {
             chat: .init(record), content: MessageContent(item), direction: .received, isDeleted: item.isDeleted,
             mentionsUser: item.mentionsUser)), filter: filter)
     }
+  }
+
+  /// A call's, also if it has been shown. Nil for one that the user has answered.
+  func callEvent(
+    of entry: StoredLedgerEntry, _ records: inout KnownRecords, _ store: Store
+  ) throws(StoreError) -> NotificationEvent? {
+    guard let contactID = entry.contactID else { return nil }
+    let connection = try records.connection(entry.connectionID, store)
+    let contact = try records.contact(contactID, store)
+    guard let kind = try callKind(entry, ContactRecord(contact, connection: connection), store) else { return nil }
+    return NotificationEvent(
+      identifier: Self.notificationIdentifier(of: entry, connection),
+      owner: NotificationEvent.Owner(UserRecord(try records.user(contact.userID, store))), kind: kind,
+      filter: NotificationFilter(contact.notifications))
   }
 
   private func requestEvent(

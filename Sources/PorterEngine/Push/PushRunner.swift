@@ -14,6 +14,7 @@ final class PushRunner {
   unowned let engine: Engine
   let context: EngineContext
   private let presentation: PushPresentation
+  let vanished: VanishedMessages
   /// Pushes in progress, in order of arrival.
   private(set) var running: [PushRun] = []
   /// Pushes that arrived while everything was being released.
@@ -30,6 +31,7 @@ final class PushRunner {
     self.engine = engine
     context = engine.context
     presentation = PushPresentation(engine.context, engine.strings, engine.scopes)
+    vanished = VanishedMessages(engine.context)
   }
 
   /// The state of the oldest push in progress.
@@ -266,8 +268,9 @@ extension PushRunner: PushEffects {
     run.isOnScreen = engine.lifecycle.phase.isOnScreen
     guard let notice = run.notice(isShown: mark.isSet), !SilentPush.isSilent(run.payload, context.configuration)
     else { return }
-    run.content.notifications = [notice.content.json(in: engine.strings.current)]
-    mark.set()
+    let isHeard = mark.makesSound
+    run.content.notifications = [notice.content(isHeard: isHeard).json(in: engine.strings.current)]
+    mark.set(isHeard: isHeard)
   }
 
   func answer(_ run: PushRun) {

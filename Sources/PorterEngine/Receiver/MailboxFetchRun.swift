@@ -198,10 +198,16 @@ final class MailboxFetchRun: MailboxFetchEffects {
     }
   }
 
-  func reportEmpty(_ finding: Finding) { finish(.drained, finding.claimed) }
+  func reportEmpty(_ finding: Finding) {
+    VanishedMessages(context).note(finding.claimed.connection)
+    finish(.drained, finding.claimed)
+  }
 
   func reportFailed(_ finding: Finding) {
-    if case .failed(let error, let claimed) = finding { return finish(.sourceFailed(error), claimed) }
+    if case .failed(let error, let claimed) = finding {
+      if error.kind == .denied { VanishedMessages(context).note(claimed.connection) }
+      return finish(.sourceFailed(error), claimed)
+    }
     finish(.sourceFailed(.timeout), finding.claimed)
   }
 

@@ -105,6 +105,7 @@ extension Receiver {
     parts.source.listen(to: connections) { [weak self] result in
       switch result {
       case .success(let waiting):
+        self?.noteEmpty(connections, except: waiting)
         for connection in connections where !named.contains(connection.id) {
           if waiting.contains(connection.id) { self?.lookInto(connection.id, look) } else { look.noteEmpty() }
         }

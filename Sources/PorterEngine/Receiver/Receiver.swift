@@ -168,6 +168,7 @@ final class Receiver {
         self.isInReach = true
         listened()
         if waiting.isEmpty { self.context.retries.reset(TimerName.subscribe) }
+        self.noteEmpty(connections, except: waiting)
         for connection in waiting { self.fetch(connection) { [weak self] in self?.fetched($0) } }
       case .failure(let error) where error.kind == .closed: self.isInReach = false
       case .failure(let error):
@@ -176,6 +177,12 @@ final class Receiver {
         self.listenLater()
       }
     }
+  }
+
+  /// The source was asked about all these connections, and something waits for some.
+  func noteEmpty(_ connections: [StoredConnection], except waiting: [Int64]) {
+    let waiting = Set(waiting)
+    for connection in connections where !waiting.contains(connection.id) { VanishedMessages(context).note(connection) }
   }
 
   /// A source does not repeat that something waits, so a fetch that did not reach its end is made up for.

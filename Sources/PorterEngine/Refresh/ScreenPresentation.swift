@@ -1,4 +1,5 @@
 import PorterJSON
+import PorterMachines
 import PorterNotifications
 import PorterPlatform
 import PorterSchema
@@ -94,6 +95,42 @@ final class ScreenPresentation {
     content.isHeard = shown.contains(.sound)
     events.post(
       user, [PresentedNotification(content: content.json(in: try strings.table(store)), presentation: shown.names)],
+      badge: badge)
+  }
+
+  /// The user leaves the app, which showed these calls by itself: those that still ring are reported as an answer to a
+  /// push would show them. Their entries count as shown already.
+  func showCalls(in store: Store) {
+    do throws(StoreError) {
+      for call in try store.calls(in: [.ringing]) {
+        guard let itemID = call.itemID else { continue }
+        for entry in try store.ledgerEntries(itemID: itemID) where entry.isShown {
+          // This does not stop the others from being shown.
+          do throws(StoreError) { try showCall(entry, store) } catch .damaged, .notFound { continue }
+        }
+      }
+    } catch {
+      context.log(.warning, "calls that ring could not be read", ["error": error.description])
+    }
+  }
+
+  private func showCall(_ entry: StoredLedgerEntry, _ store: Store) throws(StoreError) {
+    var records = KnownRecords()
+    guard let event = try presentation.callEvent(of: entry, &records, store), case .call = event.kind,
+      case .success(var content) = ContentBuilder.content(for: event, try presentation.policy(store))
+    else { return }
+    let connection = try records.connection(entry.connectionID, store)
+    // A new notification, distinct from an earlier one with its identifier.
+    try store.lightTransaction { () throws(StoreError) in
+      try PushPresentation.forgetResponses(to: entry, connection, store)
+    }
+    let badge = try store.badge()
+    content.badge = badge
+    content.userInfo.connection = try presentation.destination(of: entry, &records, store)
+    let shown: ForegroundPresentation = [.sound, .banner, .list]
+    events.post(
+      UserRecord(try records.user(connection.userID, store)),
+      [PresentedNotification(content: content.json(in: try strings.table(store)), presentation: shown.names)],
       badge: badge)
   }
 

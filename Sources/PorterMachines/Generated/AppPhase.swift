@@ -113,6 +113,8 @@ package enum AppPhase: Machine {
     case armBackground
     /// Cancel backgroundOver.
     case cancelBackground
+    /// Report the calls that ring in the app as notifications: off screen its host shows none.
+    case showCalls
     /// Starts the timer `refresh`: raise `refreshOver` after 25000 ms.
     case startRefresh
     /// Takes the timer `refresh` back; harmless if it does not run.
@@ -131,6 +133,7 @@ package enum AppPhase: Machine {
       case .stopNetwork: "stopNetwork"
       case .armBackground: "armBackground"
       case .cancelBackground: "cancelBackground"
+      case .showCalls: "showCalls"
       case .startRefresh: "startRefresh"
       case .cancelRefresh: "cancelRefresh"
       }
@@ -176,7 +179,8 @@ package enum AppPhase: Machine {
     case .startRefresh: .start("refresh", milliseconds: 25000, raise: .refreshOver)
     case .cancelRefresh: .cancel("refresh")
     case .publishWorking, .publishResting, .askExtensionToYield, .activateChat, .takeUpWork,
-      .suspendChat, .suspendChatNow, .stopChat, .stopNetwork, .armBackground, .cancelBackground:
+      .suspendChat, .suspendChatNow, .stopChat, .stopNetwork, .armBackground, .cancelBackground,
+      .showCalls:
       nil
     }
   }
@@ -188,6 +192,7 @@ package enum AppPhase: Machine {
       .cancelRefresh:
       .act
     case .activateChat: .ask
+    case .showCalls: .tell
     }
   }
 
@@ -213,15 +218,15 @@ package enum AppPhase: Machine {
     case .activated, .activateFailed, .refreshOver, .chatSuspended, .startConfirmed, .backgroundOver:
       MachineStep(.active, .ignored(.alreadyActive))
     case .background:
-      MachineStep(.background, .moved, .stopNetwork, .armBackground, .publishResting)
+      MachineStep(.background, .moved, .showCalls, .stopNetwork, .armBackground, .publishResting)
     case .refreshBegan:
       MachineStep(.active, .refused(.appIsActive))
     case .suspendNow:
-      MachineStep(.suspended, .moved, .suspendChatNow)
+      MachineStep(.suspended, .moved, .showCalls, .suspendChatNow)
     case .stop:
       MachineStep(.stopped, .moved, .stopChat, .publishResting)
     case .suspend:
-      MachineStep(.suspending, .moved, .suspendChat, .publishResting)
+      MachineStep(.suspending, .moved, .showCalls, .suspendChat, .publishResting)
     }
   }
 
@@ -398,6 +403,8 @@ package protocol AppPhaseEffects {
   func armBackground(_ argument: Argument)
   /// Cancel backgroundOver.
   func cancelBackground(_ argument: Argument)
+  /// Report the calls that ring in the app as notifications: off screen its host shows none.
+  func showCalls(_ argument: Argument)
 }
 
 extension AppPhase {
@@ -417,6 +424,7 @@ extension AppPhase {
     case .stopNetwork: performer.stopNetwork(argument)
     case .armBackground: performer.armBackground(argument)
     case .cancelBackground: performer.cancelBackground(argument)
+    case .showCalls: performer.showCalls(argument)
     case .startRefresh, .cancelRefresh: break
     }
   }

@@ -3,8 +3,9 @@
 /// One ledger entry: something that may be shown. It only moves forward; each step is taken in the transaction that
 /// changes its subject, and the badge is computed in the same transaction (INC-60). So each thing is committed once,
 /// shown once, and withdrawn when it was read or deleted elsewhere (INC-46). A message that a push named but this
-/// process could not fetch is announced with a placeholder, which the message replaces when it arrives (INC-47).
-/// Content that did not open is tried again when the connection has changed.
+/// process could not fetch is announced with a placeholder, which the message replaces when it arrives (INC-47), and
+/// which is withdrawn when the mailbox turns out to be empty. Content that did not open is tried again when the
+/// connection has changed.
 package enum LedgerEntry: Machine {
   package enum State: UInt8, MachineCode {
     /// Its identity is known, but not its content.
@@ -31,6 +32,9 @@ package enum LedgerEntry: Machine {
     case quarantined
     /// Final. Deleted; it must not come back.
     case withdrawn
+    /// It was announced, and its placeholder is withdrawn: nothing waits for its connection. A relay restored from a
+    /// backup may still have it.
+    case vanished
 
     package var name: String {
       switch self {
@@ -45,6 +49,7 @@ package enum LedgerEntry: Machine {
       case .read: "read"
       case .quarantined: "quarantined"
       case .withdrawn: "withdrawn"
+      case .vanished: "vanished"
       }
     }
   }
@@ -70,6 +75,8 @@ package enum LedgerEntry: Machine {
     case lapse
     /// By the user's choice it must not be shown as it is now.
     case silence
+    /// Its source has nothing for the connection any longer, asked after the entry was announced.
+    case vanish
 
     package var name: String {
       switch self {
@@ -83,6 +90,7 @@ package enum LedgerEntry: Machine {
       case .`repeat`: "repeat"
       case .lapse: "lapse"
       case .silence: "silence"
+      case .vanish: "vanish"
       }
     }
   }
@@ -142,6 +150,7 @@ package enum LedgerEntry: Machine {
     case alreadyQuarantined
     case quarantined
     case ended
+    case vanished
 
     package var name: String {
       switch self {
@@ -158,6 +167,7 @@ package enum LedgerEntry: Machine {
       case .alreadyQuarantined: "alreadyQuarantined"
       case .quarantined: "quarantined"
       case .ended: "ended"
+      case .vanished: "vanished"
       }
     }
   }
@@ -170,7 +180,7 @@ package enum LedgerEntry: Machine {
     switch state {
     case .withdrawn: true
     case .seen, .announced, .committed, .upgraded, .presented, .outdated, .silenced, .lapsed, .read,
-      .quarantined:
+      .quarantined, .vanished:
       false
     }
   }
@@ -202,6 +212,7 @@ package enum LedgerEntry: Machine {
     case .read: stepRead(event)
     case .quarantined: stepQuarantined(event)
     case .withdrawn: stepWithdrawn(event)
+    case .vanished: stepVanished(event)
     }
   }
 
@@ -214,7 +225,7 @@ package enum LedgerEntry: Machine {
       MachineStep(.quarantined, .moved, .recordReason)
     case .announce:
       MachineStep(.announced, .moved, .showPlaceholder)
-    case .present, .read, .edit, .withdraw, .lapse, .silence:
+    case .present, .read, .edit, .withdraw, .lapse, .silence, .vanish:
       MachineStep(.seen, .refused(.notCommitted))
     case .`repeat`:
       MachineStep(.seen, .ignored(.alreadySeen))
@@ -240,13 +251,16 @@ package enum LedgerEntry: Machine {
       MachineStep(.announced, .ignored(.notShownYet))
     case .withdraw:
       MachineStep(.withdrawn, .moved, .remove)
+    case .vanish:
+      // It was deleted at the relay, for example because its time was up.
+      MachineStep(.vanished, .moved, .remove)
     }
   }
 
   @inline(__always)
   private static func stepCommitted(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .`repeat`:
+    case .commit, .announce, .`repeat`, .vanish:
       MachineStep(.committed, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.committed, .refused(.alreadyCommitted))
@@ -269,7 +283,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepUpgraded(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .`repeat`:
+    case .commit, .announce, .`repeat`, .vanish:
       MachineStep(.upgraded, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.upgraded, .refused(.alreadyCommitted))
@@ -293,7 +307,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepPresented(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .`repeat`:
+    case .commit, .announce, .`repeat`, .vanish:
       MachineStep(.presented, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.presented, .refused(.alreadyCommitted))
@@ -314,7 +328,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepOutdated(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .`repeat`:
+    case .commit, .announce, .`repeat`, .vanish:
       MachineStep(.outdated, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.outdated, .refused(.alreadyCommitted))
@@ -337,7 +351,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepSilenced(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .`repeat`:
+    case .commit, .announce, .`repeat`, .vanish:
       MachineStep(.silenced, .ignored(.alreadyCommitted))
     case .quarantine:
       MachineStep(.silenced, .refused(.alreadyCommitted))
@@ -359,7 +373,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepLapsed(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .present, .edit, .`repeat`, .lapse, .silence:
+    case .commit, .announce, .present, .edit, .`repeat`, .lapse, .silence, .vanish:
       MachineStep(.lapsed, .ignored(.lapsed))
     case .quarantine:
       MachineStep(.lapsed, .refused(.alreadyCommitted))
@@ -373,7 +387,7 @@ package enum LedgerEntry: Machine {
   @inline(__always)
   private static func stepRead(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
-    case .commit, .announce, .present, .read, .edit, .`repeat`, .lapse, .silence:
+    case .commit, .announce, .present, .read, .edit, .`repeat`, .lapse, .silence, .vanish:
       MachineStep(.read, .ignored(.alreadyRead))
     case .quarantine:
       MachineStep(.read, .refused(.alreadyCommitted))
@@ -391,7 +405,7 @@ package enum LedgerEntry: Machine {
     case .quarantine:
       // It was tried again, without success.
       MachineStep(.quarantined, .stayed, .countAttempt)
-    case .announce, .`repeat`:
+    case .announce, .`repeat`, .vanish:
       MachineStep(.quarantined, .ignored(.alreadyQuarantined))
     case .present, .read, .edit, .lapse, .silence:
       MachineStep(.quarantined, .refused(.quarantined))
@@ -404,8 +418,24 @@ package enum LedgerEntry: Machine {
   private static func stepWithdrawn(_ event: Event) -> MachineStep<LedgerEntry> {
     switch event {
     case .commit, .quarantine, .announce, .present, .read, .edit, .withdraw, .`repeat`, .lapse,
-      .silence:
+      .silence, .vanish:
       MachineStep(.withdrawn, .ignored(.ended))
+    }
+  }
+
+  @inline(__always)
+  private static func stepVanished(_ event: Event) -> MachineStep<LedgerEntry> {
+    switch event {
+    case .commit:
+      MachineStep(.upgraded, .moved, .countUnread, .dropPlaceholder)
+    case .quarantine:
+      MachineStep(.quarantined, .moved, .recordReason)
+    case .announce, .read, .edit, .`repeat`, .vanish:
+      MachineStep(.vanished, .ignored(.vanished))
+    case .present, .lapse, .silence:
+      MachineStep(.vanished, .refused(.notCommitted))
+    case .withdraw:
+      MachineStep(.withdrawn, .moved)
     }
   }
 }

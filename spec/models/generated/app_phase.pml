@@ -36,8 +36,9 @@
 #define app_phase_do_stopNetwork 8
 #define app_phase_do_armBackground 9
 #define app_phase_do_cancelBackground 10
-#define app_phase_do_startRefresh 11
-#define app_phase_do_cancelRefresh 12
+#define app_phase_do_showCalls 11
+#define app_phase_do_startRefresh 12
+#define app_phase_do_cancelRefresh 13
 
 #ifndef PORTER_ANSWERS
 #define PORTER_ANSWERS
@@ -69,13 +70,13 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_activateFailed ->
        answer = IGNORED
     :: event == app_phase_on_background ->
-       answer = MOVED; state = app_phase_state_background; app_phase_does(app_phase_do_stopNetwork); app_phase_does(app_phase_do_armBackground); app_phase_does(app_phase_do_publishResting)
+       answer = MOVED; state = app_phase_state_background; app_phase_does(app_phase_do_showCalls); app_phase_does(app_phase_do_stopNetwork); app_phase_does(app_phase_do_armBackground); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_refreshBegan ->
        answer = REFUSED
     :: event == app_phase_on_refreshOver ->
        answer = IGNORED
     :: event == app_phase_on_suspendNow ->
-       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_suspendChatNow)
+       answer = MOVED; state = app_phase_state_suspended; app_phase_does(app_phase_do_showCalls); app_phase_does(app_phase_do_suspendChatNow)
     :: event == app_phase_on_chatSuspended ->
        answer = IGNORED
     :: event == app_phase_on_stop ->
@@ -83,7 +84,7 @@ inline app_phase_step(state, event, answer) {
     :: event == app_phase_on_startConfirmed ->
        answer = IGNORED
     :: event == app_phase_on_suspend ->
-       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
+       answer = MOVED; state = app_phase_state_suspending; app_phase_does(app_phase_do_showCalls); app_phase_does(app_phase_do_suspendChat); app_phase_does(app_phase_do_publishResting)
     :: event == app_phase_on_backgroundOver ->
        answer = IGNORED
     fi

@@ -14,6 +14,7 @@
 #define ledger_entry_state_read 8
 #define ledger_entry_state_quarantined 9
 #define ledger_entry_state_withdrawn 10
+#define ledger_entry_state_vanished 11
 
 #define ledger_entry_on_commit 0
 #define ledger_entry_on_quarantine 1
@@ -25,6 +26,7 @@
 #define ledger_entry_on_repeat 7
 #define ledger_entry_on_lapse 8
 #define ledger_entry_on_silence 9
+#define ledger_entry_on_vanish 10
 
 #define ledger_entry_do_countUnread 0
 #define ledger_entry_do_uncountUnread 1
@@ -79,6 +81,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = REFUSED
     :: event == ledger_entry_on_silence ->
        answer = REFUSED
+    :: event == ledger_entry_on_vanish ->
+       answer = REFUSED
     fi
   :: state == ledger_entry_state_announced ->
     if
@@ -102,6 +106,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = REFUSED
     :: event == ledger_entry_on_silence ->
        answer = REFUSED
+    :: event == ledger_entry_on_vanish ->
+       answer = MOVED; state = ledger_entry_state_vanished; ledger_entry_does(ledger_entry_do_remove)
     fi
   :: state == ledger_entry_state_committed ->
     if
@@ -125,6 +131,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_lapsed
     :: event == ledger_entry_on_silence ->
        answer = MOVED; state = ledger_entry_state_silenced
+    :: event == ledger_entry_on_vanish ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_upgraded ->
     if
@@ -148,6 +156,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_silence ->
        answer = MOVED; state = ledger_entry_state_silenced; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_vanish ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_presented ->
     if
@@ -170,6 +180,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_lapse ->
        answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_silence ->
+       answer = IGNORED
+    :: event == ledger_entry_on_vanish ->
        answer = IGNORED
     fi
   :: state == ledger_entry_state_outdated ->
@@ -194,6 +206,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = MOVED; state = ledger_entry_state_lapsed; ledger_entry_does(ledger_entry_do_remove)
     :: event == ledger_entry_on_silence ->
        answer = MOVED; state = ledger_entry_state_silenced; ledger_entry_does(ledger_entry_do_remove)
+    :: event == ledger_entry_on_vanish ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_silenced ->
     if
@@ -216,6 +230,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_lapse ->
        answer = MOVED; state = ledger_entry_state_lapsed
     :: event == ledger_entry_on_silence ->
+       answer = IGNORED
+    :: event == ledger_entry_on_vanish ->
        answer = IGNORED
     fi
   :: state == ledger_entry_state_lapsed ->
@@ -240,6 +256,8 @@ inline ledger_entry_step(state, event, answer) {
        answer = IGNORED
     :: event == ledger_entry_on_silence ->
        answer = IGNORED
+    :: event == ledger_entry_on_vanish ->
+       answer = IGNORED
     fi
   :: state == ledger_entry_state_read ->
     if
@@ -262,6 +280,8 @@ inline ledger_entry_step(state, event, answer) {
     :: event == ledger_entry_on_lapse ->
        answer = IGNORED
     :: event == ledger_entry_on_silence ->
+       answer = IGNORED
+    :: event == ledger_entry_on_vanish ->
        answer = IGNORED
     fi
   :: state == ledger_entry_state_quarantined ->
@@ -286,6 +306,33 @@ inline ledger_entry_step(state, event, answer) {
        answer = REFUSED
     :: event == ledger_entry_on_silence ->
        answer = REFUSED
+    :: event == ledger_entry_on_vanish ->
+       answer = IGNORED
+    fi
+  :: state == ledger_entry_state_vanished ->
+    if
+    :: event == ledger_entry_on_commit ->
+       answer = MOVED; state = ledger_entry_state_upgraded; ledger_entry_does(ledger_entry_do_countUnread); ledger_entry_does(ledger_entry_do_dropPlaceholder)
+    :: event == ledger_entry_on_quarantine ->
+       answer = MOVED; state = ledger_entry_state_quarantined; ledger_entry_does(ledger_entry_do_recordReason)
+    :: event == ledger_entry_on_announce ->
+       answer = IGNORED
+    :: event == ledger_entry_on_present ->
+       answer = REFUSED
+    :: event == ledger_entry_on_read ->
+       answer = IGNORED
+    :: event == ledger_entry_on_edit ->
+       answer = IGNORED
+    :: event == ledger_entry_on_withdraw ->
+       answer = MOVED; state = ledger_entry_state_withdrawn
+    :: event == ledger_entry_on_repeat ->
+       answer = IGNORED
+    :: event == ledger_entry_on_lapse ->
+       answer = REFUSED
+    :: event == ledger_entry_on_silence ->
+       answer = REFUSED
+    :: event == ledger_entry_on_vanish ->
+       answer = IGNORED
     fi
   :: ledger_entry_isFinal(state) -> answer = IGNORED
   fi
@@ -310,6 +357,7 @@ active proctype ledger_entry_world() {
       :: event = ledger_entry_on_repeat
       :: event = ledger_entry_on_lapse
       :: event = ledger_entry_on_silence
+      :: event = ledger_entry_on_vanish
       fi;
       answer = 0;
       ledger_entry_step(state, event, answer);

@@ -3,13 +3,13 @@ import PorterPlatform
 /// Why a provider is paused.
 enum ProviderTrouble: String {
   case unreachable = "cannot be reached"
-  case refusing = "refuses the provider token"
+  case refusing = "refuses the provider token or topic"
 
   /// For the log.
   var line: StaticString {
     switch self {
     case .unreachable: "a push provider cannot be reached"
-    case .refusing: "a push provider refuses the provider token"
+    case .refusing: "a push provider refuses the provider token or topic"
     }
   }
 

@@ -273,9 +273,9 @@ class MessagePushTests: XCTestCase {
       world.clock.advance(by: .seconds(60))
     }
     let server = try XCTUnwrap(world.servers.first { !$0.problems.isEmpty })
-    XCTAssertEqual(server.problems.map(\.description), ["provider apns_test: refuses the provider token"])
+    XCTAssertEqual(server.problems.map(\.description), ["provider apns_test: refuses the provider token or topic"])
     XCTAssertLessThanOrEqual(
-      world.lines.all.count { $0.hasPrefix("error") && $0.contains("refuses the provider token") },
+      world.lines.all.count { $0.hasPrefix("error") && $0.contains("refuses the provider token or topic") },
       world.servers.count, "once")
     world.provider.answer(then: .accepted)
     try world.run()

@@ -98,6 +98,26 @@ final class StateTests: XCTestCase {
     XCTAssertEqual(error { _ = try ServerState(path: path, access: .look) }, .newerState(version: 99))
   }
 
+  /// Between an upgrade and the server's restart, and in a backup.
+  func testAnOperatorReadsAStateOfAnyEarlierVersionAndLeavesItSo() throws {
+    for version in 1..<ServerState.migrations.count {
+      let path = directory.appendingPathComponent("\(version).db").path
+      let database = try Database(path: path)
+      for migration in ServerState.migrations.prefix(version) { try database.execute(migration) }
+      try database.execute("PRAGMA application_id = \(0x4E50_7376)")
+      try database.setUserVersion(Int32(version))
+      for access in [ServerState.Access.look, .alter] {
+        let state = try ServerState(path: path, access: access)
+        XCTAssertEqual(try state.problems(), ["there is no identity"])
+        XCTAssertEqual(try state.summaries(id: [1], pushToken: nil).count, 0)
+        XCTAssertFalse(try state.revoke(1))
+        try state.close()
+      }
+      XCTAssertEqual(try database.userVersion, Int64(version))
+      try database.close()
+    }
+  }
+
   /// A token's period and its last wake-up are migrated from a state of an earlier version.
   func testWakeUpsOfAnEarlierVersionAreKept() throws {
     let database = try Database(path: path)

@@ -49,6 +49,8 @@ final class APNsDialect: PushDialect {
     // The only one about the push. Apple adds reasons that concern the provider token.
     case (403, "Forbidden"): return .final(answer.outcome)
     case (403, _), (429, "TooManyProviderTokenUpdates"): return .notNow(.refused)
+    // The configured topic, which is the same for every push. `DeviceTokenNotForTopic` concerns the device.
+    case (400, "BadTopic"), (400, "MissingTopic"), (400, "TopicDisallowed"): return .notNow(.refused)
     case (503, _), (400, "IdleTimeout"): return .newConnection(otherwise: .unreachable)
     // Too many pushes to one device, or a failure that may concern only this push.
     case (429, _), (500...599, _): return .deferred

@@ -1,10 +1,12 @@
 import NIOCore
 
-/// How long pushes that a peer defers are left alone: as long as it asks, or twice as long each time.
+/// How long pushes that a peer defers are left alone: as long as it asks, a day at most, or twice as long each time.
 ///
 /// Counted by device. Clients create devices, so only a limited number is remembered; beyond it some start anew.
 struct Deferrals {
+  /// For a peer that does not say how long.
   private let longest: TimeAmount
+  private static let longestAsked = TimeAmount.hours(24)
   private let most: Int
   /// Keyed by the hash of the push token.
   private var counts: [Int: Int] = [:]
@@ -17,7 +19,7 @@ struct Deferrals {
     if counts.count >= most, counts[key] == nil { counts.remove(at: counts.startIndex) }
     let count = counts[key, default: 0]
     counts[key] = count + 1
-    let pause = min(longest, asked ?? .seconds(1 << Int64(min(count, 16))))
+    let pause = asked.map { min($0, Self.longestAsked) } ?? min(longest, .seconds(1 << Int64(min(count, 16))))
     return max(1, Int(pause.nanoseconds / 1_000_000_000))
   }
 

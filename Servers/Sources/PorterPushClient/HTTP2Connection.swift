@@ -107,7 +107,10 @@ final class HTTP2Connection: ChannelInboundHandler {
     if isClosed { context.close(promise: nil) }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  /// Of an address that could not be reached, this may come after the channel to the next one was made.
+  func handlerRemoved(context: ChannelHandlerContext) {
+    if context === self.context { self.context = nil }
+  }
 
   func channelInactive(context: ChannelHandlerContext) {
     let jobs = streams.values.map(\.job)
@@ -118,7 +121,7 @@ final class HTTP2Connection: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    stopTaking()
+    if context === self.context { stopTaking() }
     context.close(promise: nil)
   }
 
@@ -212,7 +215,10 @@ final class FlushGate: ChannelOutboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  /// See `HTTP2Connection.handlerRemoved`.
+  func handlerRemoved(context: ChannelHandlerContext) {
+    if context === self.context { self.context = nil }
+  }
 
   func flush(context: ChannelHandlerContext) {
     if isClosed { isDue = true } else { context.flush() }

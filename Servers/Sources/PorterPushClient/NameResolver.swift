@@ -16,7 +16,8 @@ public final class NameResolver: Sendable {
   package typealias Lookup = @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress]
 
   private static let threads = 4
-  private static let mostAddresses = 4
+  /// That are read of an answer, and that are tried.
+  private static let (mostAddresses, mostTried) = (64, 4)
 
   private let known = NIOThreadPool(numberOfThreads: threads)
   private let strangers = NIOThreadPool(numberOfThreads: threads)
@@ -50,8 +51,20 @@ public final class NameResolver: Sendable {
   ) -> EventLoopFuture<[SocketAddress]> {
     (isKnown ? known : strangers).runIfActive(eventLoop: loop) { [lookup, clock] in
       guard clock.now < deadline else { throw NoAddress() }
-      return try lookup(host, port)
+      return Self.few(of: try lookup(host, port))
     }
+  }
+
+  /// The first ones, of each family in turn (RFC 8305, section 4): one that leads nowhere does not use up the attempts.
+  private static func few(of addresses: [SocketAddress]) -> [SocketAddress] {
+    let first = addresses.first?.protocol
+    var (own, other) = (addresses.filter { $0.protocol == first }[...], addresses.filter { $0.protocol != first }[...])
+    var few: [SocketAddress] = []
+    while few.count < mostTried, let next = own.popFirst() ?? other.popFirst() {
+      few.append(next)
+      swap(&own, &other)
+    }
+    return few
   }
 
   private static func resolve(_ host: String, _ port: Int) throws -> [SocketAddress] {

@@ -4,6 +4,14 @@ import NIOPosix
 public import NIOSSL
 public import PorterServer
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The destination of pushes.
 public struct PushPeer: Sendable {
   public let host: String
@@ -49,7 +57,7 @@ public final class PushClient {
     var stopTimer: @Sendable () -> Void = {}
   }
 
-  /// The longest time for which a peer may ask us to send it nothing.
+  /// The longest time for which a peer may ask us to send it nothing at all: other pushes wait as well.
   static let longestPause = TimeAmount.minutes(15)
   private static let longestReturns = 3
   private static let mostDeferrals = 65_536
@@ -301,7 +309,7 @@ public final class PushClient {
       bound.value.0.giveUp(bound.value.1)
     }
     let (tls, name) = (peer.tls, peer.addresses.isLiteral(peer.host) ? nil : peer.host)
-    let bootstrap = ClientBootstrap(group: loop)
+    let bootstrap = Self.probing(ClientBootstrap(group: loop))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -315,6 +323,26 @@ public final class PushClient {
       }
     peer.addresses.connect(bootstrap, to: peer, isKnown: isKnown, until: clock.now + peer.timeLimit, on: loop)
       .whenFailure { _ in bound.value.0.failed(bound.value.1) }
+  }
+
+  /// A router forgets idle connections without a word: the system probes the peer, and ends a connection on which
+  /// nothing arrives, before a push has to wait for that.
+  private static func probing(_ bootstrap: ClientBootstrap) -> ClientBootstrap {
+    #if canImport(Darwin)
+      let idle = TCP_KEEPALIVE
+    #else
+      let idle = TCP_KEEPIDLE
+    #endif
+    let probed = bootstrap.channelOption(.socketOption(.so_keepalive), value: 1)
+      .channelOption(.tcpOption(.init(rawValue: idle)), value: 60)
+      .channelOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: 5)
+      .channelOption(.tcpOption(.init(rawValue: TCP_KEEPCNT)), value: 3)
+    #if canImport(Darwin)
+      return probed
+    #else
+      // Milliseconds. Longer than a few lost packets take to be repeated, shorter than the time limit of an answer.
+      return probed.channelOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: 12_000)
+    #endif
   }
 
   func ready(_ connection: HTTP2Connection) {

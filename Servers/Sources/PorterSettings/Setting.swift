@@ -28,6 +28,9 @@ public struct Setting: Sendable {
   /// Whether its value is not printed.
   public let isSecret: Bool
 
+  /// Whether the value is one that other users of the machine must not read. An address is none in itself.
+  func isSecret(_ text: String) -> Bool { AddressUsers.isAny(in: text) || isSecret && !text.contains("://") }
+
   public init(_ name: String, _ kind: Kind, default fallback: String? = nil, isSecret: Bool = false, help: String) {
     self.name = name
     self.kind = kind

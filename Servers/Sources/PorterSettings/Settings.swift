@@ -50,6 +50,15 @@ public struct Settings: Sendable {
     return text
   }
 
+  /// Whether it was set, even to its default.
+  public func isGiven(_ name: String) -> Bool { origin(name).map { $0 != .fallback } ?? false }
+
+  /// Throws if one of these settings is given although what it belongs to is not: then it has no effect, and the
+  /// operator believes that it has.
+  public func refuse(_ names: [String], because reason: String) throws(SettingsError) {
+    for name in names where isGiven(name) { throw SettingsError("\(name) is set, \(reason)") }
+  }
+
   /// The value of a setting that is an integer, a duration in seconds, or a number of bytes.
   public func number(_ name: String) throws(SettingsError) -> Int {
     let text = try require(name)
@@ -78,7 +87,9 @@ public struct Settings: Sendable {
         continue
       }
       lines.append(
-        setting.isSecret ? "# \(setting.name) is set  # \(origin)" : "\(setting.name) = \(text)  # \(origin)")
+        setting.isSecret
+          ? "# \(setting.name) is set  # \(origin)"
+          : "\(setting.name) = \(AddressUsers.hidden(in: text))  # \(origin)")
     }
     return lines.joined(separator: "\n") + "\n"
   }

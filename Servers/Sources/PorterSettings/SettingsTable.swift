@@ -59,9 +59,21 @@ public struct SettingsTable: Sendable {
 
   // MARK: Reading
 
-  /// `arguments` excludes the program's name. `read` returns the contents of a file, or nil if it does not exist.
+  /// A file with settings.
+  public struct File: Sendable {
+    public let contents: String
+    /// The file's permissions, if all users can read it.
+    public let openMode: UInt32?
+
+    public init(_ contents: String, openMode: UInt32? = nil) {
+      self.contents = contents
+      self.openMode = openMode
+    }
+  }
+
+  /// `arguments` excludes the program's name. `read` returns a file, or nil if it does not exist.
   public func request(
-    arguments: [String], environment: [String: String], read: (String) throws(SettingsError) -> String?
+    arguments: [String], environment: [String: String], read: (String) throws(SettingsError) -> File?
   ) throws(SettingsError) -> Request {
     var flags: [(name: String, value: String)] = []
     var (command, file, prints): (String?, String?, Bool) = (nil, nil, false)
@@ -103,12 +115,12 @@ public struct SettingsTable: Sendable {
 
   private func settings(
     file: String?, environment: [String: String], flags: [(name: String, value: String)],
-    read: (String) throws(SettingsError) -> String?
+    read: (String) throws(SettingsError) -> File?
   ) throws(SettingsError) -> Settings {
     var result = Settings(self)
     let named = file ?? environment[variable("config")]
-    if let contents = try read(named ?? defaultFile) {
-      try take(contents, of: named ?? defaultFile, into: &result)
+    if let file = try read(named ?? defaultFile) {
+      try take(file, of: named ?? defaultFile, into: &result)
     } else if let named {
       throw SettingsError("\(named): there is no such file")
     }
@@ -123,14 +135,18 @@ public struct SettingsTable: Sendable {
     return result
   }
 
-  private func take(_ contents: String, of path: String, into result: inout Settings) throws(SettingsError) {
-    for (index, line) in contents.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+  private func take(_ file: File, of path: String, into result: inout Settings) throws(SettingsError) {
+    for (index, line) in file.contents.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let origin = Settings.Origin.file(path, line: index + 1)
       let text = Self.trimmed(Self.withoutComment(line))
       guard !text.isEmpty else { continue }
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { throw SettingsError("\(origin): expected NAME = VALUE") }
-      try result.set(String(Self.trimmed(parts[0])), to: String(Self.trimmed(parts[1])), from: origin)
+      let (name, value) = (String(Self.trimmed(parts[0])), String(Self.trimmed(parts[1])))
+      try result.set(name, to: value, from: origin)
+      guard let mode = file.openMode, setting(name)?.isSecret(value) == true else { continue }
+      throw SettingsError(
+        "\(origin): \(name): others can read this file (mode \(String(mode, radix: 8))); run: chmod o-rwx \(path)")
     }
   }
 
@@ -207,7 +223,7 @@ extension SettingsTable {
     return result
   }
 
-  private static func contents(of path: String) throws(SettingsError) -> String? {
+  private static func contents(of path: String) throws(SettingsError) -> File? {
     guard let file = fopen(path, "re") else {
       if errno == ENOENT { return nil }
       throw SettingsError("\(path): \(String(cString: strerror(errno)))")
@@ -221,6 +237,10 @@ extension SettingsTable {
       bytes += part[..<count]
     }
     guard ferror(file) == 0, bytes.count <= 1 << 20 else { throw SettingsError("\(path): cannot be read") }
-    return String(decoding: bytes, as: UTF8.self)
+    var status = stat()
+    guard fstat(fileno(file), &status) == 0 else { throw SettingsError("\(path): \(String(cString: strerror(errno)))") }
+    // Another user can be of the file's group only if root has arranged that.
+    let openMode = status.st_mode & 0o004 == 0 ? nil : UInt32(status.st_mode & 0o777)
+    return File(String(decoding: bytes, as: UTF8.self), openMode: openMode)
   }
 }

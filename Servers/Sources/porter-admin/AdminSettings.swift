@@ -28,8 +28,10 @@ enum AdminSettings {
       Setting("from", .path, help: "folder of a backup"),
       Setting("replace", .choice(["no", "yes"]), default: "no", help: "whether a restore may replace what is there"),
       Setting("wait", .duration(1...86_400), default: "5m", help: "how long to wait for the end of a drain"),
-      Setting("token", .text, help: "its identifier, or PROVIDER:HEX, a device's; - for standard input"),
-      Setting("mailbox", .text, help: "its identifier, the recipient's or the sender's; - for standard input"),
+      Setting(
+        "token", .text, isSecret: true, help: "its identifier, or PROVIDER:HEX, a device's; - for standard input"),
+      Setting(
+        "mailbox", .text, isSecret: true, help: "its identifier, the recipient's or the sender's; - for standard input"),
     ],
     notes: [
       (

@@ -33,8 +33,6 @@ enum Backup {
   }
 
   static func restore(_ backup: DataFolder, to path: String, replacing: Bool) throws {
-    let problems = backup.problems
-    guard problems.isEmpty else { throw Failure("\(backup.path): is damaged: \(problems.joined(separator: "; "))") }
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Failure("\(path): \(systemError())") }
     let target = backup.moved(to: path)
     if let other = try? DataFolder(path), other.parts != target.parts {
@@ -43,27 +41,37 @@ enum Backup {
     guard let lock = try FolderLock(target.lock, creating: true) else {
       throw Failure("\(path): a process serves this folder; stop it first")
     }
+    let folder = try OpenFolder(path, followingLinks: true)
     // The server opens the lock for writing.
-    try own(file: target.lock, like: path)
-    guard replacing || !target.possible.contains(where: { exists(path + "/" + $0) }) else {
+    try folder.give(target.lockName, toOwnerOf: folder)
+    guard replacing || !target.possible.contains(where: { folder.has($0) }) else {
       throw Failure("\(path): there is data already; --replace yes puts it aside")
     }
     // Prepared completely alongside the existing data, so that a failure leaves that unchanged.
-    let new = path + "/restoring"
-    remove(new)
-    guard mkdir(new, 0o700) == 0 else { throw Failure("\(new): \(systemError())") }
+    let new = try folder.makeEmpty(newName)
     do {
-      try copy(backup, to: new)
-      try own(new, like: path)
-      try putAside(target)
-      try move(backup.moved(to: new), to: target)
+      try prepare(backup, in: new)
+      for name in backup.names { try new.give(name, toOwnerOf: folder) }
+      try putAside(target, in: folder)
+      for name in backup.names { try new.move(name, to: folder, as: name) }
     } catch {
-      remove(new)
+      new.removeFiles()
+      folder.removeFolder(newName)
       throw error
     }
-    rmdir(new)
-    try synchronize(path)
+    new.removeFiles()
+    folder.removeFolder(newName)
+    try folder.synchronize()
     _ = consume lock
+  }
+
+  private static let newName = "restoring"
+
+  /// The copy is verified rather than the backup, which may be where SQLite cannot create the files it needs to read.
+  private static func prepare(_ backup: DataFolder, in new: borrowing OpenFolder) throws {
+    try copy(backup, to: new.path)
+    let problems = backup.moved(to: new.path).problems
+    guard problems.isEmpty else { throw Failure("\(backup.path): is damaged: \(problems.joined(separator: "; "))") }
   }
 
   private static func copy(_ folder: DataFolder, to path: String) throws {
@@ -73,19 +81,10 @@ enum Backup {
   }
 
   /// Keeps the last replaced data, under names that end with `.replaced`.
-  private static func putAside(_ target: DataFolder) throws(Failure) {
+  private static func putAside(_ target: DataFolder, in folder: borrowing OpenFolder) throws(Failure) {
     for name in target.possible {
-      let file = target.path + "/" + name
-      unlink(file + ".replaced")
-      guard !exists(file) || rename(file, file + ".replaced") == 0 else { throw Failure("\(file): \(systemError())") }
-    }
-  }
-
-  private static func move(_ new: DataFolder, to target: DataFolder) throws(Failure) {
-    for name in new.others + new.parts.map(\.rawValue) {
-      guard rename(new.path + "/" + name, target.path + "/" + name) == 0 else {
-        throw Failure("\(target.path)/\(name): \(systemError())")
-      }
+      folder.remove(name + ".replaced")
+      if folder.has(name) { try folder.move(name, to: folder, as: name + ".replaced") }
     }
   }
 }

@@ -59,12 +59,17 @@ struct DataFolder {
   }
 
   /// Locked by the process that serves the folder.
-  var lock: String { parts.contains(.server) ? file(.server) + ".lock" : path + "/lock" }
+  var lock: String { path + "/" + lockName }
+
+  var lockName: String { parts.contains(.server) ? Part.server.rawValue + ".lock" : "lock" }
 
   /// Files present alongside the databases that belong to the data.
   var others: [String] {
     parts.contains(.relay) ? Self.relayIdentity.filter { exists(path + "/" + $0) } : []
   }
+
+  /// All files that belong to the data.
+  var names: [String] { others + parts.map(\.rawValue) }
 
   /// All files that could be in the way of such data.
   var possible: [String] {

@@ -12,7 +12,7 @@ struct FolderLock: ~Copyable {
 
   /// Nil if another process holds it. `creating`: whether a missing file is created.
   init?(_ path: String, creating: Bool) throws(Failure) {
-    descriptor = open(path, O_RDWR | O_CLOEXEC | (creating ? O_CREAT : 0), 0o600)
+    descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creating ? O_CREAT : 0), 0o600)
     guard descriptor >= 0 else { throw Failure("\(path): \(systemError())") }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let reason = errno

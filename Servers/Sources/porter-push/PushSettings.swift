@@ -67,6 +67,23 @@ enum PushSettings {
       ("SEE ALSO", "porter-admin(8), porter-relay(8)"),
     ])
 
+  /// Throws if a provider or a relay is configured in part: it would be left out, and nothing would be wrong with the
+  /// rest.
+  static func checkParts(_ settings: Settings) throws(SettingsError) {
+    for (key, parts) in [
+      (
+        "apns-key",
+        ["apns-key-id", "apns-team-id", "apns-topic", "apns-environment", "apns-endpoint", "apns-authority"]
+      ),
+      ("webpush-key", ["webpush-contact", "webpush-authority", "webpush-private-addresses"]),
+    ] where settings.text(key) == nil {
+      try settings.refuse(parts, because: "\(key) is not")
+    }
+    if try !settings.require("relay").contains("://") {
+      try settings.refuse(["relay-authority", "relay-proxy"], because: "relay is a file")
+    }
+  }
+
   static func environment(_ settings: Settings) -> APNsOptions.Environment {
     settings.text("apns-environment").flatMap(APNsOptions.Environment.init) ?? .production
   }

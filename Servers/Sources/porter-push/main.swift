@@ -35,6 +35,7 @@ struct Senders {
   let close: () throws -> Void
 
   init(_ settings: Settings, log: @escaping @Sendable (String, String) -> Void) throws {
+    try PushSettings.checkParts(settings)
     var senders: [String: any PushSender] = [:]
     var closing: [() throws -> Void] = []
     if settings.text("apns-key") != nil {
@@ -83,7 +84,7 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
     options.replicas = try settings.number("nats-replicas")
     return JetStreamPushStore(options, log: log)
   #else
-    throw SettingsError("store: \(place): this porter-push was built without JetStream")
+    throw SettingsError("store: this porter-push was built without JetStream")
   #endif
 }
 

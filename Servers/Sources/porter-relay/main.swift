@@ -85,7 +85,7 @@ func address(_ settings: Settings, _ keeper: CertificateKeeper, port: Int) throw
   }
 #else
   func cluster(_ settings: Settings) throws -> Never {
-    throw Failure(text: "store: \(try settings.require("store")): this porter-relay was built without JetStream")
+    throw Failure(text: "store: this porter-relay was built without JetStream")
   }
 #endif
 

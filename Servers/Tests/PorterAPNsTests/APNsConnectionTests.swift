@@ -37,6 +37,36 @@ final class APNsConnectionTests: XCTestCase {
     XCTAssertEqual(ended, (1...sent).reduce(into: [:]) { $0[$1] = [.accepted] }, file: file, line: line)
   }
 
+  #if os(Linux)
+    /// Otherwise a connection that a router has forgotten is found out only when a push on it goes unanswered.
+    func testAnIdleConnectionIsProbedWithinAMinute() throws {
+      send()
+      assertAllAccepted(1)
+      // The system's list changes while it is read, and a connection first has other timers.
+      let end = Date() + 10
+      var ticks: [Int] = []
+      while ticks.isEmpty, Date() < end { ticks = try keepaliveTimers(port: mock.port) }
+      XCTAssertFalse(ticks.isEmpty)
+      for tick in ticks { XCTAssertLessThanOrEqual(tick, 60 * Int(sysconf(Int32(_SC_CLK_TCK)))) }
+    }
+
+    /// Of the established connections to the port; when they are due, in the system's ticks.
+    private func keepaliveTimers(port: Int) throws -> [Int] {
+      let name = ":" + String(port, radix: 16, uppercase: true)
+      return try ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { try lines(of: $0) }
+        .filter { $0[2].hasSuffix(name) && $0[3] == "01" && $0[5].hasPrefix("02:") }
+        .map { Int($0[5].dropFirst(3), radix: 16) ?? .max }
+    }
+
+    private func lines(of path: String) throws -> [[Substring]] {
+      // Foundation's other ways read no more of such a file than it says it has.
+      let file = try XCTUnwrap(FileHandle(forReadingAtPath: path))
+      return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n").dropFirst().map {
+        $0.split(separator: " ")
+      }
+    }
+  #endif
+
   func testAGoAwayInTheMiddleLosesNothingAndRepeatsNothing() throws {
     // Three are being processed, then the peer stops taking requests.
     try mock.plan(#"{"hold":true}"#, #"{"hold":true}"#, #"{"hold":true}"#, #"{"goaway":true}"#)

@@ -121,6 +121,24 @@ final class APNsTests: XCTestCase {
     XCTAssertEqual(outcome(), .accepted)
   }
 
+  func testAfterAWrongClockWasSetATokenIsMadeImmediately() throws {
+    try begin()
+    try mock.setTime(clock.seconds + 100_000)
+    for _ in 0..<2 { XCTAssertEqual(outcome(), .refused) }
+    clock.correct(by: 100_000)
+    XCTAssertEqual(outcome(), .accepted)
+    // Set back, it makes the token look as if it came from the future.
+    clock.correct(by: -90_000)
+    try mock.setTime(clock.seconds)
+    XCTAssertEqual(outcome(), .accepted)
+    let tokens = try mock.report().requests.map(\.authorization)
+    // Time that only passes, and small corrections, change nothing.
+    clock.correct(by: 20)
+    XCTAssertEqual(outcome(), .accepted)
+    XCTAssertEqual(try mock.report().requests.last?.authorization, tokens.last)
+    XCTAssertEqual(Set(tokens).count, 4)
+  }
+
   // MARK: Answers
 
   func testEachDocumentedAnswerHasItsOutcome() throws {
@@ -131,10 +149,10 @@ final class APNsTests: XCTestCase {
       (410, "Unregistered", .ended(.unregistered, since: 1_700_000_000_000)),
       (400, "BadCollapseId", .rejected(status: 400)), (400, "BadExpirationDate", .rejected(status: 400)),
       (400, "BadMessageId", .rejected(status: 400)), (400, "BadPriority", .rejected(status: 400)),
-      (400, "BadTopic", .rejected(status: 400)), (400, "DuplicateHeaders", .rejected(status: 400)),
+      (400, "BadTopic", .refused), (400, "DuplicateHeaders", .rejected(status: 400)),
       (400, "InvalidPushType", .rejected(status: 400)), (400, "MissingDeviceToken", .rejected(status: 400)),
-      (400, "MissingTopic", .rejected(status: 400)), (400, "PayloadEmpty", .rejected(status: 400)),
-      (400, "TopicDisallowed", .rejected(status: 400)), (403, "Forbidden", .rejected(status: 403)),
+      (400, "MissingTopic", .refused), (400, "PayloadEmpty", .rejected(status: 400)),
+      (400, "TopicDisallowed", .refused), (403, "Forbidden", .rejected(status: 403)),
       (404, "BadPath", .rejected(status: 404)), (405, "MethodNotAllowed", .rejected(status: 405)),
       (413, "PayloadTooLarge", .rejected(status: 413)), (403, "BadCertificate", .refused),
       (403, "BadCertificateEnvironment", .refused), (403, "InvalidProviderToken", .refused),
@@ -181,10 +199,24 @@ final class APNsTests: XCTestCase {
     XCTAssertEqual(try mock.report().requests.count, 2)
   }
 
+  func testTheServiceAsAWholeIsPausedForAQuarterOfAnHourAtMost() throws {
+    try begin()
+    try mock.plan(#"{"status":503,"reason":"ServiceUnavailable","retryAfter":7200}"#)
+    XCTAssertEqual(outcome(), .unreachable)
+    try clock.advance(by: .seconds(899))
+    XCTAssertEqual(outcome(), .unreachable)
+    try clock.advance(by: .seconds(1))
+    XCTAssertEqual(outcome(), .accepted)
+  }
+
   func testADeviceThatGetsTooManyWaitsAloneForAsLongAsItIsTold() throws {
     try begin()
     try mock.plan(#"{"status":429,"reason":"TooManyRequests","retryAfter":40}"#)
     XCTAssertEqual(outcome(), .later(seconds: 40))
+    for (asked, kept) in [(3_600, 3_600), (100_000, 86_400)] {
+      try mock.plan(#"{"status":429,"reason":"TooManyRequests","retryAfter":\#(asked)}"#)
+      XCTAssertEqual(outcome(), .later(seconds: kept))
+    }
     XCTAssertEqual(outcome(), .accepted, "another device's push is not delayed")
     XCTAssertEqual(clock.timers, [], "nothing waits here")
   }

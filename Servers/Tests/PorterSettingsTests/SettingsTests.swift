@@ -16,13 +16,16 @@ final class SettingsTests: XCTestCase {
       Setting("token", .text, isSecret: true, help: "a secret"),
       Setting("nats-name", .natsName, default: "porter", help: "a name"),
       Setting("store", .store, default: "file", help: "a cluster"),
+      Setting("proxy", .text, default: "none", help: "where it is"),
     ])
 
   private func settings(
-    _ arguments: [String] = [], _ environment: [String: String] = [:], files: [String: String] = [:]
+    _ arguments: [String] = [], _ environment: [String: String] = [:], files: [String: String] = [:],
+    openMode: UInt32? = nil
   ) throws -> Settings {
     let request = try table.request(
-      arguments: arguments, environment: environment, read: { (path) throws(SettingsError) in files[path] })
+      arguments: arguments, environment: environment,
+      read: { (path) throws(SettingsError) in files[path].map { .init($0, openMode: openMode) } })
     switch request {
     case .command(_, let settings), .printing(let settings): return settings
     case .document: throw SettingsError("help")
@@ -113,6 +116,41 @@ final class SettingsTests: XCTestCase {
     XCTAssertTrue(listing.contains("# token is set  # --token"))
     XCTAssertTrue(listing.contains("rate = 7  # --rate"))
     XCTAssertEqual(try settings(files: ["/etc/tool.conf": listing]).number("rate"), 7)
+    for (value, shown) in [
+      ("nats://user:p@w@one:1,nats://two:2,tls://t0ken@three", "nats://…@one:1,nats://two:2,tls://…@three"),
+      ("https://relay.example.org#A@B", "https://relay.example.org#A@B"), ("me@example.org", "me@example.org"),
+    ] {
+      XCTAssertTrue(try settings(["--proxy", value]).listing.contains("proxy = \(shown)  # --proxy\n"), value)
+    }
+  }
+
+  func testASecretInAFileThatAllCanReadIsRefused() throws {
+    for (line, isRefused) in [
+      ("token = hush", true), ("token = socks5h://127.0.0.1:9050", false), ("token = socks5h://me:pw@proxy:1", true),
+      ("proxy = nats://me:pw@one:1", true), ("proxy = nats://one:1", false),
+    ] {
+      let files = ["/etc/tool.conf": "rate = 7\n" + line]
+      XCTAssertNoThrow(try settings(files: files))
+      guard isRefused else {
+        XCTAssertNoThrow(try settings(files: files, openMode: 0o644), line)
+        continue
+      }
+      XCTAssertThrowsError(try settings(files: files, openMode: 0o644)) { error in
+        let name = line.prefix { $0 != " " }
+        XCTAssertEqual(
+          "\(error)",
+          "/etc/tool.conf:2: \(name): others can read this file (mode 644); run: chmod o-rwx /etc/tool.conf")
+      }
+    }
+  }
+
+  func testASettingWithoutWhatItBelongsToIsRefused() throws {
+    for arguments in [["--rate", "5"], ["--listen", "[::1]:2", "--rate=6"]] {
+      XCTAssertThrowsError(try settings(arguments).refuse(["idle-time", "rate"], because: "token is not")) { error in
+        XCTAssertEqual("\(error)", "rate is set, token is not")
+      }
+    }
+    XCTAssertNoThrow(try settings().refuse(["idle-time", "rate"], because: "token is not"))
   }
 
   func testHelpNamesEverySettingCommandAndTheOrder() throws {

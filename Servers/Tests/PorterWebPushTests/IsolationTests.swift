@@ -84,6 +84,32 @@ final class IsolationTests: WebPushTestCase {
     XCTAssertEqual(outcomes.wait(20).values.filter { $0 == [.later(seconds: 30)] }.count, 20)
   }
 
+  // MARK: Addresses
+
+  /// Of a name with many addresses, those of the other family are reached although the first ones hang.
+  func testAFamilyOfAddressesThatHangsDelaysAPushForSecondsOnly() throws {
+    let hanging = try HangingPort()
+    defer { hanging.close() }
+    try provider.close()
+    let port = try mock.port
+    let names = NameResolver(clock: clock) { _, _ in
+      try (0..<8).map { _ in try SocketAddress(ipAddress: "::1", port: hanging.port) }
+        + [SocketAddress(ipAddress: "127.0.0.1", port: port)]
+    }
+    provider = try WebPushProvider(options(), clock: clock, names: names, log: { _, _ in })
+    let start = NIODeadline.now()
+    XCTAssertEqual(try outcome(), .accepted)
+    XCTAssertLessThan(NIODeadline.now() - start, .seconds(7))
+  }
+
+  func testTranslatedAddressesAreJudgedByWhatTheyLeadTo() {
+    let table = [
+      ("64:ff9b::8.8.8.8", true), ("64:ff9b::10.0.0.1", false), ("64:ff9b::127.0.0.1", false),
+      ("64:ff9b::169.254.169.254", false), ("64:ff9b:1::8.8.8.8", false), ("2001:4860:4860::8888", true),
+    ]
+    for (address, expected) in table { XCTAssertEqual(AddressRule.isPublic(literal: address), expected, address) }
+  }
+
   // MARK: Connections without room
 
   func testAServiceThatTakesNoRequestsIsGivenUpAfterTheTimeLimit() throws {

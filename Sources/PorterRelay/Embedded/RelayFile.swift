@@ -65,6 +65,7 @@ final class RelayFile {
       access: access, durability: nil, busyTimeout: busyTimeout, cacheKibibytes: cacheKibibytes,
       logPages: logPages, isPlain: isBrief, stop: stop, ports: ports)
     options.mayDoze = mayDoze
+    options.mayBeFrozen = access == .readOnly
     do throws(SQLiteError) { database = try Database(path: path, options: options) } catch {
       throw .storage(error)
     }

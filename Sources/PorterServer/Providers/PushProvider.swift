@@ -30,7 +30,7 @@ public enum PushOutcome: Hashable, Sendable {
   case ended(Invalid, since: Int64)
   /// The provider cannot be reached, or cannot work now. The push is kept for later.
   case unreachable
-  /// The provider refuses the server's own credentials. The push is kept for later.
+  /// The provider refuses the server's own credentials or topic. The push is kept for later.
   case refused
   /// This push cannot be delivered now, which says nothing about the provider's others. It is kept, and retried after
   /// this time.

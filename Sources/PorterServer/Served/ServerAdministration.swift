@@ -63,7 +63,7 @@ public struct ServerAdministration: Sendable {
   /// Deletes it with its subscriptions, notifications and pushes; its client learns of that when it asks. Returns false
   /// if it no longer exists.
   public func revoke(_ token: Token) throws(PushServiceError) -> Bool {
-    try using { (state) throws(ServerError) in try state.revoke(token.number) }
+    try using(.alter) { (state) throws(ServerError) in try state.revoke(token.number) }
   }
 
   /// Problems with the file; empty if there are none.
@@ -82,9 +82,11 @@ public struct ServerAdministration: Sendable {
     }
   }
 
-  private func using<Result>(_ body: (ServerState) throws(ServerError) -> Result) throws(PushServiceError) -> Result {
+  private func using<Result>(
+    _ access: ServerState.Access = .look, _ body: (ServerState) throws(ServerError) -> Result
+  ) throws(PushServiceError) -> Result {
     do throws(ServerError) {
-      let state = try ServerState(path: path, access: .look, ports: .system)
+      let state = try ServerState(path: path, access: access, ports: .system)
       defer { try? state.close() }
       return try body(state)
     } catch {

@@ -76,7 +76,10 @@ extension ServerState {
     var problems = try storage { () throws(SQLiteError) in try database.foreignKeyCheck() }
       .map { "rows that refer to none: \($0)" }
     if try identity() == nil { problems.append("there is no identity") }
-    let damaged = [("tokens", try damagedTokens()), ("subscriptions", try damagedSubscriptions())]
+    let damaged = [
+      ("tokens", try damagedTokens()), ("subscriptions", try damagedSubscriptions()),
+      ("notifications", try damagedNotifications()),
+    ]
     for (name, count) in damaged where count > 0 { problems.append("damaged \(name): \(count)") }
     return problems
   }

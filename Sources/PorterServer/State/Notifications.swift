@@ -42,12 +42,12 @@ extension ServerState {
     }
   }
 
-  private static let entryColumns =
+  private static let allEntries =
     """
     SELECT notification.token, subscription.notifier, seconds, nonce, metadata FROM notification
     JOIN subscription ON subscription.number = notification.subscription
-    WHERE notification.token = ?1 ORDER BY sequence
     """
+  private static let entries = allEntries + " WHERE notification.token = ?1 ORDER BY sequence"
 
   private static func entry(_ row: borrowing Row) throws(ServerError) -> NotificationBundle.Entry {
     let (notifier, metadata) = (row.blob(1), row.blob(4))
@@ -60,12 +60,21 @@ extension ServerState {
 
   /// A token's newest notifications, oldest first.
   func notifications(token: Int64) throws(ServerError) -> [NotificationBundle.Entry] {
-    try readableRows(Self.entryColumns, [.integer(token)], Self.entry)
+    try readableRows(Self.entries, [.integer(token)], Self.entry)
   }
 
   /// Throws if any of the token's notifications is damaged.
   func checkNotifications(token: Int64) throws(ServerError) {
-    _ = try database.allRows(Self.entryColumns, [.integer(token)], Self.entry)
+    _ = try database.allRows(Self.entries, [.integer(token)], Self.entry)
+  }
+
+  /// How many of all notifications are damaged.
+  func damagedNotifications() throws(ServerError) -> Int {
+    var count = 0
+    try database.query(Self.allEntries, throwing: ServerError.self) { (row) throws(ServerError) in
+      do throws(ServerError) { _ = try Self.entry(row) } catch .damaged { count += 1 }
+    }
+    return count
   }
 
   /// Deletes some of the oldest notifications, if they are older than any message a relay keeps. Returns how many, at

@@ -9,8 +9,10 @@ package final class ServerState {
   package enum Access: Sendable {
     /// Creates the file if it is missing, and keeps other servers out.
     case serve
-    /// Reads alongside a running server.
+    /// Reads alongside a running server, also the file of an earlier version, such as a backup.
     case look
+    /// Like `look`, and changes single records.
+    case alter
     /// Like `serve`, for a file with nothing worth keeping when it is opened, so that no commit waits for the disk.
     case work
   }
@@ -37,19 +39,17 @@ package final class ServerState {
     case .serve, .work:
       lock = try FileLock(path + ".lock", ports.files)
       try PrivateFile.make(path, ports.files)
-    case .look:
+    case .look, .alter:
       lock = nil
     }
-    do throws(SQLiteError) {
-      database = try Database(
-        path: path,
-        options: .init(
-          access: .readWrite, busyTimeout: .seconds(3), cacheKibibytes: access == .serve ? Self.cacheKibibytes : nil,
-          ports: ports))
-    } catch {
+    var options = Database.Options(
+      access: access == .look ? .readOnly : .readWrite, busyTimeout: .seconds(3),
+      cacheKibibytes: access == .serve ? Self.cacheKibibytes : nil, ports: ports)
+    options.mayBeFrozen = true
+    do throws(SQLiteError) { database = try Database(path: path, options: options) } catch {
       switch error.kind {
       case .notADatabase: throw .notServerState
-      case .cannotOpen: throw access == .look ? .neverRan : .cannotOpenState(systemError: error.systemError)
+      case .cannotOpen: throw Self.cannotOpen(path, access, error, ports.files)
       default: throw .storage(error)
       }
     }
@@ -64,6 +64,13 @@ package final class ServerState {
     do throws(SystemError) { return try files.canonicalPath(path) } catch {
       throw .cannotOpenState(systemError: error.code)
     }
+  }
+
+  private static func cannotOpen(
+    _ path: String, _ access: Access, _ error: SQLiteError, _ files: any Files
+  ) -> ServerError {
+    let isMissing = (try? files.status(at: path, followingLinks: true)) == nil
+    return access == .look && isMissing ? .neverRan : .cannotOpenState(systemError: error.systemError)
   }
 
   /// Closes the file, freeing it for another server.
@@ -111,24 +118,36 @@ package final class ServerState {
   /// Only upgrades; the schema's number counts its migrations.
   private func migrate(_ access: Access) throws(ServerError) {
     let known = Int64(Self.migrations.count)
-    try transaction { () throws(ServerError) in
-      let (version, application, tables) = try storage { () throws(SQLiteError) in
-        (
-          try database.userVersion, try database.integer("PRAGMA application_id") ?? 0,
-          try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
-        )
-      }
-      let isNew = version == 0 && tables == 0
-      guard isNew || application == Self.applicationIdentifier else { throw .notServerState }
-      guard version <= known else { throw .newerState(version: version) }
-      guard version < known else { return }
-      guard access != .look else { throw .neverRan }
-      try storage { () throws(SQLiteError) in
-        for migration in Self.migrations[Int(version)...] { try database.execute(migration) }
-        try database.execute("PRAGMA application_id = \(Self.applicationIdentifier)")
-        try database.setUserVersion(Int32(known))
+    switch access {
+    case .look, .alter:
+      // An operator's queries and changes concern only what the first version had. An upgrade is the server's: an
+      // earlier one may be running.
+      guard try reading(version) > 0 else { throw .neverRan }
+    case .serve, .work:
+      try transaction { () throws(ServerError) in
+        let version = try version()
+        guard version < known else { return }
+        try storage { () throws(SQLiteError) in
+          for migration in Self.migrations[Int(version)...] { try database.execute(migration) }
+          try database.execute("PRAGMA application_id = \(Self.applicationIdentifier)")
+          try database.setUserVersion(Int32(known))
+        }
       }
     }
+  }
+
+  /// The file's; 0 if it is empty. Throws if it is not a server's, or a later version's.
+  private func version() throws(ServerError) -> Int64 {
+    let (version, application, tables) = try storage { () throws(SQLiteError) in
+      (
+        try database.userVersion, try database.integer("PRAGMA application_id") ?? 0,
+        try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+      )
+    }
+    let isNew = version == 0 && tables == 0
+    guard isNew || application == Self.applicationIdentifier else { throw .notServerState }
+    guard version <= Int64(Self.migrations.count) else { throw .newerState(version: version) }
+    return version
   }
 
   static let migrations = [

@@ -61,6 +61,8 @@ package final class Database {
     package var isPlainPath = false
     /// Whether `doze()` must be possible, for a connection through the system's VFS.
     package var mayDoze = false
+    /// For `readOnly`: also opens a file on a medium that cannot be written; see `isFrozen`.
+    package var mayBeFrozen = false
     package var ports: Ports
 
     package init(
@@ -387,12 +389,5 @@ package final class Database {
     waiter.observesStop = false
     defer { waiter.observesStop = true }
     _ = try? run("ROLLBACK")
-  }
-
-  /// Makes the database, and copies of it, leave room for a seal in each page.
-  func reserveRoomForSeal() throws(SQLiteError) {
-    guard let handle else { throw SQLiteError(kind: .closed) }
-    let code = sealed_vfs_prepare(handle, "main")
-    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 }

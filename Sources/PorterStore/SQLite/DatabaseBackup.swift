@@ -5,7 +5,8 @@ extension Database {
   /// Copies a snapshot of the file to a new file. All pages are copied in one read transaction: writers do not wait for
   /// it, and their commits do not make it start over.
   ///
-  /// For files that are not sealed. Deletes the partial copy if it cannot be completed.
+  /// For files that are not sealed. The copy is not in WAL mode, so that it can be read where nothing can be written.
+  /// Deletes the partial copy if it cannot be completed.
   package func backUp(to path: String) throws(SQLiteError) {
     guard let handle else { throw SQLiteError(kind: .closed) }
     let path = try Self.plainPath(path, ports.files)
@@ -17,6 +18,7 @@ extension Database {
       let copy = try Self.open(path, Options(access: .readWrite, ports: ports))
       defer { sqlite3_close(copy) }
       try Self.copyPages(of: handle, to: copy)
+      try Self.leaveWAL(copy)
       try carryingBackup { () throws(SystemError) in try ports.files.synchronize(path) }
       try carryingBackup { () throws(SystemError) in try ports.files.synchronize(Self.directory(of: path)) }
     } catch {
@@ -32,6 +34,14 @@ extension Database {
     let code = sqlite3_backup_step(backup, -1)
     sqlite3_backup_finish(backup)
     guard code == SQLITE_DONE else { throw SQLiteError(code: code, in: copy) }
+  }
+
+  /// Damage is copied like everything else; the caller finds it when it verifies the copy.
+  private static func leaveWAL(_ copy: OpaquePointer) throws(SQLiteError) {
+    let code = sqlite3_exec(copy, "PRAGMA journal_mode=DELETE", nil, nil, nil)
+    guard code == SQLITE_OK || code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB else {
+      throw SQLiteError(code: code, in: copy)
+    }
   }
 
   private static func directory(of path: String) -> String {

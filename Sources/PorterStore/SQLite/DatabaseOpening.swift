@@ -39,7 +39,11 @@ extension Database {
     if options.isExclusive { access |= SQLITE_OPEN_URI }
     let below = options.mayDoze && options.vfs == nil ? try dozingVFS() : options.vfs
     if options.key.isNone {
-      let handle = try open(path, access, below)
+      var handle = try open(path, access, below)
+      if options.access == .readOnly, options.mayBeFrozen, isFrozen(handle, path, options.ports.files) {
+        sqlite3_close(handle)
+        handle = try open(immutable(path), access | SQLITE_OPEN_URI, below)
+      }
       do throws(SQLiteError) {
         try Sealing.refuseSealed(handle)
       } catch {
@@ -67,5 +71,28 @@ extension Database {
     }
     sqlite3_extended_result_codes(handle, 1)
     return handle
+  }
+
+  /// Whether the file is in WAL mode, on a medium where the log's index cannot be created, and has no log. A process
+  /// that used the file would have created both beside it, so nothing changes it.
+  private static func isFrozen(_ handle: OpaquePointer, _ path: String, _ files: any Files) -> Bool {
+    let code = sqlite3_exec(handle, "PRAGMA user_version", nil, nil, nil)
+    guard code & 0xff == SQLITE_CANTOPEN || code == readOnlyDirectory else { return false }
+    let log = try? files.status(at: path + "-wal", followingLinks: true)
+    let index = try? files.status(at: path + "-shm", followingLinks: true)
+    return index == nil && log.map { $0.size == 0 } ?? true
+  }
+
+  /// `SQLITE_READONLY_DIRECTORY`, which Swift does not import.
+  private static let readOnlyDirectory = SQLITE_READONLY | 6 << 8
+
+  /// The URI that makes SQLite read a file without locks, log and index.
+  private static func immutable(_ path: String) -> String {
+    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
+    let digits = Array("0123456789ABCDEF".utf8)
+    let encoded = path.utf8.flatMap { byte in
+      plain.contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return "file:" + String(decoding: encoded, as: UTF8.self) + "?immutable=1"
   }
 }

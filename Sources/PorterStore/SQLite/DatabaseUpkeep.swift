@@ -1,5 +1,6 @@
 import CLogSync
 import CSQLite
+import CSealedVFS
 import PorterPlatform
 
 /// The connection, its file and its log.
@@ -115,6 +116,13 @@ extension Database {
     waiter.interruptionsBefore = interrupter.interruptions
     defer { waiter.timeout = before }
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
+  }
+
+  /// Makes the database, and copies of it, leave room for a seal in each page.
+  func reserveRoomForSeal() throws(SQLiteError) {
+    guard let handle else { throw SQLiteError(kind: .closed) }
+    let code = sealed_vfs_prepare(handle, "main")
     guard code == SQLITE_OK else { throw SQLiteError(code: code, in: handle) }
   }
 }

@@ -8,6 +8,8 @@ package final class ManualClock: PushClock {
     var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     var timers: [Int: (due: NIODeadline, loop: any EventLoop, then: @Sendable () -> Void)] = [:]
     var next = 0
+    /// What the wall clock was set forward by, in seconds.
+    var correction: Int64 = 0
   }
 
   package static let start: Int64 = 1_800_000_000
@@ -16,7 +18,14 @@ package final class ManualClock: PushClock {
   package init() {}
 
   package var now: NIODeadline { state.withLock { $0.now } }
-  package var seconds: Int64 { Self.start + (now - .uptimeNanoseconds(1_000_000_000)).nanoseconds / 1_000_000_000 }
+  package var seconds: Int64 {
+    state.withLock { state in
+      Self.start + state.correction + (state.now - .uptimeNanoseconds(1_000_000_000)).nanoseconds / 1_000_000_000
+    }
+  }
+
+  /// Sets the wall clock forward. No time passes.
+  package func correct(by seconds: Int64) { state.withLock { $0.correction += seconds } }
 
   /// When each timer is due, from now, in seconds.
   package var timers: [Int64] {

@@ -19,11 +19,11 @@ TOKEN = "cd" * 32
 PROGRAM = os.environ.get("PORTER_ADMIN_PROGRAM", str(ROOT / "Servers/.build/debug/porter-admin"))
 
 
-def admin(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess:
+def admin(*arguments: str, given: str | None = None, user: int | None = None) -> subprocess.CompletedProcess:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PORTER_ADMIN_")}
     return subprocess.run(
         [PROGRAM, "--config", "/dev/null", *arguments], input=given, capture_output=True, text=True, env=environment,
-        timeout=PATIENCE)
+        user=user, timeout=PATIENCE)
 
 
 class AdminTestCase(RelayTestCase):
@@ -66,6 +66,22 @@ class MailboxTests(AdminTestCase):
         self.fails("expected an identifier", "mailbox", "--data", self.data, "--mailbox", "short")
         self.fails("mailbox is not set", "mailbox", "--data", self.data)
         self.fails("no notification server's data", "token", "--data", self.data, "--token", "abcd")
+
+
+class SecretTests(AdminTestCase):
+    def test_secrets_are_neither_listed_nor_taken_from_a_file_that_all_can_read(self):
+        listed = self.succeeds("--print-config", "--token", "hush", "--mailbox", "hush", "--store", "nats://me:hush@one:1")
+        self.assertNotIn("hush", listed)
+        self.assertIn("store = nats://…@one:1  # --store\n", listed)
+        file = Path(self.folder.name, "admin.conf")
+        file.write_text("token = hush\n")
+        for mode, expected in [
+            (0o640, (0, "")),
+            (0o644, (1, f"porter-admin: {file}:1: token: others can read this file (mode 644); run: chmod o-rwx {file}\n")),
+        ]:
+            file.chmod(mode)
+            done = admin("--config", str(file), "--print-config")
+            self.assertEqual((done.returncode, done.stderr), expected)
 
 
 class VerifyTests(AdminTestCase):
@@ -214,6 +230,58 @@ class BackupTests(AdminTestCase):
             status = os.stat(Path(self.data, name))
             self.assertEqual((status.st_uid, status.st_gid), (4711, 4712), name)
         self.succeeds("verify", "--data", self.data)
+
+    def test_a_restore_follows_no_link_that_the_services_user_has_left(self):
+        self.start().kill(signal.SIGTERM)
+        self.succeeds("backup", "--data", self.data, "--to", self.copy)
+        elsewhere = Path(self.folder.name, "elsewhere")
+        elsewhere.mkdir()
+        (elsewhere / "passwd").write_text("root")
+        for place in ["restoring", "lock"]:
+            shutil.rmtree(self.data)
+            os.mkdir(self.data, 0o700)
+            os.symlink(elsewhere if place == "restoring" else elsewhere / "new", Path(self.data, place))
+            reason = "Not a directory" if place == "restoring" else "Too many levels of symbolic links"
+            self.fails(f"{self.data}/{place}: {reason}", "restore", "--from", self.copy, "--data", self.data)
+            self.assertEqual(os.listdir(elsewhere), ["passwd"])
+        # What an interrupted restore left is replaced.
+        os.remove(Path(self.data, "lock"))
+        os.mkdir(Path(self.data, "restoring"))
+        Path(self.data, "restoring", "relay.db").write_text("half")
+        self.succeeds("restore", "--from", self.copy, "--data", self.data)
+        self.assertFalse(Path(self.data, "restoring").exists())
+
+    def test_a_backup_where_nothing_can_be_written_is_verified_and_restored(self):
+        relay = self.start()
+        person = self.person(relay)
+        mailbox = person.mailbox()
+        person.send(mailbox, b"kept")
+        self.succeeds("backup", "--data", self.data, "--to", self.copy)
+        relay.kill()
+        names = ["certificate.pem", "key.pem", "relay.db"]
+        self.assertEqual(sorted(os.listdir(self.copy)), names, "the copy needs no log")
+        os.chmod(self.folder.name, 0o755)
+        # Root may write everywhere.
+        user = 65_534 if os.geteuid() == 0 else None
+        for mode in ["DELETE", "WAL"]:
+            database = sqlite3.connect(self.copy + "/relay.db")
+            database.execute(f"PRAGMA journal_mode={mode}")
+            database.close()
+            self.assertEqual(sorted(os.listdir(self.copy)), names)
+            for name in names:
+                os.chown(Path(self.copy, name), user or -1, -1)
+                os.chmod(Path(self.copy, name), 0o400)
+            os.chown(self.copy, user or -1, -1)
+            os.chmod(self.copy, 0o500)
+            shutil.rmtree(self.data)
+            os.mkdir(self.data, 0o700)
+            os.chown(self.data, user or -1, -1)
+            for arguments in [("verify", "--data", self.copy), ("restore", "--from", self.copy, "--data", self.data)]:
+                done = admin(*arguments, user=user)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), (mode, arguments))
+            os.chmod(self.copy, 0o700)
+            os.chmod(self.copy + "/relay.db", 0o600)
+        self.assertEqual(self.person(self.start()).take_all(mailbox), [b"kept"])
 
     def test_a_damaged_backup_is_not_restored_and_damaged_data_not_backed_up(self):
         self.start().kill(signal.SIGTERM)
@@ -373,6 +441,57 @@ class TokenTests(AdminTestCase):
         database.commit()
         database.close()
         self.fails("damaged tokens: 1", "verify", "--data", self.copy)
+
+
+class ServerFileTests(AdminTestCase):
+    """The file of a notification server that does not run."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        os.mkdir(self.data)
+        self.file = self.data + "/server.db"
+        self.serve()
+        self.change(f"""
+            INSERT INTO token (number, id, provider, push_token, generation, signing_key, client_box_key, box_key, push_key, code, state,
+              used_at) VALUES (1, zeroblob(24), 'apns_test', x'{TOKEN}', 0, randomblob(32), randomblob(32), randomblob(32), randomblob(32),
+              randomblob(32), 'active', 0);
+            INSERT INTO subscription (number, token, notifier, key, status) VALUES (1, 1, zeroblob(24), randomblob(64), 'ACTIVE');
+            INSERT INTO notification (token, subscription, seconds, nonce, metadata) VALUES (1, 1, 1, zeroblob(24), zeroblob(100));
+        """)
+
+    def serve(self) -> None:
+        server = PushServer(self.data, relay=self.folder.name + "/relay.db", local_socket=self.folder.name + "/device")
+        server.link()
+        self.assertEqual(server.end(), 0)
+
+    def change(self, statements: str) -> None:
+        database = sqlite3.connect(self.file)
+        database.executescript(statements)
+        database.close()
+
+    def test_a_backup_made_before_an_upgrade_is_verified_and_restored(self) -> None:
+        self.change("""
+            DROP INDEX token_unusable; DROP INDEX token_expired; DROP TRIGGER token_added; DROP TRIGGER token_removed;
+            DROP TABLE token_count; PRAGMA user_version = 5;
+        """)
+        whole = "ok: a notification server's data\n"
+        self.assertEqual(self.succeeds("verify", "--data", self.data), whole)
+        self.succeeds("backup", "--data", self.data, "--to", self.copy)
+        self.assertEqual(self.succeeds("verify", "--data", self.copy), whole)
+        self.succeeds("restore", "--from", self.copy, "--data", self.data, "--replace", "yes")
+        device = "apns_test:" + TOKEN
+        self.assertIn("state = active\n", self.succeeds("token", "--data", self.data, "--token", device))
+        self.assertIn(" revoked\n", self.succeeds("revoke", "--data", self.data, "--token", device))
+        # The server upgrades it.
+        self.serve()
+        self.change("SELECT count FROM token_count")
+        self.assertEqual(self.succeeds("verify", "--data", self.data), whole)
+
+    def test_each_kind_of_damaged_record_is_found(self) -> None:
+        self.succeeds("verify", "--data", self.data)
+        for table, value in [("notification", "nonce = x'00'"), ("subscription", "key = x'00'"), ("token", "code = x'00'")]:
+            self.change(f"UPDATE {table} SET {value}")
+            self.fails(f"damaged {table}s: 1", "verify", "--data", self.data)
 
 
 class DrainTests(AdminTestCase):

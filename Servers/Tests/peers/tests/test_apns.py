@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from .push import PushServer, acquaint, begin, text
+from .push import PROGRAM, PushServer, acquaint, begin, text
 from .support import PATIENCE
 
 STAND_IN = Path(__file__).parents[1] / "apns.py"
@@ -99,3 +100,28 @@ class PushProgramTests(unittest.TestCase):
         self.assertIn(f"{key}: not a private key in PEM", complaint())
         key.unlink()
         self.assertIn(f"{key}: No such file or directory", complaint())
+
+
+class ConfigurationTests(unittest.TestCase):
+    def test_what_is_configured_in_part_is_refused(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PORTER_PUSH_")}
+        with tempfile.TemporaryDirectory() as folder:
+            relay, key = ["--relay", f"{folder}/relay.db"], f"{folder}/key.pem"
+            subprocess.run(
+                ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key], check=True, capture_output=True)
+            web_push = ["--webpush-key", key, "--webpush-contact", "mailto:operator@example.org"]
+            apple = ["--apns-key", key, "--apns-key-id", "ABCDE12345", "--apns-team-id", "TEAM567890", "--apns-topic", "org.example.app"]
+            for arguments, expected in [
+                (web_push + apple[2:], "apns-key-id is set, apns-key is not"),
+                (web_push + apple[6:], "apns-topic is set, apns-key is not"),
+                (web_push + ["--apns-authority", key], "apns-authority is set, apns-key is not"),
+                (web_push + ["--apns-environment", "production"], "apns-environment is set, apns-key is not"),
+                (apple + web_push[2:], "webpush-contact is set, webpush-key is not"),
+                (apple + ["--relay-proxy", "http://proxy:1"], "relay-proxy is set, relay is a file"),
+                (apple + ["--relay-authority", key], "relay-authority is set, relay is a file"),
+                (apple + web_push, ""),
+            ]:
+                done = subprocess.run(
+                    [PROGRAM, "check", "--config", "/dev/null", *relay, *arguments], capture_output=True, text=True, env=environment,
+                    timeout=PATIENCE)
+                self.assertEqual((done.returncode, done.stderr), (1, f"porter-push: {expected}\n") if expected else (0, ""))

@@ -70,9 +70,8 @@ class MailboxTests(AdminTestCase):
 
 class SecretTests(AdminTestCase):
     def test_secrets_are_neither_listed_nor_taken_from_a_file_that_all_can_read(self):
-        listed = self.succeeds("--print-config", "--token", "hush", "--mailbox", "hush", "--store", "nats://me:hush@one:1")
+        listed = self.succeeds("--print-config", "--token", "hush", "--mailbox", "hush")
         self.assertNotIn("hush", listed)
-        self.assertIn("store = nats://…@one:1  # --store\n", listed)
         file = Path(self.folder.name, "admin.conf")
         file.write_text("token = hush\n")
         for mode, expected in [

@@ -163,6 +163,8 @@ struct link {
 
 /* Returns the current link, creating one if needed; NULL when out of memory or threads. The lock is held. */
 struct link *link_current(struct net *net);
+/* Retires the current link. The stream of news moves to a new one, and stays if none can be made. The lock is held. */
+void link_replace(struct net *net);
 void link_wake(struct link *link);
 /* Joins ended threads. The lock is held. */
 void links_reap(struct net *net);

@@ -164,6 +164,12 @@ struct link *link_current(struct net *net) {
   return link;
 }
 
+void link_replace(struct net *net) {
+  struct link *link = net->current;
+  net->current = NULL;
+  if (net->ready != NULL && link_current(net) == NULL) net->current = link;
+}
+
 void link_wake(struct link *link) {
   if (link->multi != NULL) curl_multi_wakeup(link->multi);
 }

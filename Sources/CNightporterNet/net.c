@@ -77,11 +77,7 @@ static bool await(struct net *net, struct link *link, struct job *job, const str
     if (pthread_cond_timedwait(&job->ended, &net->lock, end) == ETIMEDOUT && !job->is_done) {
       job->is_given_up = true;
       /* The next exchange must not use a connection that may be dead. */
-      if (net->current == link) {
-        net->current = NULL;
-        /* The stream of news moves as well. */
-        if (net->ready != NULL) link_current(net);
-      }
+      if (net->current == link) link_replace(net);
       link_wake(link);
       net_note(net, NP_NET_TIMEOUT);
       return false;

@@ -40,6 +40,12 @@ class TroubleTests(NetCase):
         driver.suspend()
         self.assertEqual(driver.finish(hanging).code, SYSTEM)
 
+    def test_bytes_that_no_one_acknowledges_end_a_connection(self) -> None:
+        server, driver = self.serve(), self.drive()
+        driver.open(self.pinned(server))
+        self.assert_works(driver)
+        self.assertEqual(driver.patience(), 30_000)
+
     def test_slow_bytes(self) -> None:
         server, driver = self.serve(), self.drive()
         never = threading.Event()

@@ -18,7 +18,8 @@ enum {
   EVENT_ID_LENGTH = 64,   /* at most */
   ENTITY_BYTES = 24,      /* names a mailbox in a request */
   PAUSED_MAILBOXES = 8,
-  HANGING_MS = 1000,
+  HANGING_MS = 1000,      /* an exchange may hang if it has no answer after this time, or twice the usual one */
+  LONGEST_HANGING_MS = 5000,
   LOG_INFO = 1,
   LOG_WARNING = 2
 };
@@ -187,11 +188,14 @@ struct net {
   np_net_failure last_failure;
   np_net_failure logged_failure;
   struct link *current;
+  uint64_t usual_ms;  /* what the slowest of the latest answers took */
   struct link *links; /* including the current one and those that are ending */
   struct pauses pauses;
   struct news news;
 };
 
+/* Notes how long an answer took. The lock is held. */
+void net_note_time(struct net *net, uint64_t milliseconds);
 /* Notes how an exchange ended, and logs a change. The lock is held. */
 void net_note(struct net *net, np_net_failure failure);
 /* Drops a reference; the last one frees. The lock is not held. */

@@ -56,6 +56,7 @@ static void end_transfer(struct link *link, struct job *job, CURLcode code) {
     if (curl_multi_add_handle(link->multi, job->easy) == CURLM_OK) return;
   }
   if (failure == NP_NET_NONE) {
+    net_note_time(net, now_ms() - job->begun);
     curl_easy_getinfo(job->easy, CURLINFO_RESPONSE_CODE, &job->response.status);
     pauses_note(&net->pauses, &job->response, job->request, job->request_length);
     failure = response_failure(&job->response);

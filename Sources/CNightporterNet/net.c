@@ -39,11 +39,23 @@ static struct timespec after(int milliseconds) {
   return time;
 }
 
+/* A slower answer counts immediately. After faster ones it is forgotten bit by bit. */
+void net_note_time(struct net *net, uint64_t milliseconds) {
+  net->usual_ms = milliseconds > net->usual_ms ? milliseconds : net->usual_ms - (net->usual_ms - milliseconds) / 4;
+}
+
+/* On a slow network no exchange is fast; one connection for each would make it slower still. */
+static uint64_t hanging_ms(const struct net *net) {
+  uint64_t twice = net->usual_ms * 2;
+  if (twice < HANGING_MS) return HANGING_MS;
+  return twice > LONGEST_HANGING_MS ? LONGEST_HANGING_MS : twice;
+}
+
 /* A connection with a hanging exchange may be dead: the next exchange does not wait for it. The lock is held. */
 static void retire_hanging(struct net *net) {
   uint64_t now = now_ms();
   for (struct job *job = net->current == NULL ? NULL : net->current->jobs; job != NULL; job = job->next)
-    if (now - job->begun >= HANGING_MS) {
+    if (now - job->begun >= hanging_ms(net)) {
       struct link *link = net->current;
       net->current = NULL;
       link_wake(link);

@@ -156,9 +156,10 @@ struct link {
   struct link *next;
   struct net *net;
   pthread_t thread;
-  CURLM *multi; /* NULL once the thread has ended */
+  CURLM *multi; /* NULL once the thread is ending */
   struct job *jobs;
   bool stops;
+  bool has_ended;    /* its connections are closed */
   bool frees_itself; /* its own thread released the transport */
 };
 
@@ -167,9 +168,10 @@ struct link *link_current(struct net *net);
 /* Retires the current link. The stream of news moves to a new one, and stays if none can be made. The lock is held. */
 void link_replace(struct net *net);
 void link_wake(struct link *link);
-/* Joins ended threads. The lock is held. */
+/* Joins threads that have closed their connections. The lock is held. */
 void links_reap(struct net *net);
-/* Ends all links: their exchanges fail, their connections are closed. The lock is not held. */
+/* Ends all links: their exchanges fail, their connections are closed, and their threads have ended. The lock is not
+   held. */
 void links_stop(struct net *net);
 
 /* ------------------------------------------------------------------------------------------------ the transport */
@@ -190,6 +192,8 @@ struct net {
   struct link *current;
   uint64_t usual_ms;  /* what the slowest of the latest answers took */
   struct link *links; /* including the current one and those that are ending */
+  unsigned reaping;   /* links that were taken out, and whose threads are being joined */
+  pthread_cond_t reaped;
   struct pauses pauses;
   struct news news;
 };

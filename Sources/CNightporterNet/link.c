@@ -98,6 +98,7 @@ static void end_link(struct link *link) {
   pthread_mutex_unlock(&net->lock);
   curl_multi_cleanup(multi);
   pthread_mutex_lock(&net->lock);
+  link->has_ended = true;
 }
 
 static void *run(void *context) {
@@ -175,7 +176,7 @@ void link_wake(struct link *link) {
   if (link->multi != NULL) curl_multi_wakeup(link->multi);
 }
 
-/* The threads have released the lock for the last time, or are about to. */
+/* The lock is not held, since the thread may need it. */
 static void join(struct link *link) {
   pthread_join(link->thread, NULL);
   free(link);
@@ -184,15 +185,18 @@ static void join(struct link *link) {
 void links_reap(struct net *net) {
   for (struct link **place = &net->links; *place != NULL;) {
     struct link *link = *place;
-    if (link->multi != NULL) {
+    /* Until then a suspension must find it. */
+    if (!link->has_ended) {
       place = &link->next;
       continue;
     }
     *place = link->next;
-    /* Its thread needs the lock briefly once more. */
+    net->reaping++;
     pthread_mutex_unlock(&net->lock);
     join(link);
     pthread_mutex_lock(&net->lock);
+    net->reaping--;
+    pthread_cond_broadcast(&net->reaped);
     place = &net->links;
   }
 }
@@ -219,5 +223,6 @@ void links_stop(struct net *net) {
     join(link);
     pthread_mutex_lock(&net->lock);
   }
+  while (net->reaping > 0) pthread_cond_wait(&net->reaped, &net->lock);
   pthread_mutex_unlock(&net->lock);
 }

@@ -152,6 +152,7 @@ void net_release(struct net *net) {
   pthread_mutex_unlock(&net->lock);
   if (!is_last) return;
   settings_free(&net->settings);
+  pthread_cond_destroy(&net->reaped);
   pthread_mutex_destroy(&net->lock);
   free(net);
 }
@@ -180,6 +181,7 @@ static np_error make(const char *url, const np_net_options *options, struct net 
   struct net *net = calloc(1, sizeof *net);
   if (net == NULL) return NP_ERROR_SYSTEM;
   pthread_mutex_init(&net->lock, NULL);
+  pthread_cond_init(&net->reaped, NULL);
   net->references = 1;
   net->ready = options->ready;
   net->stream = options->stream;

@@ -255,7 +255,7 @@ class ConfigurationTests(RelayTestCase):
         self.assertIn("grace = 5s  # --grace\n", done.stdout)
 
     def test_mistakes_end_the_start_with_a_text(self):
-        for arguments in [["--nothing"], ["serve", "--source-rate", "0"], ["--config", "/nowhere"], ["stop"]]:
+        for arguments in [["--nothing"], ["serve", "--source-rate", "0"], ["check", "--silence", "31s"], ["--config", "/nowhere"], ["stop"]]:
             done = run(*arguments)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertTrue(done.stderr.startswith("porter-relay: "), done.stderr)

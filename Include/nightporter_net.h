@@ -18,8 +18,11 @@
  * Ownership  np_net_relay() makes a transport. np_set_relay() hands it to one controller, which releases it. Until then, or if
  *            np_set_relay() fails, np_net_relay_free() does. Each transport is for one controller.
  * Threads    While in use, a transport has one thread of its own, on which libcurl does all its work. Signals are
- *            blocked on it. After an unanswered exchange there may be a second thread until that exchange's time is
- *            over.
+ *            blocked on it. A connection may be dead if an exchange's time ended on it, if an exchange has been unanswered
+ *            for a second (on a slow network: twice as long as recent answers took, at most five seconds), or if the
+ *            stream of news has been silent for 75 seconds. Later exchanges and the stream then get a new thread with a
+ *            new connection, and the previous thread ends with its last exchange: besides the one thread there may be one
+ *            for each unanswered exchange, until that exchange's time is over.
  * Suspending When the controller's network comes to rest (np_relay.suspend), exchanges in progress fail immediately, every
  *            connection is closed, and the thread ends, before the call returns. So np_state()'s "quiescent" holds for the
  *            network too. One exception: the system's own name resolution cannot be interrupted. A libcurl thread that

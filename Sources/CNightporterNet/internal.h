@@ -18,7 +18,8 @@ enum {
   EVENT_ID_LENGTH = 64,   /* at most */
   ENTITY_BYTES = 24,      /* names a mailbox in a request */
   PAUSED_MAILBOXES = 8,
-  HANGING_MS = 1000,
+  HANGING_MS = 1000,      /* an exchange may hang if it has no answer after this time, or twice the usual one */
+  LONGEST_HANGING_MS = 5000,
   LOG_INFO = 1,
   LOG_WARNING = 2
 };
@@ -155,18 +156,22 @@ struct link {
   struct link *next;
   struct net *net;
   pthread_t thread;
-  CURLM *multi; /* NULL once the thread has ended */
+  CURLM *multi; /* NULL once the thread is ending */
   struct job *jobs;
   bool stops;
+  bool has_ended;    /* its connections are closed */
   bool frees_itself; /* its own thread released the transport */
 };
 
 /* Returns the current link, creating one if needed; NULL when out of memory or threads. The lock is held. */
 struct link *link_current(struct net *net);
+/* Retires the current link. The stream of news moves to a new one, and stays if none can be made. The lock is held. */
+void link_replace(struct net *net);
 void link_wake(struct link *link);
-/* Joins ended threads. The lock is held. */
+/* Joins threads that have closed their connections. The lock is held. */
 void links_reap(struct net *net);
-/* Ends all links: their exchanges fail, their connections are closed. The lock is not held. */
+/* Ends all links: their exchanges fail, their connections are closed, and their threads have ended. The lock is not
+   held. */
 void links_stop(struct net *net);
 
 /* ------------------------------------------------------------------------------------------------ the transport */
@@ -185,11 +190,16 @@ struct net {
   np_net_failure last_failure;
   np_net_failure logged_failure;
   struct link *current;
+  uint64_t usual_ms;  /* what the slowest of the latest answers took */
   struct link *links; /* including the current one and those that are ending */
+  unsigned reaping;   /* links that were taken out, and whose threads are being joined */
+  pthread_cond_t reaped;
   struct pauses pauses;
   struct news news;
 };
 
+/* Notes how long an answer took. The lock is held. */
+void net_note_time(struct net *net, uint64_t milliseconds);
 /* Notes how an exchange ended, and logs a change. The lock is held. */
 void net_note(struct net *net, np_net_failure failure);
 /* Drops a reference; the last one frees. The lock is not held. */

@@ -56,6 +56,7 @@ static void end_transfer(struct link *link, struct job *job, CURLcode code) {
     if (curl_multi_add_handle(link->multi, job->easy) == CURLM_OK) return;
   }
   if (failure == NP_NET_NONE) {
+    net_note_time(net, now_ms() - job->begun);
     curl_easy_getinfo(job->easy, CURLINFO_RESPONSE_CODE, &job->response.status);
     pauses_note(&net->pauses, &job->response, job->request, job->request_length);
     failure = response_failure(&job->response);
@@ -97,6 +98,7 @@ static void end_link(struct link *link) {
   pthread_mutex_unlock(&net->lock);
   curl_multi_cleanup(multi);
   pthread_mutex_lock(&net->lock);
+  link->has_ended = true;
 }
 
 static void *run(void *context) {
@@ -164,11 +166,17 @@ struct link *link_current(struct net *net) {
   return link;
 }
 
+void link_replace(struct net *net) {
+  struct link *link = net->current;
+  net->current = NULL;
+  if (net->ready != NULL && link_current(net) == NULL) net->current = link;
+}
+
 void link_wake(struct link *link) {
   if (link->multi != NULL) curl_multi_wakeup(link->multi);
 }
 
-/* The threads have released the lock for the last time, or are about to. */
+/* The lock is not held, since the thread may need it. */
 static void join(struct link *link) {
   pthread_join(link->thread, NULL);
   free(link);
@@ -177,15 +185,18 @@ static void join(struct link *link) {
 void links_reap(struct net *net) {
   for (struct link **place = &net->links; *place != NULL;) {
     struct link *link = *place;
-    if (link->multi != NULL) {
+    /* Until then a suspension must find it. */
+    if (!link->has_ended) {
       place = &link->next;
       continue;
     }
     *place = link->next;
-    /* Its thread needs the lock briefly once more. */
+    net->reaping++;
     pthread_mutex_unlock(&net->lock);
     join(link);
     pthread_mutex_lock(&net->lock);
+    net->reaping--;
+    pthread_cond_broadcast(&net->reaped);
     place = &net->links;
   }
 }
@@ -212,5 +223,6 @@ void links_stop(struct net *net) {
     join(link);
     pthread_mutex_lock(&net->lock);
   }
+  while (net->reaping > 0) pthread_cond_wait(&net->reaped, &net->lock);
   pthread_mutex_unlock(&net->lock);
 }

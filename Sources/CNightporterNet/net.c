@@ -39,11 +39,23 @@ static struct timespec after(int milliseconds) {
   return time;
 }
 
+/* A slower answer counts immediately. After faster ones it is forgotten bit by bit. */
+void net_note_time(struct net *net, uint64_t milliseconds) {
+  net->usual_ms = milliseconds > net->usual_ms ? milliseconds : net->usual_ms - (net->usual_ms - milliseconds) / 4;
+}
+
+/* On a slow network no exchange is fast; one connection for each would make it slower still. */
+static uint64_t hanging_ms(const struct net *net) {
+  uint64_t twice = net->usual_ms * 2;
+  if (twice < HANGING_MS) return HANGING_MS;
+  return twice > LONGEST_HANGING_MS ? LONGEST_HANGING_MS : twice;
+}
+
 /* A connection with a hanging exchange may be dead: the next exchange does not wait for it. The lock is held. */
 static void retire_hanging(struct net *net) {
   uint64_t now = now_ms();
   for (struct job *job = net->current == NULL ? NULL : net->current->jobs; job != NULL; job = job->next)
-    if (now - job->begun >= HANGING_MS) {
+    if (now - job->begun >= hanging_ms(net)) {
       struct link *link = net->current;
       net->current = NULL;
       link_wake(link);
@@ -77,11 +89,7 @@ static bool await(struct net *net, struct link *link, struct job *job, const str
     if (pthread_cond_timedwait(&job->ended, &net->lock, end) == ETIMEDOUT && !job->is_done) {
       job->is_given_up = true;
       /* The next exchange must not use a connection that may be dead. */
-      if (net->current == link) {
-        net->current = NULL;
-        /* The stream of news moves as well. */
-        if (net->ready != NULL) link_current(net);
-      }
+      if (net->current == link) link_replace(net);
       link_wake(link);
       net_note(net, NP_NET_TIMEOUT);
       return false;
@@ -144,6 +152,7 @@ void net_release(struct net *net) {
   pthread_mutex_unlock(&net->lock);
   if (!is_last) return;
   settings_free(&net->settings);
+  pthread_cond_destroy(&net->reaped);
   pthread_mutex_destroy(&net->lock);
   free(net);
 }
@@ -172,6 +181,7 @@ static np_error make(const char *url, const np_net_options *options, struct net 
   struct net *net = calloc(1, sizeof *net);
   if (net == NULL) return NP_ERROR_SYSTEM;
   pthread_mutex_init(&net->lock, NULL);
+  pthread_cond_init(&net->reaped, NULL);
   net->references = 1;
   net->ready = options->ready;
   net->stream = options->stream;

@@ -7,6 +7,7 @@
 enum {
   SILENCE_MS = 75000,     /* the relay sends something every 30 s */
   LONGEST_PAUSE_MS = 60000,
+  LONGEST_POLL_MS = 10000, /* poll() does not count the time asleep */
   NOTHING_DUE_MS = 600000
 };
 
@@ -209,6 +210,8 @@ static bool is_owner(struct link *link) {
   return false;
 }
 
+static int poll_ms(uint64_t due) { return due > LONGEST_POLL_MS ? LONGEST_POLL_MS : (int)due; }
+
 int news_step(struct link *link, uint64_t now) {
   struct net *net = link->net;
   struct news *news = &net->news;
@@ -216,10 +219,13 @@ int news_step(struct link *link, uint64_t now) {
   if (news->easy != NULL && now - news->heard >= SILENCE_MS) {
     news_close(link);
     open_again_later(link, now);
+    /* After a change of network the connection is dead, and nothing says so. A new stream would join it. */
+    link_replace(net);
+    if (!is_owner(link)) return NOTHING_DUE_MS;
   }
-  if (news->easy != NULL) return (int)(SILENCE_MS - (now - news->heard));
+  if (news->easy != NULL) return poll_ms(SILENCE_MS - (now - news->heard));
   uint64_t opens = news->opens > net->pauses.until ? news->opens : net->pauses.until;
-  if (opens > now) return opens - now > NOTHING_DUE_MS ? NOTHING_DUE_MS : (int)(opens - now);
+  if (opens > now) return poll_ms(opens - now);
   news_open(link, now);
   return 0;
 }

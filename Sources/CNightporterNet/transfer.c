@@ -1,4 +1,6 @@
 /* Sets up libcurl and interprets its results. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -6,11 +8,17 @@
 
 #include "internal.h"
 
+/* How long sent bytes may stay unacknowledged. The system's own patience is a quarter of an hour. */
+static const unsigned patience_ms = 30000;
+
 /* Child processes of the host must not inherit connections. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
   (void)context;
   (void)purpose;
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (made >= 0 && address->socktype == SOCK_STREAM)
+    setsockopt(made, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
+  return made;
 }
 
 /* ------------------------------------------------------------------------------------------------ headers */

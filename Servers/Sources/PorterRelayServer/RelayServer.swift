@@ -163,6 +163,7 @@ extension RelayServer {
           case .negotiated, .fallback: try configureHTTP1(channel, surroundings)
           }
           try channel.pipeline.syncOperations.addHandler(ErrorCloser())
+          surroundings.connections.complete(channel)
         }
       })
   }

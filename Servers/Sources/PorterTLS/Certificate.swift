@@ -24,9 +24,13 @@ public struct Certificate: Sendable {
     let chain = try Self.chain(certificatePath)
     guard let first = chain.first else { throw CertificateError("\(certificatePath): no certificate in it") }
     let now = time(nil)
-    guard first.notValidAfter > now else { throw CertificateError("\(certificatePath): the certificate has expired") }
+    guard first.notValidAfter > now else {
+      throw CertificateError(
+        "\(certificatePath): the certificate has expired; renew it, or correct the clock if it is ahead")
+    }
     guard first.notValidBefore <= now else {
-      throw CertificateError("\(certificatePath): the certificate is not valid yet; check the clock")
+      throw CertificateError(
+        "\(certificatePath): the certificate is not valid yet; use one that is, or correct the clock if it is behind")
     }
     let key = try Self.key(keyPath)
     expiry = first.notValidAfter
@@ -66,7 +70,7 @@ public struct Certificate: Sendable {
 // MARK: Made by the relay itself
 
 /// A key and a certificate that a server created for itself. Clients know the key by its fingerprint, so it is created
-/// once; the certificate is renewed when it is about to expire.
+/// once; the certificate is renewed when it is about to expire, or is not valid yet.
 public enum OwnCertificate {
   private static let days: Int32 = 3_650
   private static let renewal = 60 * 86_400
@@ -93,7 +97,9 @@ public enum OwnCertificate {
     guard let first = try? NIOSSLCertificate.fromPEMBytes(bytes).first else {
       throw CertificateError("\(path): no certificate in PEM form")
     }
-    return first.notValidAfter < time(nil) + renewal
+    let now = time(nil)
+    // One for later was made while the clock was ahead.
+    return first.notValidAfter < now + renewal || first.notValidBefore > now
   }
 
   private static func make(_ name: String, _ certificatePath: String, _ keyPath: String) throws(CertificateError) {

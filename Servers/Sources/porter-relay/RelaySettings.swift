@@ -63,7 +63,8 @@ enum RelaySettings {
     Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
     Setting(
       "source-listeners", .integer(1...1_000_000), default: "1024", help: "listeners that one source address names"),
-    Setting("silence", .duration(1...60), default: "30s", help: "after which a stream of news has a comment"),
+    // The protocol promises a comment after 30 s, and clients rely on it.
+    Setting("silence", .duration(1...30), default: "30s", help: "after which a stream of news has a comment"),
     Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),
     Setting("request-time", .duration(1...3_600), default: "15s", help: "how long a request may take to arrive"),
     Setting("answer-time", .duration(1...3_600), default: "1m", help: "how long a client may take to read an answer"),

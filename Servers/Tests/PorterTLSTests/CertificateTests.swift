@@ -131,12 +131,53 @@ final class CertificateTests: XCTestCase {
     XCTAssertEqual(attributes[.groupOwnerAccountID] as? Int, 4_712)
   }
 
+  func testOwnCertificateThatIsNotValidYetIsRenewedWithTheSameKey() throws {
+    try makeForLater()
+    try FileManager.default.moveItem(atPath: "\(folder)/later.pem", toPath: "\(folder)/certificate.pem")
+    try FileManager.default.moveItem(atPath: "\(folder)/later.key", toPath: "\(folder)/key.pem")
+    let pin = "pkey -in key.pem -pubout -outform der | openssl dgst -sha256"
+    let before = try openssl(pin)
+    let paths = try OwnCertificate.prepare(in: folder, name: "127.0.0.1")
+    XCTAssertNoThrow(try Certificate(certificate: paths.certificate, key: paths.key))
+    XCTAssertEqual(try openssl(pin), before)
+  }
+
+  private func makeForLater() throws {
+    try openssl("genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out later.key")
+    try openssl("req -new -key later.key -out later.csr -subj /CN=later")
+    try restrict("later.key")
+    try """
+    [ca]
+    default_ca = own
+    [own]
+    database = index
+    new_certs_dir = .
+    rand_serial = yes
+    default_md = sha256
+    policy = names
+    [names]
+    commonName = supplied
+    """.write(toFile: folder + "/ca", atomically: true, encoding: .utf8)
+    try "".write(toFile: folder + "/index", atomically: true, encoding: .utf8)
+    try openssl(
+      "ca -batch -config ca -selfsign -keyfile later.key -in later.csr -startdate 20900101000000Z -enddate 20950101000000Z -notext -out later.pem"
+    )
+  }
+
+  func testACertificateForLaterIsRefused() throws {
+    try makeForLater()
+    assertFails(
+      "later.pem: the certificate is not valid yet; use one that is, or correct the clock if it is behind",
+      "later.pem", "later.key")
+  }
+
   func testAnExpiredCertificateIsRefused() throws {
     try openssl("genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out old.key")
     try restrict("old.key")
     try openssl("req -new -key old.key -subj /CN=old -out old.csr")
     try openssl("x509 -req -in old.csr -signkey old.key -days 0 -out old.pem")
-    assertFails("old.pem: the certificate has expired", "old.pem", "old.key")
+    assertFails(
+      "old.pem: the certificate has expired; renew it, or correct the clock if it is ahead", "old.pem", "old.key")
   }
 
   func testTheKeeperTakesWhatWasReplacedAndKeepsWhatWorked() throws {

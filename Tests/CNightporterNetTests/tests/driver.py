@@ -110,12 +110,24 @@ class Driver:
     def resume(self) -> None:
         self.do("resume", "resumed")
 
+    def sleep(self, seconds: int) -> None:
+        """Makes the clock that counts the time asleep jump, and no other."""
+        self.do(f"sleep {seconds}", "slept")
+
+    def linger(self, milliseconds: int) -> None:
+        """Makes each closing of connections take this long; "closing" is written when it begins."""
+        self.do(f"linger {milliseconds}", "lingering")
+
+    def patience(self) -> int:
+        """How many milliseconds sent bytes may stay unacknowledged."""
+        self.say("patience")
+        return int(self.await_line("patience")[1])
+
     def counts(self, verb: str = "count") -> tuple[int, int]:
         """The numbers of sockets, and of threads besides the main one."""
         self.say(verb)
         words = self.await_line("count")
         return int(words[1]), int(words[2])
-
 
     def counts_at_rest(self) -> tuple[int, int]:
         return self.counts("settle")

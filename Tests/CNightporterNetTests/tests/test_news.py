@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 
 from .driver import NetCase
 from .server import Handler, Request, Server, drop, hang, status
@@ -41,7 +42,9 @@ class NewsTests(NetCase):
 
         return server.wait(found)
 
-    def listen(self, *handlers: Handler, **options: tuple[str, ...]) -> tuple[Server, list[Request]]:
+    def listen(
+        self, *handlers: Handler, connect: int = 0, **options: tuple[str, ...]
+    ) -> tuple[Server, list[Request]]:
         """Makes the host listen to streams with these handlers, one after the other."""
         rest = list(handlers)
 
@@ -52,7 +55,7 @@ class NewsTests(NetCase):
         server = self.serve(**options)
         server.news_handler = next_one
         self.driver = self.drive()
-        self.driver.open(self.pinned(server), news=1, stream=1)
+        self.driver.open(self.pinned(server), news=1, stream=1, connect=connect)
         self.driver.exchange()
         return server, self.streams(server, 1)
 
@@ -178,6 +181,21 @@ class NewsTests(NetCase):
         self.assertEqual(self.driver.exchange(milliseconds=300).failure, "timeout")
         self.driver.await_line("ready")
         self.assertNotEqual(self.streams(server, 2)[1].connection.number, first.connection.number)
+
+    def test_a_silent_stream_is_reopened_on_another_connection(self) -> None:
+        """After a change of network the old connection is dead, and nothing says so. Sleep is silence too."""
+        connecting = 3000
+        server, (first,) = self.listen(story(OPEN), story(OPEN, event("news", "a.2")), connect=connecting)
+        self.driver.await_line("stream-open")
+        # libcurl's own timers, such as this one, have woken the thread for the last time.
+        time.sleep(connecting / 1000 + 0.5)
+        self.driver.sleep(75)
+        second = self.streams(server, 2)[1]
+        self.driver.await_line("stream-ended")
+        self.driver.await_line("ready")
+        self.assertNotEqual(second.connection.number, first.connection.number)
+        self.assertEqual(second.headers["last-event-id"], "a.1")
+        server.wait(lambda record: record.open == 1)
 
     def test_an_exchange_that_breaks_the_connection(self) -> None:
         server, _ = self.listen(story(OPEN), story(OPEN, event("news", "a.2")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from .driver import LONG, SYSTEM, NetCase
 from .server import hang
 
@@ -35,6 +37,21 @@ class RestTests(NetCase):
                 for name in waiting:
                     self.assertEqual(driver.finish(name), (SYSTEM, "suspended", b""))
                 self.assertEqual(driver.counts_at_rest(), (0, 0))
+
+    def test_a_suspension_waits_for_connections_that_are_being_closed(self) -> None:
+        server, driver = self.serve(), self.drive()
+        server.handlers = [hang]
+        driver.open(self.pinned(server))
+        driver.linger(2000)
+        # The connection on which an exchange hung is closed, while the next exchange removes what has ended.
+        self.assertEqual(driver.exchange(milliseconds=300).failure, "timeout")
+        driver.await_line("closing")
+        next_one = driver.start()
+        time.sleep(0.3)
+        driver.suspend()
+        self.assertEqual(driver.counts()[0], 0)
+        self.assertEqual(driver.finish(next_one).failure, "suspended")
+        self.assertEqual(driver.counts_at_rest(), (0, 0))
 
     def test_a_transport_that_is_freed_leaves_nothing(self) -> None:
         server, driver = self.serve(), self.drive()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
 
 from .driver import LONG, OK, SYSTEM, TIMEOUT, NetCase
 from .server import Http2, Request, drop, echo, hang, status
@@ -34,11 +35,38 @@ class TroubleTests(NetCase):
         driver.open(self.pinned(server))
         hanging = driver.start(milliseconds=3_600_000)
         server.wait(lambda record: len(record.requests) == 1)
-        # After a second it counts as hanging; no assertion depends on when that is.
+        # After a second, or twice what answers take, it counts as hanging; no assertion depends on when that is.
         while server.record.connections == 1:
             self.assert_works(driver)
         driver.suspend()
         self.assertEqual(driver.finish(hanging).code, SYSTEM)
+
+    def test_bytes_that_no_one_acknowledges_end_a_connection(self) -> None:
+        server, driver = self.serve(), self.drive()
+        driver.open(self.pinned(server))
+        self.assert_works(driver)
+        self.assertEqual(driver.patience(), 30_000)
+
+    def test_a_slow_network_needs_one_connection(self) -> None:
+        """Exchanges that all take more than a second do not hang."""
+        server, driver = self.serve(), self.drive()
+
+        async def slow(request: Request) -> None:
+            await asyncio.sleep(1.2)
+            await request.answer(body=b"slow")
+
+        server.handlers = [slow]
+        driver.open(self.pinned(server), news=1)
+        self.assertEqual(driver.exchange().body, b"slow")
+        names = [driver.start()]
+        for _ in range(3):
+            # The next begins when the one before is older than a second.
+            time.sleep(1.1)
+            names.append(driver.start())
+        for name in names:
+            self.assertEqual(driver.finish(name).body, b"slow")
+        self.assertEqual(server.record.connections, 1)
+        self.assertEqual(sum(request.path == "/v1/news" for request in server.record.requests), 1)
 
     def test_slow_bytes(self) -> None:
         server, driver = self.serve(), self.drive()

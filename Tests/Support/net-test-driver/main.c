@@ -8,17 +8,28 @@
  *   count                        count SOCKETS THREADS, beside the main one
  *   settle                       the same, when there are no threads or none has ended for ten seconds: a thread that was
  *                                joined may be seen in /proc for a moment
+ *   sleep SECONDS                slept: as if the machine had slept for this long
+ *   linger MS                    lingering: each closing of connections begins with "closing" and takes this long
+ *   patience                     patience MS: how long sent bytes of each TCP socket may stay unacknowledged (the least)
  *   quit
  *
  * "ready" is written for each news, and with stream=1 "stream-open", "stream-reset" and "stream-ended".
  */
+#include <curl/curl.h>
 #include <dirent.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nightporter_net.h"
@@ -46,6 +57,30 @@ static void stream(void *context, np_net_stream state) {
   (void)context;
   static const char *const names[] = {"", "stream-open", "stream-reset", "stream-ended"};
   say(names[state]);
+}
+
+/* ------------------------------------------------------------------------------------------------ circumstances */
+
+static atomic_int seconds_slept;
+static atomic_int milliseconds_lingered;
+
+/* In place of the C library's, for the transport too: only this clock counts the time asleep. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int status = (int)syscall(SYS_clock_gettime, clock, time);
+  if (status == 0 && clock == CLOCK_BOOTTIME) time->tv_sec += seconds_slept;
+  return status;
+}
+
+/* In place of libcurl's. */
+CURLMcode curl_multi_cleanup(CURLM *multi) {
+  CURLMcode (*original)(CURLM *) = NULL;
+  *(void **)&original = dlsym(RTLD_NEXT, "curl_multi_cleanup");
+  if (original == NULL) abort();
+  if (milliseconds_lingered > 0) {
+    say("closing");
+    usleep((useconds_t)milliseconds_lingered * 1000);
+  }
+  return original(multi);
 }
 
 /* ------------------------------------------------------------------------------------------------ exchanges */
@@ -160,6 +195,19 @@ static int count(const char *folder, bool (*counts)(const char *name)) {
   return found;
 }
 
+static void report_patience(void) {
+  unsigned least = 0;
+  for (int descriptor = 0; descriptor < 1024; descriptor++) {
+    unsigned patience = 0;
+    socklen_t length = sizeof patience;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, &length) != 0) continue;
+    if (least == 0 || patience < least) least = patience;
+  }
+  char line[32];
+  snprintf(line, sizeof line, "patience %u", least);
+  say(line);
+}
+
 static int threads(void) { return count("/proc/self/task", is_any); }
 
 /* The thread sanitizer's own thread appears with the first one created. */
@@ -191,6 +239,9 @@ static void run_line(char *line) {
   else if (strcmp(line, "free") == 0) np_net_relay_free(&relay), say("freed");
   else if (strcmp(line, "count") == 0) report_counts();
   else if (strcmp(line, "settle") == 0) settle();
+  else if (strncmp(line, "sleep ", 6) == 0) atomic_fetch_add(&seconds_slept, atoi(line + 6)), say("slept");
+  else if (strncmp(line, "linger ", 7) == 0) atomic_store(&milliseconds_lingered, atoi(line + 7)), say("lingering");
+  else if (strcmp(line, "patience") == 0) report_patience();
   else say("unknown");
 }
 

@@ -7,6 +7,8 @@ final class ConnectionSet: Sendable {
     var channels: [ObjectIdentifier: any Channel] = [:]
     var counts: [Source: Int] = [:]
     var overload: Overload
+    /// Connections whose handshake is not complete: their pipelines have no handler yet that could end them.
+    var connecting: Set<ObjectIdentifier> = []
     /// Connections that were asked to end: a pipeline accepts that only once.
     var asked: Set<ObjectIdentifier> = []
     var isStopping = false
@@ -34,6 +36,7 @@ final class ConnectionSet: Sendable {
         state.counts[source, default: 0] < mostOfSource
       else { return false }
       state.channels[ObjectIdentifier(channel)] = channel
+      state.connecting.insert(ObjectIdentifier(channel))
       state.counts[source, default: 0] += 1
       state.overload.note(state.channels.count)
       return true
@@ -45,6 +48,7 @@ final class ConnectionSet: Sendable {
   private func remove(_ identifier: ObjectIdentifier, _ source: Source) {
     let emptied = state.withLock { state -> [EventLoopPromise<Void>] in
       state.channels[identifier] = nil
+      state.connecting.remove(identifier)
       state.asked.remove(identifier)
       let left = state.counts[source, default: 1] - 1
       state.counts[source] = left > 0 ? left : nil
@@ -56,8 +60,18 @@ final class ConnectionSet: Sendable {
     for promise in emptied { promise.succeed() }
   }
 
-  /// Asks each connection to end after its current work, and still accepts new ones. Succeeds when none is left, or
-  /// after `patience`.
+  /// The handshake is complete, and the pipeline has its handlers.
+  func complete(_ channel: any Channel) {
+    let identifier = ObjectIdentifier(channel)
+    let mustEnd = state.withLock { state in
+      guard state.connecting.remove(identifier) != nil, state.isStopping else { return false }
+      return state.asked.insert(identifier).inserted
+    }
+    if mustEnd { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+  }
+
+  /// Asks each connection to end after its current work, and still accepts new ones, among them those whose handshake
+  /// is not complete. Succeeds when none is left, or after `patience`.
   func drain(for patience: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
     if quiesce(promise, { _ in }) { promise.succeed() }
@@ -75,7 +89,7 @@ final class ConnectionSet: Sendable {
   private func quiesce(_ promise: EventLoopPromise<Void>, _ change: (inout State) -> Void) -> Bool {
     let (channels, isEmpty) = state.withLock { state in
       change(&state)
-      let channels = state.channels.filter { !state.asked.contains($0.key) }
+      let channels = state.channels.filter { !state.asked.contains($0.key) && !state.connecting.contains($0.key) }
       state.asked.formUnion(channels.keys)
       if !state.channels.isEmpty { state.emptied.append(promise) }
       return (channels.values, state.channels.isEmpty)
@@ -84,11 +98,13 @@ final class ConnectionSet: Sendable {
     return isEmpty
   }
 
-  /// Accepts no more connections, and asks each to end after its current work. Succeeds when none is left, and closes
-  /// the remaining ones after `grace`.
+  /// Accepts no more connections, closes those whose handshake is not complete, and asks the others to end after their
+  /// current work. Succeeds when none is left, and closes the remaining ones after `grace`.
   func stop(after grace: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
     if quiesce(promise, { $0.isStopping = true }) { promise.succeed() }
+    let connecting = state.withLock { state in state.connecting.compactMap { state.channels[$0] } }
+    for channel in connecting { channel.close(promise: nil) }
     let deadline = loop.scheduleTask(in: grace) { [self] in
       for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
     }

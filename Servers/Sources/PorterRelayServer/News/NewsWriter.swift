@@ -12,7 +12,7 @@ final class NewsWriter {
   private var number: UInt64?
   private var pending: NewsPosition?
   private var comments: Scheduled<Void>?
-  private var isSilent = true
+  private var lastWrite = NIODeadline.uptimeNanoseconds(0)
 
   init(
     _ listener: String, _ surroundings: Surroundings, _ context: ChannelHandlerContext, onEnd: @escaping () -> Void
@@ -45,7 +45,7 @@ final class NewsWriter {
 
   func start(with first: String) {
     write("retry: 2000\n\n" + first)
-    scheduleComment()
+    scheduleComment(at: lastWrite + surroundings.options.silence)
   }
 
   func close() {
@@ -69,17 +69,19 @@ final class NewsWriter {
   }
 
   /// Shows that the connection works when there are no events.
-  private func scheduleComment() {
-    comments = context.eventLoop.assumeIsolated().scheduleTask(in: surroundings.options.silence) { [weak self] in
+  private func scheduleComment(at time: NIODeadline) {
+    comments = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
       guard let self, number != nil else { return }
-      if isSilent, context.channel.isWritable { write(":\n\n") }
-      isSilent = true
-      scheduleComment()
+      let (silence, now) = (surroundings.options.silence, context.eventLoop.now)
+      // What was written since has moved the end of the silence.
+      guard lastWrite + silence <= now else { return scheduleComment(at: lastWrite + silence) }
+      if context.channel.isWritable { write(":\n\n") }
+      scheduleComment(at: now + silence)
     }
   }
 
   private func write(_ text: String) {
-    isSilent = false
+    lastWrite = context.eventLoop.now
     let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: text)))
     context.writeAndFlush(NIOAny(part), promise: nil)
   }

@@ -2,6 +2,7 @@
 
 import struct
 import subprocess
+import time
 
 import h2.events
 from nacl.signing import SigningKey
@@ -86,6 +87,20 @@ class NewsTests(RelayTestCase):
         self.assertEqual(stream.next(), "reset")
         self.assertEqual(stream.next(), ":")
         self.assertEqual(stream.next(), ":")
+
+    def test_silence_is_counted_from_the_latest_event(self):
+        """A client gives up a stream after 75 s: a comment after up to twice the time would be too late."""
+        relay = self.start(silence="4s")
+        _, name, mailbox, _, _ = self.listening(relay)
+        stream = self.news(relay, name)
+        self.assertEqual(stream.next(), "news")
+        begun = time.monotonic()
+        time.sleep(1)
+        self.person(relay).send(mailbox, b"x")
+        self.assertEqual(stream.next(), "news")
+        self.assertEqual(stream.next(), ":")
+        self.assertGreater(time.monotonic() - begun, 4.5)
+        self.assertLess(time.monotonic() - begun, 7.5)
 
     def test_a_second_stream_ends_the_first(self):
         relay = self.start()

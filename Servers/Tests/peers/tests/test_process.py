@@ -3,12 +3,14 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 from . import protocol
-from .support import HTTP1, PATIENCE, PROGRAM, RelayTestCase, connect, environment
+from .support import HTTP1, PATIENCE, PROGRAM, RelayTestCase, connect, context, environment
 
 
 class EndTests(RelayTestCase):
@@ -82,6 +84,32 @@ class EndTests(RelayTestCase):
             found = person.take_all(mailbox)
             self.assertEqual(found[:len(bodies)], bodies)
             self.assertLessEqual(len(found), len(bodies) + 1)
+
+    def test_asked_to_stop_it_waits_for_no_handshake(self):
+        relay = self.start(grace="90s", request_time="90s")
+        with socket.create_connection(("127.0.0.1", relay.port)) as silent:
+            while relay.metric("porter_relay_connections") == 0:
+                self.assertIsNone(relay.process.poll())
+            begun = time.monotonic()
+            self.assertEqual(relay.kill(signal.SIGTERM), 0)
+            self.assertLess(time.monotonic() - begun, 45)
+            self.assertEqual(silent.recv(1), b"")
+
+    def test_after_a_drain_a_stop_asks_a_connection_that_completed_its_handshake_since(self):
+        relay = self.start(grace="90s", drain_time="90s")
+        plain = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE)
+        while relay.metric("porter_relay_connections") == 0:
+            self.assertIsNone(relay.process.poll())
+        relay.process.send_signal(signal.SIGUSR1)
+        while relay.operator("/ready")[0] == 200:
+            self.assertIsNone(relay.process.poll())
+        # Those that still connect are served.
+        with context(["http/1.1"]).wrap_socket(plain, server_hostname="localhost") as late:
+            late.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertTrue(late.recv(15).startswith(b"HTTP/1.1 200"))
+            begun = time.monotonic()
+            self.assertEqual(relay.kill(signal.SIGTERM), 0)
+            self.assertLess(time.monotonic() - begun, 45)
 
     def test_a_full_file_is_said_and_the_relay_recovers_when_there_is_room(self):
         relay = self.start(store_limit="1M")
@@ -255,7 +283,7 @@ class ConfigurationTests(RelayTestCase):
         self.assertIn("grace = 5s  # --grace\n", done.stdout)
 
     def test_mistakes_end_the_start_with_a_text(self):
-        for arguments in [["--nothing"], ["serve", "--source-rate", "0"], ["--config", "/nowhere"], ["stop"]]:
+        for arguments in [["--nothing"], ["serve", "--source-rate", "0"], ["check", "--silence", "31s"], ["--config", "/nowhere"], ["stop"]]:
             done = run(*arguments)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertTrue(done.stderr.startswith("porter-relay: "), done.stderr)

@@ -4,6 +4,7 @@ import asyncio
 import datetime
 import errno
 import os
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -118,6 +119,19 @@ class ClockTests(TroubleTestCase):
         self.health(relay, "ok\n")
         self.assertIn("the system's clock is back", relay.lines())
         self.works(relay, mailbox)
+
+
+    def test_one_that_was_wrong_at_the_first_start_does_not_prevent_the_next(self):
+        """The relay's own certificate is then not valid yet."""
+        clock = WallClock(self.folder.name)
+        clock.move(3 * 365 * 86_400)
+        with clock.environment:
+            first = self.start()
+            first.kill(signal.SIGTERM)
+        relay = self.start()
+        self.assertEqual(relay.fingerprint, first.fingerprint)
+        self.assertEqual(relay.operator("/health"), (200, "ok\n"))
+        self.works(relay)
 
 
 class DiskTests(TroubleTestCase):

@@ -59,6 +59,8 @@ enum HTTPLimits {
   static let body = 65_536
   static let headers = 16_384
   static let listenerLength = 43
+  /// So many signatures to verify count like another request.
+  static let signaturesPerRequest = 16
   static let streamsOfConnection = 100
   /// Over a connection's whole life, which may be weeks. A reset that crosses the end of its stream counts as one.
   static let streamErrorsOfConnection = 100_000

@@ -195,9 +195,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private func exchange(_ request: [UInt8], _ listener: String?) {
     guard !request.isEmpty else { return refuseWhole(Refusal(.badRequest, "an empty request")) }
-    if !isTrusted, RequestPeek.makesMailbox(request), let seconds = surroundings.creations.take(source) {
-      return refuseWhole(.tooMany(retryAfter: seconds))
-    }
+    if !isTrusted, let seconds = charge(request) { return refuseWhole(.tooMany(retryAfter: seconds)) }
     // With too many listeners one more is not woken, but can send and fetch.
     let listener = listener.flatMap { surroundings.hub.note($0, from: source) ? $0 : nil }
     guard let context else { return }
@@ -209,6 +207,14 @@ final class RequestHandler: ChannelInboundHandler {
     surroundings.backEnd.exchange(exchange) { reply in
       loop.execute { handler.value.answer(reply, since: began) }
     }
+  }
+
+  /// Nil if the source may make this request; otherwise the number of seconds until it may. The request itself was
+  /// counted when it began.
+  private func charge(_ request: [UInt8]) -> Int? {
+    let more = RequestPeek.signatures(request) / HTTPLimits.signaturesPerRequest
+    if more > 0, let seconds = surroundings.sources.take(source, cost: Double(more)) { return seconds }
+    return RequestPeek.makesMailbox(request) ? surroundings.creations.take(source) : nil
   }
 
   private func answer(_ reply: RelayReply, since began: NIODeadline) {

@@ -145,6 +145,17 @@ class LimitTests(RelayTestCase):
         self.assertEqual((status, headers["retry-after"]), (429, "1"))
         self.assertNotIn("porter-limit", headers)
 
+    def test_a_request_with_many_signatures_counts_as_several(self):
+        relay = self.start(source_rate="1", source_burst="100")
+        client, other = self.http1(relay), self.http1(relay, source="127.0.0.2")
+
+        def check(count: int) -> bytes:
+            return protocol.request(b"\x0e" + count.to_bytes(2, "big") + bytes(88 * count))
+
+        statuses = [client.post(check(256))[0] for _ in range(7)]
+        self.assertEqual(statuses, [200] * 6 + [429], "17 of the hundred each, and the last may take what is left")
+        self.assertEqual([other.post(check(8))[0] for _ in range(90)], [200] * 90)
+
     def test_no_rate_counts_for_a_trusted_source(self):
         rates = {"source_rate": "1", "source_burst": "1", "mailbox_rate": "1", "mailbox_burst": "1", "creation_rate": "1", "creation_burst": "1"}
         strange = self.start(trusted_sources="192.0.2.0/24,2001:db8::1", **rates)

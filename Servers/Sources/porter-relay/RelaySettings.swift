@@ -59,10 +59,13 @@ enum RelaySettings {
       "waiting-requests", .integer(1...1_000_000), default: "8192",
       help: "requests that wait for the file or the cluster; others are refused"),
     Setting("connections", .integer(1...1_000_000), default: "20000", help: "connections at a time"),
-    Setting("source-connections", .integer(1...1_000_000), default: "512", help: "of them from one source address"),
+    Setting(
+      "source-connections", .integer(1...1_000_000), default: "512",
+      help: "of them from one source address; four times as many from an IPv6 /48"),
     Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
     Setting(
-      "source-listeners", .integer(1...1_000_000), default: "1024", help: "listeners that one source address names"),
+      "source-listeners", .integer(1...1_000_000), default: "1024",
+      help: "listeners that one source address names; four times as many an IPv6 /48"),
     Setting("silence", .duration(1...60), default: "30s", help: "after which a stream of news has a comment"),
     Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),
     Setting("request-time", .duration(1...3_600), default: "15s", help: "how long a request may take to arrive"),

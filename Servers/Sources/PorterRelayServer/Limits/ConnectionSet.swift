@@ -5,7 +5,7 @@ import Synchronization
 final class ConnectionSet: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
-    var counts: [Source: Int] = [:]
+    var counts: SourceCounts
     var overload: Overload
     /// Connections that were asked to end: a pipeline accepts that only once.
     var asked: Set<ObjectIdentifier> = []
@@ -14,12 +14,10 @@ final class ConnectionSet: Sendable {
     var emptied: [EventLoopPromise<Void>] = []
   }
 
-  private let mostOfSource: Int
   private let state: Mutex<State>
 
   init(most: Int, mostOfSource: Int) {
-    self.mostOfSource = mostOfSource
-    state = Mutex(State(overload: Overload(most: most)))
+    state = Mutex(State(counts: SourceCounts(most: mostOfSource), overload: Overload(most: most)))
   }
 
   var count: Int { state.withLock { $0.channels.count } }
@@ -31,10 +29,10 @@ final class ConnectionSet: Sendable {
     let source = Source(channel.remoteAddress)
     let isAdded = state.withLock { state in
       guard !state.isStopping, state.overload.hasRoom(beside: state.channels.count),
-        state.counts[source, default: 0] < mostOfSource
+        state.counts.hasRoom(for: source)
       else { return false }
       state.channels[ObjectIdentifier(channel)] = channel
-      state.counts[source, default: 0] += 1
+      state.counts.add(source)
       state.overload.note(state.channels.count)
       return true
     }
@@ -46,8 +44,7 @@ final class ConnectionSet: Sendable {
     let emptied = state.withLock { state -> [EventLoopPromise<Void>] in
       state.channels[identifier] = nil
       state.asked.remove(identifier)
-      let left = state.counts[source, default: 1] - 1
-      state.counts[source] = left > 0 ? left : nil
+      state.counts.remove(source)
       state.overload.note(state.channels.count)
       guard state.channels.isEmpty else { return [] }
       defer { state.emptied = [] }

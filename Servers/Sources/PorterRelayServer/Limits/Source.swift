@@ -26,7 +26,7 @@ package struct Source: Hashable, Sendable {
   /// an IPv4 address is the address alone.
   var network: Source { isIPv6 ? Source(number: number & ~0xffff) : self }
 
-  private var isIPv6: Bool { number > UInt64(UInt32.max) }
+  var isIPv6: Bool { number > UInt64(UInt32.max) }
 
   /// Returns four or sixteen bytes, or none if there is no address.
   static func address(_ address: SocketAddress?) -> [UInt8] {

@@ -15,7 +15,7 @@ public struct RelayServerOptions: Sendable {
   public var mailboxAllowance = Allowance(rate: 10, burst: 200)
   /// For mailboxes created by one source address.
   public var creationAllowance = Allowance(rate: 1, burst: 200)
-  /// Sources exempt from all of these.
+  /// Sources exempt from all of these, and from the limits of a source's connections, streams and listeners.
   public var trustedSources = TrustedSources()
 
   /// Requests waiting for the back end.

@@ -54,7 +54,10 @@ enum RelaySettings {
     Setting(
       "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),
     Setting("creation-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
-    Setting("trusted-sources", .text, help: "addresses and networks without these rates, as of porter-push [none]"),
+    Setting(
+      "trusted-sources", .text,
+      help: "addresses and networks whose clients are limited elsewhere: without limits of a source or a mailbox [none]"
+    ),
     Setting(
       "waiting-requests", .integer(1...1_000_000), default: "8192",
       help: "requests that wait for the file or the cluster; others are refused"),

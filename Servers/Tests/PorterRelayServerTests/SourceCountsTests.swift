@@ -12,6 +12,18 @@ final class SourceCountsTests: XCTestCase {
     return channel
   }
 
+  /// Otherwise all clients of a balancer would share one source's limit.
+  func testConnectionsOfATrustedSourceAreOnlyBoundedInTotal() throws {
+    let trusted = try XCTUnwrap(TrustedSources("192.0.2.1,2001:db8:1::/64"))
+    let connections = ConnectionSet(most: 20, mostOfSource: 2, trusted: trusted)
+    let clients = try (0..<15).map { try channel($0 < 5 ? "192.0.2.1" : "2001:db8:1::\($0)") }
+    XCTAssertTrue(clients.allSatisfy { connections.add($0) })
+    let others = try (0..<3).map { _ in try channel("192.0.2.2") }
+    XCTAssertEqual(others.map { connections.add($0) }, [true, true, false])
+    let more = try (0..<4).map { _ in try channel("192.0.2.1") }
+    XCTAssertEqual(more.map { connections.add($0) }, [true, true, true, false])
+  }
+
   /// Otherwise 40 networks of one customer would take all connections.
   func testConnectionsOfACustomersNetworksAreBoundedTogether() throws {
     let connections = ConnectionSet(most: 100, mostOfSource: 2)

@@ -14,9 +14,11 @@ final class ConnectionSet: Sendable {
     var emptied: [EventLoopPromise<Void>] = []
   }
 
+  private let trusted: TrustedSources
   private let state: Mutex<State>
 
-  init(most: Int, mostOfSource: Int) {
+  init(most: Int, mostOfSource: Int, trusted: TrustedSources = TrustedSources()) {
+    self.trusted = trusted
     state = Mutex(State(counts: SourceCounts(most: mostOfSource), overload: Overload(most: most)))
   }
 
@@ -26,7 +28,7 @@ final class ConnectionSet: Sendable {
 
   /// False if there are too many: the connection must be closed.
   func add(_ channel: any Channel) -> Bool {
-    let source = Source(channel.remoteAddress)
+    let source = Source(channel.remoteAddress, trusted: trusted)
     let isAdded = state.withLock { state in
       guard !state.isStopping, state.overload.hasRoom(beside: state.channels.count),
         state.counts.hasRoom(for: source)

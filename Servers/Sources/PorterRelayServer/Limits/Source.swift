@@ -4,16 +4,21 @@ import NIOCore
 /// a whole one. Never logged.
 package struct Source: Hashable, Sendable {
   private let number: UInt64
+  /// Exempt from the limits of sources, because its clients are limited elsewhere.
+  let isTrusted: Bool
 
-  init(_ address: SocketAddress?) {
-    self.init(address: Self.address(address))
+  init(_ address: SocketAddress?, trusted: TrustedSources = TrustedSources()) {
+    let bytes = Self.unmapped(Self.address(address))
+    self.init(number: Self.number(bytes), isTrusted: trusted.contains(bytes))
   }
 
   init(address: [UInt8]) {
-    number = Self.unmapped(address).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    self.init(number: Self.number(Self.unmapped(address)))
   }
 
-  private init(number: UInt64) { self.number = number }
+  private init(number: UInt64, isTrusted: Bool = false) { (self.number, self.isTrusted) = (number, isTrusted) }
+
+  private static func number(_ bytes: [UInt8]) -> UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
   /// As `bytes` returns them.
   package init(bytes: [UInt8]) {

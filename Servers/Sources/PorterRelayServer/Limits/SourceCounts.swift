@@ -11,16 +11,19 @@ struct SourceCounts {
   init(most: Int) { self.most = most }
 
   func hasRoom(for source: Source) -> Bool {
-    sources[source, default: 0] < most
-      && (!source.isIPv6 || networks[source.network, default: 0] < most * Self.mostOfNetwork)
+    source.isTrusted
+      || sources[source, default: 0] < most
+        && (!source.isIPv6 || networks[source.network, default: 0] < most * Self.mostOfNetwork)
   }
 
   mutating func add(_ source: Source) {
+    guard !source.isTrusted else { return }
     sources[source, default: 0] += 1
     if source.isIPv6 { networks[source.network, default: 0] += 1 }
   }
 
   mutating func remove(_ source: Source) {
+    guard !source.isTrusted else { return }
     Self.remove(source, &sources)
     if source.isIPv6 { Self.remove(source.network, &networks) }
   }

@@ -128,7 +128,8 @@ final class NewsHub: Sendable {
       guard !state.isStopping else { return (.stopping, 0, nil) }
       let known = state.listeners[name]
       // A stream takes the place of the listener's earlier one.
-      guard known?.streamSource == source || state.streams[source, default: 0] < mostStreamsOfSource,
+      guard
+        known?.streamSource == source || source.isTrusted || state.streams[source, default: 0] < mostStreamsOfSource,
         var listener = known ?? start(name, from: source, now, &state)
       else { return (.refused, 0, nil) }
       let earlier = listener.stream

@@ -122,6 +122,20 @@ class NewsTests(RelayTestCase):
         self.assertEqual([stream.status for stream in streams], [200, 200, 429])
         self.assertEqual(relay.metric("porter_relay_streams"), 2)
 
+    def test_only_the_relay_bounds_what_a_trusted_source_has(self):
+        limits = {"source_streams": "2", "source_listeners": "2", "source_connections": "2"}
+        relay = self.start(trusted_sources="127.0.0.1", **limits)
+        streams = [self.news(relay, protocol.listener()) for _ in range(5)]
+        self.assertEqual([stream.status for stream in streams], [200] * 5)
+        self.assertEqual(relay.metric("porter_relay_streams"), 5)
+
+    def test_no_header_names_the_source(self):
+        relay = self.start(trusted_sources="192.0.2.1", source_rate="1", source_burst="2")
+        client = self.http1(relay)
+        request = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
+        named = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1", "Forwarded": "for=192.0.2.1"}
+        self.assertIn(429, [client.post(request, named)[0] for _ in range(5)])
+
     def test_a_client_beyond_the_listeners_can_send_and_fetch(self):
         relay = self.start(source_listeners="1")
         self.person(relay).mailbox()

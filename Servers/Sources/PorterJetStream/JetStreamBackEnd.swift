@@ -204,10 +204,11 @@ public final class JetStreamBackEnd: RelayBackEnd {
     let job = Job(exchange: exchange, done: done)
     let signatures = RequestPeek.signatures(exchange.request)
     let isLong = LongExchanges<Job>.isLong(signatures: signatures)
+    let source = Source(bytes: exchange.source)
     let accepting = state.withLock { state -> ClusteredRelay? in
       guard !state.isClosed, state.overload.hasRoom(beside: state.underWay), let relay else { return nil }
-      guard !isLong || state.long.hasRoom(of: state.overload.most) else { return nil }
-      if isLong { state.long.add(job, signatures: signatures, deadline: .now + ExchangeDeadline.span) }
+      guard !isLong || state.long.hasRoom(for: source, of: state.overload.most) else { return nil }
+      if isLong { state.long.add(job, signatures: signatures, of: source, deadline: .now + ExchangeDeadline.span) }
       state.underWay += 1
       state.overload.note(state.underWay)
       return relay

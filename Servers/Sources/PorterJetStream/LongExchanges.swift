@@ -24,20 +24,22 @@ struct LongExchanges<Job: Sendable>: Sendable {
 
   static func isLong(signatures: Int) -> Bool { TurnQueue<Waiting>.isLong(signatures: signatures) }
 
-  /// Whether another one may wait beside these: they leave room for other exchanges, of which there may be `most`.
-  func hasRoom(of most: Int) -> Bool { turns < Self.mostTurns || queue.longCount < max(1, most / 4) }
+  /// Whether another one of the source may wait beside these: they leave room for other exchanges, of which there may
+  /// be `most`, and for other sources'.
+  func hasRoom(for source: Source, of most: Int) -> Bool {
+    turns < Self.mostTurns || queue.hasRoomForLong(of: source, most: max(1, most / 4))
+  }
 
-  mutating func add(_ job: Job, signatures: Int, deadline: ContinuousClock.Instant) {
-    queue.add(Waiting(job: job, deadline: deadline), signatures: signatures, from: [])
+  mutating func add(_ job: Job, signatures: Int, of source: Source, deadline: ContinuousClock.Instant) {
+    queue.add(Waiting(job: job, deadline: deadline), signatures: signatures, of: source, from: nil)
   }
 
   /// Nil if as many turns are under way as may be, or nothing waits. A turn with jobs must be ended.
   mutating func begin(now: ContinuousClock.Instant) -> Turn? {
     guard turns < Self.mostTurns, queue.count > 0 else { return nil }
-    var turn = Turn()
-    for each in queue.takeTurn() {
-      if each.deadline > now { turn.jobs.append((each.job, each.deadline)) } else { turn.late.append(each.job) }
-    }
+    // Not only in the turn of its source, which may have many: its client has left.
+    let late = queue.removeLong { $0.deadline <= now }
+    let turn = Turn(jobs: queue.takeTurn().map { ($0.job, $0.deadline) }, late: late.map(\.job))
     if !turn.jobs.isEmpty { turns += 1 }
     return turn
   }

@@ -15,7 +15,7 @@ public struct RelayServerOptions: Sendable {
   public var mailboxAllowance = Allowance(rate: 10, burst: 200)
   /// For mailboxes created by one source address.
   public var creationAllowance = Allowance(rate: 1, burst: 200)
-  /// Sources exempt from all of these.
+  /// Sources exempt from all of these, and from the limits of a source's connections, streams and listeners.
   public var trustedSources = TrustedSources()
 
   /// Requests waiting for the back end.
@@ -59,6 +59,8 @@ enum HTTPLimits {
   static let body = 65_536
   static let headers = 16_384
   static let listenerLength = 43
+  /// So many signatures to verify count like another request.
+  static let signaturesPerRequest = 16
   static let streamsOfConnection = 100
   /// Over a connection's whole life, which may be weeks. A reset that crosses the end of its stream counts as one.
   static let streamErrorsOfConnection = 100_000

@@ -54,15 +54,21 @@ enum RelaySettings {
     Setting(
       "creation-rate", .integer(1...1_000_000), default: "1", help: "mailboxes a second made by one source address"),
     Setting("creation-burst", .integer(1...1_000_000), default: "200", help: "of them at a time"),
-    Setting("trusted-sources", .text, help: "addresses and networks without these rates, as of porter-push [none]"),
+    Setting(
+      "trusted-sources", .text,
+      help: "addresses and networks whose clients are limited elsewhere: without limits of a source or a mailbox [none]"
+    ),
     Setting(
       "waiting-requests", .integer(1...1_000_000), default: "8192",
       help: "requests that wait for the file or the cluster; others are refused"),
     Setting("connections", .integer(1...1_000_000), default: "20000", help: "connections at a time"),
-    Setting("source-connections", .integer(1...1_000_000), default: "512", help: "of them from one source address"),
+    Setting(
+      "source-connections", .integer(1...1_000_000), default: "512",
+      help: "of them from one source address; four times as many from an IPv6 /48"),
     Setting("source-streams", .integer(1...1_000_000), default: "64", help: "streams of news to one source address"),
     Setting(
-      "source-listeners", .integer(1...1_000_000), default: "1024", help: "listeners that one source address names"),
+      "source-listeners", .integer(1...1_000_000), default: "1024",
+      help: "listeners that one source address names; four times as many an IPv6 /48"),
     // The protocol promises a comment after 30 s, and clients rely on it.
     Setting("silence", .duration(1...30), default: "30s", help: "after which a stream of news has a comment"),
     Setting("idle-time", .duration(1...86_400), default: "5m", help: "how long a connection may do nothing"),

@@ -41,11 +41,38 @@ final class LongExchangesTests: XCTestCase {
     for _ in 0..<40 {
       backEnd.exchange(question(64)) { reply in if reply == .unavailable { refused.withLock { $0 += 1 } } }
     }
-    XCTAssertEqual(refused.withLock { $0 }, 32, "four are under way, and a quarter of all may wait")
+    XCTAssertEqual(refused.withLock { $0 }, 34, "four are under way, and two may wait, half of a quarter")
     XCTAssertFalse(backEnd.isOverloaded)
     backEnd.exchange(question(1)) { _ in }
-    XCTAssertEqual(backEnd.waiting, 9)
+    XCTAssertEqual(backEnd.waiting, 7)
     backEnd.close()
+  }
+
+  private func exchanges(_ jobs: [(name: String, source: UInt8, seconds: Int)]) -> LongExchanges<String> {
+    var exchanges = LongExchanges<String>()
+    for (name, source, seconds) in jobs {
+      exchanges.add(name, signatures: 256, of: Source(bytes: [source]), deadline: now + .seconds(seconds))
+    }
+    return exchanges
+  }
+
+  private let now = ContinuousClock.now
+
+  func testASourceDoesNotWaitBehindTheLongOnesOfAnother() {
+    var exchanges = exchanges((0..<100).map { ("one \($0)", 1, 1) } + [("two", 2, 1)])
+    var begun: [String] = []
+    while let turn = exchanges.begin(now: now) { begun += turn.jobs.map(\.job) }
+    XCTAssertEqual(begun, ["one 0", "two", "one 1", "one 2"])
+    exchanges.end()
+    XCTAssertEqual(exchanges.begin(now: now)?.jobs.map(\.job), ["one 3"])
+  }
+
+  func testWhatIsLateDoesNotWaitForItsSourcesTurn() {
+    var exchanges = exchanges((0..<9).map { ("one \($0)", 1, 1) } + [("two 0", 2, 1), ("two 1", 2, 3)])
+    let turn = exchanges.begin(now: now + .seconds(2))
+    XCTAssertEqual(turn?.late.count, 10)
+    XCTAssertEqual(turn?.jobs.map(\.job), ["two 1"])
+    XCTAssertNil(exchanges.begin(now: now + .seconds(2)))
   }
 
   /// A client repeats what it got no answer to, so an answer that comes too late is work for nothing.

@@ -57,11 +57,32 @@ final class FileBackEndTests: XCTestCase {
     // A check of as many mailboxes as a request can name; it is not even well-formed.
     let long = [1] + [UInt8](repeating: 7, count: 24) + [0, 0, 10] + [UInt8](repeating: 0, count: 22_528)
     for _ in 0..<2_100 { ask(long) }
-    XCTAssertEqual(refused.withLock { $0 }, 52, "over a quarter of 8,192")
+    XCTAssertEqual(refused.withLock { $0 }, 2_100 - 1_024, "a quarter of 8,192, half of which is for other sources")
     for _ in 0..<1_000 { ask(unknown) }
-    XCTAssertEqual(refused.withLock { $0 }, 52)
+    XCTAssertEqual(refused.withLock { $0 }, 2_100 - 1_024)
     gate.signal()
     backEnd.close()
+  }
+
+  func testASourceDoesNotWaitBehindTheLongRequestsOfAnother() throws {
+    let backEnd = try start()
+    let gate = DispatchSemaphore(value: 0)
+    backEnd.exchange(.init(request: unknown)) { _ in _ = gate.wait(timeout: .now() + 60) }
+    while backEnd.waiting > 0 {}
+    let order = Mutex<[String]>([])
+    func ask(_ name: String, _ source: [UInt8], listener: String? = nil) {
+      let long = [1] + [UInt8](repeating: 7, count: 24) + [0, 0, 10] + [UInt8](repeating: 0, count: 22_528)
+      backEnd.exchange(.init(request: long, listener: listener, source: source)) { _ in
+        order.withLock { $0.append(name) }
+      }
+    }
+    for _ in 0..<50 { ask("one", [1]) }
+    ask("two", [2], listener: "two")
+    backEnd.forget(["two", "unknown"])
+    gate.signal()
+    backEnd.close()
+    XCTAssertEqual(order.withLock { $0.prefix(3) }, ["one", "two", "one"])
+    XCTAssertEqual(order.withLock { $0.count }, 51)
   }
 
   func testRequestsThatWaitAreCarriedOutTogetherAndBounded() throws {

@@ -147,6 +147,18 @@ final class NewsHubTests: XCTestCase {
     XCTAssertTrue(hub.note("d", from: source, now: now + .minutes(11)))
   }
 
+  func testListenersOfACustomersNetworksAreBoundedTogether() {
+    let hub = hub(listeners: 100, ofSource: 2)
+    func name(_ subnet: UInt8, at now: NIODeadline) -> Bool {
+      let source = Source(address: [0x20, 1, 0xd, 0xb8, 0, 1, 0, subnet])
+      return hub.note("\(subnet)", from: source, now: now)
+    }
+    XCTAssertEqual((0..<10).filter { name($0, at: now) }.count, 8)
+    XCTAssertTrue(hub.note("other", from: Source(address: [0x20, 1, 0xd, 0xb8, 0, 2, 0, 0]), now: now))
+    hub.expire(orders, now: now + .minutes(11))
+    XCTAssertEqual((0..<10).filter { name($0, at: now + .minutes(11)) }.count, 8)
+  }
+
   func testAnUnusedListenerIsForgottenAndAnOpenOneIsNot() {
     let hub = hub()
     _ = open(hub, "open")

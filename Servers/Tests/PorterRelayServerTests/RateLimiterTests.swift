@@ -19,6 +19,16 @@ final class RateLimiterTests: XCTestCase {
     XCTAssertNotNil(limiter.take(1, now: start + .hours(1)))
   }
 
+  /// A large one is never refused for its size alone, but delays what follows.
+  func testAnActionMayCostMore() {
+    let limiter = RateLimiter<Int>(Allowance(rate: 2, burst: 3), now: start)
+    XCTAssertNil(limiter.take(1, cost: 2, now: start))
+    XCTAssertNil(limiter.take(1, cost: 6, now: start))
+    XCTAssertEqual(limiter.take(1, now: start), 3, "five are missing, and one is needed")
+    XCTAssertEqual(limiter.take(1, cost: 6, now: start), 3)
+    XCTAssertNil(limiter.take(1, now: start + .seconds(3)))
+  }
+
   func testTheWaitIsSaidInSecondsFromOneToThreeHundred() {
     let slow = RateLimiter<Int>(Allowance(rate: 0.1, burst: 1), now: start)
     XCTAssertNil(slow.take(1, now: start))

@@ -5,16 +5,19 @@ import XCTest
 /// The work in one turn of the file's thread.
 final class TurnQueueTests: XCTestCase {
   func testLongJobsAreCounted() {
-    var queue = queue([("short", 8, []), ("long", 9, ["a"]), ("behind it", 0, ["a"]), ("other", 0, ["b"])])
+    var queue = queue([("short", 8, nil), ("long", 9, "a"), ("behind it", 0, "a"), ("other", 0, "b")])
     XCTAssertEqual(queue.longCount, 2)
     XCTAssertEqual(queue.count, 4)
     _ = queue.takeTurn()
     XCTAssertEqual(queue.longCount, 0)
   }
 
-  private func queue(_ jobs: [(name: String, signatures: Int, listeners: [String])]) -> TurnQueue<String> {
+  private let source = Source(address: [192, 0, 2, 1])
+  private let other = Source(address: [192, 0, 2, 2])
+
+  private func queue(_ jobs: [(name: String, signatures: Int, listener: String?)]) -> TurnQueue<String> {
     var queue = TurnQueue<String>()
-    for job in jobs { queue.add(job.name, signatures: job.signatures, from: job.listeners) }
+    for job in jobs { queue.add(job.name, signatures: job.signatures, of: source, from: job.listener) }
     return queue
   }
 
@@ -25,8 +28,8 @@ final class TurnQueueTests: XCTestCase {
   }
 
   func testShortJobsWaitForFewOfTheLongOnes() {
-    var jobs = (0..<40).map { (name: "long \($0)", signatures: 48, listeners: [String]()) }
-    jobs.append((name: "short", signatures: 1, listeners: []))
+    var jobs = (0..<40).map { (name: "long \($0)", signatures: 48, listener: String?.none) }
+    jobs.append((name: "short", signatures: 1, listener: nil))
     let turns = turns(queue(jobs))
     XCTAssertEqual(turns.first, ["short", "long 0"])
     XCTAssertEqual(turns.count, 40, "two of them have more to prove than a turn may")
@@ -34,30 +37,77 @@ final class TurnQueueTests: XCTestCase {
   }
 
   func testATurnHasSeveralLongJobsUpToABound() {
-    let turns = turns(queue((0..<9).map { ("\($0)", $0 == 8 ? 256 : 16, []) }))
+    let turns = turns(queue((0..<9).map { ("\($0)", $0 == 8 ? 256 : 16, nil) }))
     XCTAssertEqual(turns.map(\.count), [4, 4, 1], "the last has more than the bound, and is alone")
   }
 
   func testATurnHasABoundedNumberOfJobs() {
-    XCTAssertEqual(turns(queue((0..<600).map { ("\($0)", 1, []) })).map(\.count), [256, 256, 88])
+    XCTAssertEqual(turns(queue((0..<600).map { ("\($0)", 1, nil) })).map(\.count), [256, 256, 88])
   }
 
   /// The end of a subscription must find it.
   func testJobsOfAListenerStayInTheirOrder() {
     let turns = turns(
       queue([
-        ("subscribe other", 64, ["other"]), ("subscribe", 64, ["me"]), ("send", 1, []), ("attach", 0, ["me"]),
-        ("forget", 0, ["somewhere", "me"]), ("ask", 1, ["me"]), ("ask other", 1, ["third"]),
+        ("subscribe other", 64, "other"), ("subscribe", 64, "me"), ("send", 1, nil), ("attach", 0, "me"),
+        ("forget", 0, "me"), ("ask", 1, "me"), ("ask other", 1, "third"),
       ]))
     XCTAssertEqual(turns.first, ["send", "ask other", "subscribe other"])
     XCTAssertEqual(
       turns.dropFirst().flatMap { $0 }, ["subscribe", "attach", "forget", "ask"], "behind what they wait for")
     // Nothing is queued behind anything after that.
-    var rest = queue([("subscribe", 64, ["me"])])
+    var rest = queue([("subscribe", 64, "me")])
     _ = rest.takeTurn()
-    rest.add("long", signatures: 64, from: [])
-    rest.add("attach", signatures: 0, from: ["me"])
+    rest.add("long", signatures: 64, of: source, from: nil)
+    rest.add("attach", signatures: 0, of: source, from: "me")
     XCTAssertEqual(rest.takeTurn(), ["attach", "long"])
+  }
+
+  /// Otherwise everyone would wait behind one source's long jobs.
+  func testSourcesTakeTurnsWithTheirLongJobs() {
+    var queue = queue((0..<1_000).map { ("a\($0)", 256, nil) })
+    for number in 0..<3 { queue.add("b\(number)", signatures: 256, of: other, from: nil) }
+    queue.add("c", signatures: 9, of: Source(address: [192, 0, 2, 3]), from: nil)
+    let turns = turns(queue)
+    XCTAssertEqual(turns.prefix(7).flatMap { $0 }, ["a0", "b0", "c", "a1", "b1", "a2", "b2"])
+    XCTAssertEqual(turns.flatMap { $0 }.count, 1_004)
+    XCTAssertEqual(turns.last, ["a999"])
+  }
+
+  /// A customer can have any number of IPv6 addresses, of thousands of networks.
+  func testACustomersNetworksHaveOneTurn() {
+    var queue = TurnQueue<String>()
+    for subnet in 0..<UInt8(9) {
+      let address: [UInt8] = [0x20, 1, 0xd, 0xb8, 0, 1, 0, subnet] + [UInt8](repeating: 1, count: 8)
+      queue.add("customer", signatures: 64, of: Source(address: address), from: nil)
+    }
+    queue.add("other", signatures: 64, of: Source(address: [0x20, 1, 0xd, 0xb8, 0, 2]), from: nil)
+    XCTAssertEqual(turns(queue).prefix(2), [["customer"], ["other"]])
+  }
+
+  func testJobsOfAListenerStayInTheirOrderWhereverTheyComeFrom() {
+    var queue = queue((0..<3).map { ("subscribe \($0)", 64, "me") })
+    for name in ["ask", "detach"] { queue.add(name, signatures: 1, of: other, from: "me") }
+    queue.add("long", signatures: 64, of: other, from: nil)
+    XCTAssertEqual(
+      turns(queue), [["subscribe 0"], ["long"], ["subscribe 1"], ["subscribe 2"], ["ask", "detach"]],
+      "what is short waits only for what is before it")
+  }
+
+  func testASourceMayHaveAsManyLongJobsAsItLeavesFree() {
+    var queue = TurnQueue<Int>()
+    func fill(_ source: Source) -> Int {
+      var count = 0
+      while queue.hasRoomForLong(of: source, most: 100) {
+        queue.add(0, signatures: 9, of: source, from: nil)
+        count += 1
+      }
+      return count
+    }
+    XCTAssertEqual(fill(source), 50)
+    XCTAssertEqual(fill(other), 25)
+    XCTAssertEqual(fill(source), 0)
+    XCTAssertEqual(queue.longCount, 75)
   }
 
   func testSignaturesAreCountedInRequestsAsTheyCome() {

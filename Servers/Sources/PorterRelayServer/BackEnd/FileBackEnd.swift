@@ -58,12 +58,15 @@ public final class FileBackEnd: RelayBackEnd {
 
   public func exchange(_ exchange: RelayService.Exchange, done: @escaping @Sendable (RelayReply) -> Void) {
     let signatures = RequestPeek.signatures(exchange.request)
+    let source = Source(bytes: exchange.source)
     let isAccepted = queue.signal { queue in
       guard !queue.isClosed, queue.overload.hasRoom(beside: queue.jobs.count) else { return false }
       // Jobs that take long leave room for messages.
-      guard !TurnQueue<Job>.isLong(signatures: signatures) || queue.jobs.longCount < max(1, queue.overload.most / 4)
+      guard
+        !TurnQueue<Job>.isLong(signatures: signatures)
+          || queue.jobs.hasRoomForLong(of: source, most: max(1, queue.overload.most / 4))
       else { return false }
-      queue.jobs.add(.exchange(exchange, done), signatures: signatures, from: exchange.listener.map { [$0] } ?? [])
+      queue.jobs.add(.exchange(exchange, done), signatures: signatures, of: source, from: exchange.listener)
       queue.overload.note(queue.jobs.count)
       return true
     }
@@ -71,15 +74,26 @@ public final class FileBackEnd: RelayBackEnd {
   }
 
   /// Reads reveal nothing about a full disk, and a relay that is not ready may get no writes.
-  public func look() { if problem != nil { add(.trial, about: []) } }
+  public func look() { if problem != nil { add(.trial, about: nil) } }
 
-  public func attach(_ listener: String) { add(.attach(listener), about: [listener]) }
-  public func detach(_ listener: String) { add(.detach(listener), about: [listener]) }
-  public func forget(_ listeners: [String]) { add(.forget(listeners), about: listeners) }
+  public func attach(_ listener: String) { add(.attach(listener), about: listener) }
+  public func detach(_ listener: String) { add(.detach(listener), about: listener) }
 
-  private func add(_ job: Job, about listeners: [String]) {
+  public func forget(_ listeners: [String]) {
     queue.signal { queue in
-      if !queue.isClosed { queue.jobs.add(job, signatures: 0, from: listeners) }
+      guard !queue.isClosed else { return }
+      // Each behind its own jobs, which may wait with different sources'.
+      let (behind, free) = listeners.reduce(into: ([String](), [String]())) { parts, listener in
+        if queue.jobs.isBehindLong(listener) { parts.0.append(listener) } else { parts.1.append(listener) }
+      }
+      if !free.isEmpty { queue.jobs.add(.forget(free), signatures: 0, of: Source(nil), from: nil) }
+      for listener in behind { queue.jobs.add(.forget([listener]), signatures: 0, of: Source(nil), from: listener) }
+    }
+  }
+
+  private func add(_ job: Job, about listener: String?) {
+    queue.signal { queue in
+      if !queue.isClosed { queue.jobs.add(job, signatures: 0, of: Source(nil), from: listener) }
     }
   }
 

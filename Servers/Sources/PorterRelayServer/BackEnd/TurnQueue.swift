@@ -1,10 +1,11 @@
 /// Jobs waiting for their turn. Jobs with many signatures to verify wait separately, and each turn takes only a few of
-/// them, so that the others do not wait for all of these. Jobs of one listener keep their order.
+/// them, so that the others do not wait for all of these. Sources take turns with their long jobs, so that one source's
+/// wait behind each other, and other sources' do not wait behind them. Jobs of one listener keep their order.
 package struct TurnQueue<Job: Sendable>: Sendable {
   private struct Long: Sendable {
     let job: Job
     let signatures: Int
-    let listeners: [String]
+    let listener: String?
   }
 
   /// The most jobs in one turn.
@@ -15,43 +16,79 @@ package struct TurnQueue<Job: Sendable>: Sendable {
   static var mostSignatures: Int { 64 }
 
   private var short: [Job] = []
-  private var long: [Long] = []
-  /// The listeners of the long jobs.
-  private var listeners: [String: Int] = [:]
+  /// The long jobs of each source, and what waits behind them.
+  private var long: [Source: [Long]] = [:]
+  /// The keys of `long`, the next one first.
+  private var sources: [Source] = []
+  /// The listeners of jobs in `long`: how many jobs, and with which source's these wait.
+  private var listeners: [String: (source: Source, count: Int)] = [:]
+  /// Jobs with many signatures, and those behind them.
+  package private(set) var longCount = 0
 
   package init() {}
 
-  package var count: Int { short.count + long.count }
-  /// Jobs with many signatures, and those behind them.
-  package var longCount: Int { long.count }
+  package var count: Int { short.count + longCount }
 
   package static func isLong(signatures: Int) -> Bool { signatures > fewSignatures }
 
-  package mutating func add(_ job: Job, signatures: Int, from listeners: [String]) {
-    guard Self.isLong(signatures: signatures) || listeners.contains(where: { self.listeners[$0] != nil }) else {
-      return short.append(job)
-    }
-    long.append(Long(job: job, signatures: signatures, listeners: listeners))
-    for listener in listeners { self.listeners[listener, default: 0] += 1 }
+  /// Whether the source may have another long job if there may be `most`: each gets at most as many as it leaves free,
+  /// so that no source takes the room of all others.
+  package func hasRoomForLong(of source: Source, most: Int) -> Bool {
+    (long[source.network]?.count ?? 0) < most - longCount
+  }
+
+  /// Whether jobs of the listener wait among the long ones.
+  func isBehindLong(_ listener: String) -> Bool { listeners[listener] != nil }
+
+  package mutating func add(_ job: Job, signatures: Int, of source: Source, from listener: String?) {
+    let earlier = listener.flatMap { listeners[$0] }
+    guard Self.isLong(signatures: signatures) || earlier != nil else { return short.append(job) }
+    // In the order in which they came, even if the listener's client has changed its address.
+    let source = earlier?.source ?? source.network
+    if long[source] == nil { sources.append(source) }
+    long[source, default: []].append(Long(job: job, signatures: signatures, listener: listener))
+    longCount += 1
+    if let listener { listeners[listener] = (source, (earlier?.count ?? 0) + 1) }
   }
 
   package mutating func takeTurn() -> [Job] {
     var taken = Array(short.prefix(Self.most))
     short.removeFirst(taken.count)
     var (signatures, count) = (0, 0)
-    for each in long {
-      guard count == 0 || (signatures + each.signatures <= Self.mostSignatures && taken.count < Self.most) else {
+    while let source = sources.first, let next = long[source]?.first {
+      guard count == 0 || (signatures + next.signatures <= Self.mostSignatures && taken.count < Self.most) else {
         break
       }
-      taken.append(each.job)
-      signatures += each.signatures
+      taken.append(next.job)
+      signatures += next.signatures
       count += 1
-      for listener in each.listeners {
-        let left = (listeners[listener] ?? 1) - 1
-        listeners[listener] = left == 0 ? nil : left
+      removeFirst(of: source)
+      // Short jobs have waited only for the long one before them.
+      if let following = long[source]?.first, !Self.isLong(signatures: following.signatures) { continue }
+      sources.removeFirst()
+      if long[source] != nil { sources.append(source) }
+    }
+    return taken
+  }
+
+  /// Removes long jobs from the front of each source's, as long as `isOver`.
+  package mutating func removeLong(while isOver: (Job) -> Bool) -> [Job] {
+    var removed: [Job] = []
+    for source in sources {
+      while let first = long[source]?.first, isOver(first.job) {
+        removed.append(first.job)
+        removeFirst(of: source)
       }
     }
-    long.removeFirst(count)
-    return taken
+    if !removed.isEmpty { sources.removeAll { long[$0] == nil } }
+    return removed
+  }
+
+  private mutating func removeFirst(of source: Source) {
+    guard let removed = long[source]?.removeFirst() else { return }
+    if long[source]?.isEmpty == true { long[source] = nil }
+    longCount -= 1
+    guard let listener = removed.listener, let waiting = listeners[listener] else { return }
+    listeners[listener] = waiting.count > 1 ? (waiting.source, waiting.count - 1) : nil
   }
 }

@@ -36,8 +36,6 @@ final class RequestHandler: ChannelInboundHandler {
   private var answers: AnswerClock?
   private var context: ChannelHandlerContext?
   private var source = Source(nil)
-  /// Exempt from rate limits.
-  private var isTrusted = false
 
   /// `clock` is the connection's for HTTP/1.1. An HTTP/2 stream has its own time limits.
   init(_ surroundings: Surroundings, clock: RequestClock?) {
@@ -49,8 +47,7 @@ final class RequestHandler: ChannelInboundHandler {
     self.context = context
     answers = AnswerClock(
       surroundings.options.answerTime, on: context.channel, of: clock == nil ? context.channel.parent : nil)
-    source = Source(context.channel.remoteAddress)
-    isTrusted = surroundings.options.trustedSources.contains(context.channel.remoteAddress)
+    source = Source(context.channel.remoteAddress, trusted: surroundings.options.trustedSources)
     clock?.onTimeout = { [weak self] in self?.timeOut() }
   }
 
@@ -118,7 +115,9 @@ final class RequestHandler: ChannelInboundHandler {
         self?.timeOut()
       }
     }
-    if !isTrusted, let seconds = surroundings.sources.take(source) { return refuse(.tooMany(retryAfter: seconds)) }
+    if !source.isTrusted, let seconds = surroundings.sources.take(source) {
+      return refuse(.tooMany(retryAfter: seconds))
+    }
     switch Route(head) {
     case .refused(let refusal): refuse(refusal)
     case .exchange(let listener):
@@ -195,9 +194,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private func exchange(_ request: [UInt8], _ listener: String?) {
     guard !request.isEmpty else { return refuseWhole(Refusal(.badRequest, "an empty request")) }
-    if !isTrusted, RequestPeek.makesMailbox(request), let seconds = surroundings.creations.take(source) {
-      return refuseWhole(.tooMany(retryAfter: seconds))
-    }
+    if !source.isTrusted, let seconds = charge(request) { return refuseWhole(.tooMany(retryAfter: seconds)) }
     // With too many listeners one more is not woken, but can send and fetch.
     let listener = listener.flatMap { surroundings.hub.note($0, from: source) ? $0 : nil }
     guard let context else { return }
@@ -205,10 +202,18 @@ final class RequestHandler: ChannelInboundHandler {
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     let loop = context.eventLoop
     let exchange = RelayService.Exchange(
-      request: request, listener: listener, isTrusted: isTrusted, source: source.bytes)
+      request: request, listener: listener, isTrusted: source.isTrusted, source: source.bytes)
     surroundings.backEnd.exchange(exchange) { reply in
       loop.execute { handler.value.answer(reply, since: began) }
     }
+  }
+
+  /// Nil if the source may make this request; otherwise the number of seconds until it may. The request itself was
+  /// counted when it began.
+  private func charge(_ request: [UInt8]) -> Int? {
+    let more = RequestPeek.signatures(request) / HTTPLimits.signaturesPerRequest
+    if more > 0, let seconds = surroundings.sources.take(source, cost: Double(more)) { return seconds }
+    return RequestPeek.makesMailbox(request) ? surroundings.creations.take(source) : nil
   }
 
   private func answer(_ reply: RelayReply, since began: NIODeadline) {

@@ -31,7 +31,8 @@ final class Surroundings: OperatorSource {
     self.keeper = keeper
     sources = RateLimiter(options.sourceAllowance)
     creations = RateLimiter(options.creationAllowance)
-    connections = ConnectionSet(most: options.connections, mostOfSource: options.connectionsOfSource)
+    connections = ConnectionSet(
+      most: options.connections, mostOfSource: options.connectionsOfSource, trusted: options.trustedSources)
   }
 
   func set(serving: Bool) { isServing.withLock { $0 = serving } }

@@ -5,7 +5,7 @@ import Synchronization
 final class ConnectionSet: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
-    var counts: [Source: Int] = [:]
+    var counts: SourceCounts
     var overload: Overload
     /// Connections whose handshake is not complete: their pipelines have no handler yet that could end them.
     var connecting: Set<ObjectIdentifier> = []
@@ -16,12 +16,12 @@ final class ConnectionSet: Sendable {
     var emptied: [EventLoopPromise<Void>] = []
   }
 
-  private let mostOfSource: Int
+  private let trusted: TrustedSources
   private let state: Mutex<State>
 
-  init(most: Int, mostOfSource: Int) {
-    self.mostOfSource = mostOfSource
-    state = Mutex(State(overload: Overload(most: most)))
+  init(most: Int, mostOfSource: Int, trusted: TrustedSources = TrustedSources()) {
+    self.trusted = trusted
+    state = Mutex(State(counts: SourceCounts(most: mostOfSource), overload: Overload(most: most)))
   }
 
   var count: Int { state.withLock { $0.channels.count } }
@@ -30,14 +30,14 @@ final class ConnectionSet: Sendable {
 
   /// False if there are too many: the connection must be closed.
   func add(_ channel: any Channel) -> Bool {
-    let source = Source(channel.remoteAddress)
+    let source = Source(channel.remoteAddress, trusted: trusted)
     let isAdded = state.withLock { state in
       guard !state.isStopping, state.overload.hasRoom(beside: state.channels.count),
-        state.counts[source, default: 0] < mostOfSource
+        state.counts.hasRoom(for: source)
       else { return false }
       state.channels[ObjectIdentifier(channel)] = channel
-      state.connecting.insert(ObjectIdentifier(channel))
-      state.counts[source, default: 0] += 1
+        state.connecting.insert(ObjectIdentifier(channel))
+        state.counts.add(source)
       state.overload.note(state.channels.count)
       return true
     }
@@ -50,8 +50,7 @@ final class ConnectionSet: Sendable {
       state.channels[identifier] = nil
       state.connecting.remove(identifier)
       state.asked.remove(identifier)
-      let left = state.counts[source, default: 1] - 1
-      state.counts[source] = left > 0 ? left : nil
+      state.counts.remove(source)
       state.overload.note(state.channels.count)
       guard state.channels.isEmpty else { return [] }
       defer { state.emptied = [] }

@@ -36,8 +36,9 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     state = Mutex(State(turn: now))
   }
 
-  /// Nil if the key may proceed; otherwise the number of seconds until it may.
-  public func take(_ key: Key, now: NIODeadline = .now()) -> Int? {
+  /// Nil if the key may proceed; otherwise the number of seconds until it may. An action that costs more than is left
+  /// may proceed too, or large ones would never get a chance beside small ones: the next one waits for longer.
+  public func take(_ key: Key, cost: Double = 1, now: NIODeadline = .now()) -> Int? {
     state.withLock { state in
       turn(&state, now)
       var bucket = state.recent[key] ?? state.earlier[key] ?? Bucket(level: allowance.burst, moment: now)
@@ -46,7 +47,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
       bucket.moment = now
       defer { state.recent[key] = bucket }
       guard bucket.level < 1 else {
-        bucket.level -= 1
+        bucket.level -= cost
         return nil
       }
       guard allowance.rate > 0 else { return 300 }

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Addresses and networks exempt from rate limits, such as that of a notification server, which asks on behalf of many.
+/// Addresses and networks exempt from the limits of sources, because their clients are limited elsewhere: that of a
+/// notification server, which asks on behalf of many, or of a balancer.
 public struct TrustedSources: Sendable, Equatable {
   private struct Network: Sendable, Equatable {
     let address: [UInt8]

@@ -57,7 +57,7 @@ final class NewsHub: Sendable {
     var listeners: [String: Listener] = [:]
     var streams: [Source: Int] = [:]
     /// The number of listeners each source was the first to name.
-    var named: [Source: Int] = [:]
+    var named: SourceCounts
     var nextNumber: UInt64 = 1
     var isStopping = false
     /// Names whose exchanges were carried out without a listener: their subscriptions are missing. A limited number.
@@ -68,7 +68,7 @@ final class NewsHub: Sendable {
   private let mostListenersOfSource: Int
   private let mostStreamsOfSource: Int
   private let memory: TimeAmount
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(
     mostListeners: Int, mostListenersOfSource: Int, mostStreamsOfSource: Int, memory: TimeAmount = .minutes(10)
@@ -77,6 +77,7 @@ final class NewsHub: Sendable {
     self.mostListenersOfSource = mostListenersOfSource
     self.mostStreamsOfSource = mostStreamsOfSource
     self.memory = memory
+    state = Mutex(State(named: SourceCounts(most: mostListenersOfSource)))
   }
 
   var streamCount: Int { state.withLock { $0.streams.values.reduce(0, +) } }
@@ -96,10 +97,8 @@ final class NewsHub: Sendable {
   }
 
   private func start(_ name: String, from source: Source, _ now: NIODeadline, _ state: inout State) -> Listener? {
-    guard state.listeners.count < mostListeners, state.named[source, default: 0] < mostListenersOfSource else {
-      return nil
-    }
-    state.named[source, default: 0] += 1
+    guard state.listeners.count < mostListeners, state.named.hasRoom(for: source) else { return nil }
+    state.named.add(source)
     let listener = Listener(epoch: UInt64.random(in: 0..<(1 << 60)), source: source, lastUse: now)
     state.listeners[name] = listener
     return listener
@@ -129,7 +128,8 @@ final class NewsHub: Sendable {
       guard !state.isStopping else { return (.stopping, 0, nil) }
       let known = state.listeners[name]
       // A stream takes the place of the listener's earlier one.
-      guard known?.streamSource == source || state.streams[source, default: 0] < mostStreamsOfSource,
+      guard
+        known?.streamSource == source || source.isTrusted || state.streams[source, default: 0] < mostStreamsOfSource,
         var listener = known ?? start(name, from: source, now, &state)
       else { return (.refused, 0, nil) }
       let earlier = listener.stream
@@ -180,8 +180,7 @@ final class NewsHub: Sendable {
       let names = state.listeners.filter { $0.value.stream == nil && now - $0.value.lastUse > memory }.map(\.key)
       for name in names {
         guard let source = state.listeners.removeValue(forKey: name)?.source else { continue }
-        let left = state.named[source, default: 1] - 1
-        state.named[source] = left > 0 ? left : nil
+        state.named.remove(source)
       }
       if !names.isEmpty { backEnd.forget(names) }
     }

@@ -137,6 +137,20 @@ class NewsTests(RelayTestCase):
         self.assertEqual([stream.status for stream in streams], [200, 200, 429])
         self.assertEqual(relay.metric("porter_relay_streams"), 2)
 
+    def test_only_the_relay_bounds_what_a_trusted_source_has(self):
+        limits = {"source_streams": "2", "source_listeners": "2", "source_connections": "2"}
+        relay = self.start(trusted_sources="127.0.0.1", **limits)
+        streams = [self.news(relay, protocol.listener()) for _ in range(5)]
+        self.assertEqual([stream.status for stream in streams], [200] * 5)
+        self.assertEqual(relay.metric("porter_relay_streams"), 5)
+
+    def test_no_header_names_the_source(self):
+        relay = self.start(trusted_sources="192.0.2.1", source_rate="1", source_burst="2")
+        client = self.http1(relay)
+        request = protocol.request(b"\4", protocol.identifier(), SigningKey.generate())
+        named = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1", "Forwarded": "for=192.0.2.1"}
+        self.assertIn(429, [client.post(request, named)[0] for _ in range(5)])
+
     def test_a_client_beyond_the_listeners_can_send_and_fetch(self):
         relay = self.start(source_listeners="1")
         self.person(relay).mailbox()
@@ -159,6 +173,17 @@ class LimitTests(RelayTestCase):
         status, headers, _ = results[-1]
         self.assertEqual((status, headers["retry-after"]), (429, "1"))
         self.assertNotIn("porter-limit", headers)
+
+    def test_a_request_with_many_signatures_counts_as_several(self):
+        relay = self.start(source_rate="1", source_burst="100")
+        client, other = self.http1(relay), self.http1(relay, source="127.0.0.2")
+
+        def check(count: int) -> bytes:
+            return protocol.request(b"\x0e" + count.to_bytes(2, "big") + bytes(88 * count))
+
+        statuses = [client.post(check(256))[0] for _ in range(7)]
+        self.assertEqual(statuses, [200] * 6 + [429], "17 of the hundred each, and the last may take what is left")
+        self.assertEqual([other.post(check(8))[0] for _ in range(90)], [200] * 90)
 
     def test_no_rate_counts_for_a_trusted_source(self):
         rates = {"source_rate": "1", "source_burst": "1", "mailbox_rate": "1", "mailbox_burst": "1", "creation_rate": "1", "creation_burst": "1"}

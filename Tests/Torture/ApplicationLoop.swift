@@ -127,7 +127,14 @@ final class ApplicationLoop {
     let chats = try process.command("/_get chats 1 count=50")?["chats"]?.arrayValue ?? []
     let waiting = chats.compactMap { $0["chatInfo"]?["contactRequest"]?["contactRequestId"]?.integerValue }
     guard !waiting.isEmpty else { return }
-    let request = dice.element(of: waiting)
+    try decide(dice.element(of: waiting), process)
+    // So few that each keeps its own notification, and can be answered there.
+    for request in waiting.dropFirst(Self.leftUndecided) { try decide(request, process) }
+  }
+
+  private static let leftUndecided = 4
+
+  private func decide(_ request: Int64, _ process: TorturedProcess) throws {
     if dice.chance(50) {
       let incognito = dice.chance(30) ? "on" : "off"
       let answer = try process.command(

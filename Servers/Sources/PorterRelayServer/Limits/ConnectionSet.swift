@@ -36,8 +36,8 @@ final class ConnectionSet: Sendable {
         state.counts.hasRoom(for: source)
       else { return false }
       state.channels[ObjectIdentifier(channel)] = channel
-        state.connecting.insert(ObjectIdentifier(channel))
-        state.counts.add(source)
+      state.connecting.insert(ObjectIdentifier(channel))
+      state.counts.add(source)
       state.overload.note(state.channels.count)
       return true
     }

@@ -229,7 +229,7 @@ let package = Package(
       dependencies: [
         "PorterInbox", "PorterProcesses", "inbox-test-peer", "Nightporter", "CNightporter", "PorterEngine",
         "PorterServer", "PorterRelay", "PorterPush", "PorterStore", "PorterCrypto",
-        "PorterPlatform", "PorterJSON", "PropertyTesting", "CMemoryScan",
+        "PorterPlatform", "PorterJSON", "PropertyTesting", "WatchedFiles", "CMemoryScan",
       ], swiftSettings: swift),
     // Two engines, the relay and the server in one thread, on a clock and randomness of the simulation.
     .target(name: "CSystemCalls", dependencies: ["CSodium", "CSQLite"], path: "Tests/Support/CSystemCalls"),

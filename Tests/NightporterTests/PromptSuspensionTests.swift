@@ -1,6 +1,9 @@
 import CNightporter
 import Foundation
+import PorterEngine
+import PorterPlatform
 import PorterStore
+import WatchedFiles
 import XCTest
 
 /// A suspension is answered immediately, whatever the engine is busy with; work it interrupts is done later.
@@ -65,6 +68,27 @@ final class PromptSuspensionTests: XCTestCase {
   ) {
     let isStalled = wait >= Self.longestWait && answer["error"]["np"]["code"].text == "ownedElsewhere"
     (isStalled ? host.send(command) : answer).assert("newChatItems", file, line)
+  }
+
+  /// INC-01: a host that gets the event ends its background task, and is frozen.
+  func testINC01NothingIsHeldWhenTheHostHearsOfTheSuspension() throws {
+    let (folder, files) = (try TemporaryFolder(), WatchedFiles())
+    let controller = try XCTUnwrap(
+      Controller.open(
+        Configuration(
+          prefix: folder.file("alice"), role: .app, confirmation: .yesUp, ports: Ports(files: files))
+      ).1)
+    defer { controller.stop() }
+    for command in [#"/_create user {"profile":{"displayName":"alice","fullName":""}}"#, "/_start"] {
+      XCTAssertTrue(JSON(controller.send(command, retry: 0))["result"].exists, command)
+    }
+    files.atClose { usleep(50_000) }
+    Thread.detachNewThread { _ = controller.send("/_app suspend 1000", retry: 0) }
+    while case .event(let text)? = controller.events.take(atMost: .seconds(20)) {
+      guard JSON(text)["result"]["type"].text == "chatSuspended" else { continue }
+      return XCTAssertEqual(openFiles(folder, "alice"), [])
+    }
+    XCTFail("it was never suspended")
   }
 
   // MARK: A thousand messages

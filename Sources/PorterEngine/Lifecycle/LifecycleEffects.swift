@@ -159,5 +159,8 @@ extension Lifecycle: ChatLifecycleEffects {
     reportReleased()
   }
 
-  func emitChatSuspended(_ request: LifecycleRequest) { context.emit(.chatSuspended) }
+  func emitChatSuspended(_ request: LifecycleRequest) {
+    // Likewise: the system may freeze the process as soon as its host has the event (INC-01).
+    context.steps.post { [context] in context.emit(.chatSuspended) }
+  }
 }

@@ -7,6 +7,7 @@ package final class WatchedFiles: Files {
     var renamed = 0
     var synchronized: [String] = []
     var atRename: @Sendable () throws(SystemError) -> Void = { () throws(SystemError) in }
+    var atClose: @Sendable () -> Void = {}
     var atSync: @Sendable (String) throws(SystemError) -> Void = { (_) throws(SystemError) in }
   }
 
@@ -23,6 +24,8 @@ package final class WatchedFiles: Files {
   package func atSync(_ body: @escaping @Sendable (String) throws(SystemError) -> Void) {
     state.withLock { $0.atSync = body }
   }
+
+  package func atClose(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.atClose = body } }
 
   package func rename(_ path: String, to destination: String) throws(SystemError) {
     let body = state.withLock {
@@ -54,7 +57,10 @@ package final class WatchedFiles: Files {
   package func open(_ path: String, for opening: FileOpening) throws(SystemError) -> OpenFile {
     try system.open(path, for: opening)
   }
-  package func close(_ file: OpenFile) { system.close(file) }
+  package func close(_ file: OpenFile) {
+    state.withLock { $0.atClose }()
+    system.close(file)
+  }
   package func lock(_ file: OpenFile, _ kind: FileLockKind) throws(SystemError) -> Bool { try system.lock(file, kind) }
   package func unlock(_ file: OpenFile) { system.unlock(file) }
   package func status(of file: OpenFile) throws(SystemError) -> FileStatus { try system.status(of: file) }

@@ -5,9 +5,10 @@ struct WebPushOrigin: Hashable {
   let host: String
   let port: Int
 
-  /// Nil unless it is an https address with a host and a path.
+  /// Nil unless it is an https address with a host and a path, in visible ASCII as RFC 3986 requires: C functions read
+  /// a host only up to a zero byte.
   init?(of endpoint: String) {
-    guard endpoint.hasPrefix("https://") else { return nil }
+    guard endpoint.hasPrefix("https://"), endpoint.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else { return nil }
     let authority = endpoint.dropFirst(8).prefix { $0 != "/" }
     guard authority.endIndex < endpoint.endIndex else { return nil }
     var (host, rest): (Substring, Substring)

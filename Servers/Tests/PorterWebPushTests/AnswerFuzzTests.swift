@@ -34,6 +34,17 @@ final class AnswerFuzzTests: XCTestCase {
     XCTAssertLessThan(read, mutator.runs)
   }
 
+  /// The system's functions would read a different host from the one that is compared and recorded.
+  func testEndpointsWithOtherThanVisibleCharactersAreRefused() {
+    for endpoint in [
+      "https://[::1\u{0}ff.10]/", "https://push.example.org\u{0}.internal/", "https://push.example.org /x",
+      "https://push.example.org/x\r\nhost: other", "https://b\u{fc}cher.example/", "https://push.example.org/\u{7f}",
+    ] {
+      XCTAssertNil(WebPushOrigin(of: endpoint), endpoint.debugDescription)
+    }
+    XCTAssertNotNil(WebPushOrigin(of: "https://xn--bcher-kva.example/~x?a=%20"))
+  }
+
   func testPausesAreBounded() {
     let seeds = [
       "120", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",

@@ -290,6 +290,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private func noteOwn(_ trouble: String) {
     let now = ContinuousClock.now
     let isDue = state.withLock { state in
+      // Its time may have been over because the cluster begins to fail.
+      state.restores.noteTrouble(at: now)
       guard state.ownTroubleAt.map({ now - $0 >= Self.ownTroubleInterval }) ?? true else { return false }
       state.ownTroubleAt = now
       return true

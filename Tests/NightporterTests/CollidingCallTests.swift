@@ -43,10 +43,11 @@ final class CollidingCallTests: XCTestCase {
       "CREATE TABLE held AS SELECT * FROM message WHERE body IS NOT NULL; DELETE FROM message WHERE body IS NOT NULL")
   }
 
+  /// Puts what was held after everything that is there, in its order: an answer to bob's connection may be among it.
   private func release(_ pair: Pair) throws {
     try change(
       relayOf: pair,
-      "UPDATE held SET number = (SELECT max(number) + 1 FROM message); INSERT INTO message SELECT * FROM held")
+      "UPDATE held SET number = number + (SELECT max(number) FROM message); INSERT INTO message SELECT * FROM held")
   }
 
   /// Alice calls while bob is offline, whose own invitation has been on its way for a long time.

@@ -24,22 +24,19 @@ extension ClusteredRelay {
     let key = mailbox.key
     var stored: [StoredBody] = []
     if case .new = mailbox.record.state(of: attempt), mailbox.record.waiting.count < RelayLimits.undelivered {
-      stored = [try await addBody(body, of: message, key)]
+      stored = [try await addBody(body, of: message, in: mailbox)]
     }
     var acceptance = try await accept(
       request, attempt, notify: notify, message, body: stored.first, in: mailbox)
     if acceptance == nil {
       // There is room, or the attempt is new, after all.
-      let late = try await addBody(body, of: message, key)
+      let late = try await addBody(body, of: message, in: mailbox)
       stored = [late]
       acceptance = try await accept(request, attempt, notify: notify, message, body: late, in: mailbox)
     }
     switch acceptance {
     case .accepted(let service, let expired):
       store.dropBodies(key, expired)
-      accepted.note(
-        .init(
-          key: key, parts: mailbox.parts, message: message, bytes: message.bytes + body, at: ports.clock.now()))
       try await announce(message, in: mailbox.parts, key, to: service)
     case .waits(let earlier, let service):
       store.dropBodies(key, stored)
@@ -50,12 +47,14 @@ extension ClusteredRelay {
     return .done
   }
 
-  /// Prefixes the message's name: a cluster that has lost messages may reuse their numbers.
+  /// Prefixes the message's name: a cluster that has lost messages may reuse their numbers. It is kept in memory
+  /// whatever follows: a record that was stored without an answer names it, and its repeat stores no other.
   private func addBody(
-    _ body: [UInt8], of message: RelayIdentifier, _ key: String
+    _ body: [UInt8], of message: RelayIdentifier, in mailbox: FoundMailbox
   ) async throws(ExchangeFailure) -> StoredBody {
-    let bytes = message.bytes + body
+    let (bytes, key) = (message.bytes + body, mailbox.key)
     let number = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, bytes) }
+    accepted.note(.init(key: key, parts: mailbox.parts, message: message, bytes: bytes, at: ports.clock.now()))
     return StoredBody(number: number, message: message.bytes)
   }
 

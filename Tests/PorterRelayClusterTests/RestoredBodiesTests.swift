@@ -54,6 +54,20 @@ final class RestoredBodiesTests: ClusterTestCase {
     XCTAssertEqual(try receiveAll(mailbox), ["fifth"], "no relay has the fourth")
   }
 
+  /// The cluster stores the record without an answer in time; the sender repeats, and only the repeat is answered.
+  func testAMessageThatWasAcceptedWithoutAnAnswerIsThereAgain() throws {
+    let mailbox = try newMailbox()
+    for step in 1...8 {
+      let attempt = try RelayIdentifier.generate(randomness: randomness)
+      store.fail(call: step, .after)
+      let isAnswered = (try? send("\(step)", to: mailbox, attempt: attempt, by: relay)) != nil
+      store.fail(call: 0, .after)
+      if !isAnswered { try send("\(step)", to: mailbox, attempt: attempt, by: relay) }
+      store.undoBodies()
+      XCTAssertEqual(try receiveAll(mailbox), ["\(step)"])
+    }
+  }
+
   func testOneWhoseMessageIsAcknowledgedMeanwhileIsNotNamedAgain() throws {
     let mailbox = try newMailbox()
     for text in ["first", "second"] { try send(text, to: mailbox, by: relay) }

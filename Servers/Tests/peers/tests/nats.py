@@ -218,7 +218,9 @@ class Connection:
         self.count += 1
         reply = f"answers.{self.count}"
         self.publish(subject, payload, headers, reply)
-        while True:
+        # The node asks for signs of life while a stream without a leader does not answer.
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             verb, _, rest = self.line().partition(b" ")
             if verb == b"PING":
                 self.socket.sendall(b"PONG\r\n")
@@ -228,6 +230,7 @@ class Connection:
             body = self.take(int(parts[-1]))[int(parts[-2]) if verb == b"HMSG" else 0:]
             if parts[0].decode() == reply:
                 return json.loads(body or b"{}")
+        raise TimeoutError(f"no answer to {subject}")
 
     def api(self, subject: str, **fields) -> dict:
         return self.request("$JS.API." + subject, json.dumps(fields).encode() if fields else b"")

@@ -6,6 +6,7 @@ a failed run."""
 
 import asyncio
 import collections
+import glob
 import json
 import os
 import queue
@@ -13,6 +14,7 @@ import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 from . import nats
@@ -41,6 +43,7 @@ class PushChaosTests(RelayTestCase):
         self.address = self.relay.address.replace("localhost", "127.0.0.1")
         self.servers = Servers(self, 3, self.address, self.cluster.address)
         self.faults: list[str] = []
+        self.hasfailed = threading.Event()
 
     def store(self) -> dict[str, str]:
         return {"store": self.cluster.address}
@@ -84,7 +87,7 @@ class PushChaosTests(RelayTestCase):
         done: collections.Counter = collections.Counter()
         end = time.monotonic() + SECONDS
         order: list[str] = []
-        while time.monotonic() < end or len(done) < len(faults):
+        while (time.monotonic() < end or len(done) < len(faults)) and not self.hasfailed.is_set():
             if not order:
                 order = self.chance.sample(sorted(faults), len(faults))
             name = order.pop()
@@ -147,14 +150,19 @@ class PushChaosTests(RelayTestCase):
         logs += [("relay", self.relay.log.name)] + [(node.name, node.folder.with_suffix(".log")) for node in self.cluster.nodes]
         for name, log in logs:
             shutil.copy(log, f"{folder}/{name}.log")
+        for each in glob.glob(f"{self.folder.name}/phone-*.db*"):
+            shutil.copy(each, folder)
         connection = nats.Connection(self.cluster.nodes[0])
         with open(f"{folder}/records.json", "w") as file:
             for stream, subject in [
                 ("porter_mailboxes_0", "porter.mailbox.0.*"), ("KV_porter_push_tokens", "$KV.porter_push_tokens.*"),
                 ("KV_porter_push_subscriptions", "$KV.porter_push_subscriptions.*"), ("porter_bodies_0", "porter.body.0.*")]:
-                found = connection.api(f"STREAM.INFO.{stream}", subjects_filter=subject)["state"].get("subjects") or {}
-                for each in found:
-                    file.write(json.dumps(connection.api(f"STREAM.MSG.GET.{stream}", last_by_subj=each)) + "\n")
+                try:
+                    found = connection.api(f"STREAM.INFO.{stream}", subjects_filter=subject)["state"].get("subjects") or {}
+                    for each in found:
+                        file.write(json.dumps(connection.api(f"STREAM.MSG.GET.{stream}", last_by_subj=each)) + "\n")
+                except (KeyError, OSError) as error:
+                    file.write(json.dumps({"stream": stream, "error": repr(error)}) + "\n")
         connection.close()
 
     def state_of_all(self, phones: list[Phone]) -> str:
@@ -186,9 +194,15 @@ class PushChaosTests(RelayTestCase):
             done.update(await asyncio.to_thread(self.trouble))
             trouble.set()
 
-        await asyncio.gather(
-            cause(), phones[0].night(trouble.is_set, active=begun),
-            *(phone.night(trouble.is_set, register=begun) for phone in phones[1:]))
+        try:
+            await asyncio.gather(
+                cause(), phones[0].night(trouble.is_set, active=begun),
+                *(phone.night(trouble.is_set, register=begun) for phone in phones[1:]))
+        except BaseException as error:
+            # What led to a failure must not be overwritten by more trouble.
+            self.hasfailed.set()
+            print(f"{time.strftime('%T')} {error!r}", *(line for phone in phones for line in phone.outcomes[-9:]), sep="\n", flush=True)
+            raise
         return done
 
 

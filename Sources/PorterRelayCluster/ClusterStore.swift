@@ -124,9 +124,12 @@ public struct ClusterFailure: Error, Sendable, Equatable, CustomStringConvertibl
   /// Only the request's own trouble: its time was over, or its mailbox is damaged or changes too often. It says nothing
   /// about the cluster, and clients can cause it.
   public let isOwn: Bool
+  /// Nothing was asked of the cluster: it leaves no doubt.
+  public let isUnsent: Bool
 
-  public init(_ description: String, lacksRoom: Bool = false, isOwn: Bool = false) {
+  public init(_ description: String, lacksRoom: Bool = false, isOwn: Bool = false, isUnsent: Bool = false) {
     (self.description, self.lacksRoom, self.isOwn) = (description, lacksRoom, isOwn)
+    self.isUnsent = isUnsent
   }
 }
 

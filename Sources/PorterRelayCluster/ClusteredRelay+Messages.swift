@@ -37,10 +37,12 @@ extension ClusteredRelay {
     switch acceptance {
     case .accepted(let service, let expired):
       store.dropBodies(key, expired)
-      try await announce(message, in: mailbox.parts, key, to: service)
+      try await announce(message, in: mailbox.parts, key, to: service, attempt: message)
     case .waits(let earlier, let service):
       store.dropBodies(key, stored)
-      try await announce(earlier, in: mailbox.parts, key, to: service)
+      // Another relay may have stored it, and may have ended since.
+      keep(body, of: earlier, in: mailbox)
+      try await announce(earlier, in: mailbox.parts, key, to: service, attempt: earlier)
     case .dropped, nil:
       store.dropBodies(key, stored)
     }
@@ -54,8 +56,14 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> StoredBody {
     let (bytes, key) = (message.bytes + body, mailbox.key)
     let number = try await asking { [store] () async throws(ClusterFailure) in try await store.addBody(key, bytes) }
-    accepted.note(.init(key: key, parts: mailbox.parts, message: message, bytes: bytes, at: ports.clock.now()))
+    keep(body, of: message, in: mailbox)
     return StoredBody(number: number, message: message.bytes)
+  }
+
+  private func keep(_ body: [UInt8], of message: RelayIdentifier, in mailbox: FoundMailbox) {
+    let bytes = message.bytes + body
+    accepted.note(
+      .init(key: mailbox.key, parts: mailbox.parts, message: message, bytes: bytes, at: ports.clock.now()))
   }
 
   /// Nil if the message is new, and its body is not stored yet.
@@ -104,12 +112,13 @@ extension ClusteredRelay {
 
   /// Signals recipients before services, so that by the time a service asks it is known whether a recipient is
   /// listening.
-  private func announce(
-    _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, _ key: String, to service: SigningPublicKey?
+  func announce(
+    _ message: RelayIdentifier, in mailbox: ClusterKey.Parts, _ key: String, to service: SigningPublicKey?,
+    attempt: RelayIdentifier
   ) async throws(ExchangeFailure) {
     store.signal(.message(key: key, message: message.bytes))
     guard let service else { return }
-    try await addNotification(message, in: mailbox, to: service, attempt: message)
+    try await addNotification(message, in: mailbox, to: service, attempt: attempt)
     store.signal(.notification(service: Self.name(of: service)))
   }
 
@@ -181,23 +190,35 @@ extension ClusteredRelay {
   }
 
   /// A missing body was lost by the cluster, or has expired before its record: the cluster's clock is ahead of this
-  /// relay's. The relay that accepted the message within the last two minutes still has it; a message whose body no
-  /// relay has is skipped.
+  /// relay's. The relay that accepted the message within the last two minutes still has it, and restores it. Until then
+  /// the mailbox is not reported empty: a client would believe that, and look again only after its next message. Later
+  /// messages are given, and after that time the message is skipped.
   private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
     let (now, key) = (wall, mailbox.key)
     var lost: [MailboxRecord.Entry] = []
     var oldest: (entry: MailboxRecord.Entry, bytes: [UInt8])?
+    var trouble: ExchangeFailure?
     for entry in mailbox.record.waiting where !MailboxRecord.isExpired(entry.sentAt, at: now) {
-      let stored = try await asking { [store] () async throws(ClusterFailure) in
-        try await store.body(key, entry.body) { $0.starts(with: entry.message.bytes) }
-      }
-      if let stored {
-        oldest = (entry, stored)
-        break
+      do throws(ExchangeFailure) {
+        let stored = try await asking { [store] () async throws(ClusterFailure) in
+          try await store.body(key, entry.body) { $0.starts(with: entry.message.bytes) }
+        }
+        if let stored {
+          oldest = (entry, stored)
+          break
+        }
+      } catch {
+        // Whether it is there is unknown.
+        guard case .own = error else { throw error }
+        trouble = trouble ?? error
       }
       lost.append(entry)
     }
-    if let kept = try await firstKept(of: lost, key) { oldest = kept }
+    switch try await kept(of: lost, key) {
+    case .found(let entry, let bytes): oldest = (entry, bytes)
+    case .late where oldest == nil: throw trouble ?? .own("a message's body is missing")
+    case .late, .gone: if oldest == nil, let trouble { throw trouble }
+    }
     return oldest.map { (entry, bytes) in
       RelayMessage(
         identifier: entry.message, timestamp: WallTime(milliseconds: entry.sentAt), notify: entry.notify,

@@ -96,6 +96,9 @@ extension ClusteredRelay {
     if stored?.revision ?? 0 < known, recency < .settled { return try await readSettled(key) }
     guard let stored else {
       cache.forget(key)
+      // Another relay has deleted it, or as below. A client believes that there is no mailbox, so this is said only when
+      // it is found again.
+      guard known == 0 else { throw .own("the leader lags, or the mailbox was deleted") }
       return nil
     }
     guard stored.revision >= known else {
@@ -175,7 +178,8 @@ extension ClusteredRelay {
     _ body: (inout MailboxRecord, Recency) throws(ExchangeFailure) -> RecordChange<Answer>
   ) async throws(ExchangeFailure) -> Answer {
     try await turns.take(start.key) { () async throws(ExchangeFailure) in
-      try await changeInTurn(start, name, body)
+      if let deadline = ExchangeDeadline.current, deadline <= .now { throw .own("the mailbox is busy") }
+      return try await changeInTurn(start, name, body)
     }
   }
 

@@ -82,6 +82,19 @@ class ClusterTestCase: XCTestCase {
     return texts
   }
 
+  func restoreBodies(of port: ClusterPort) -> (restored: Int, isComplete: Bool) {
+    let relay = port.relay
+    let result = Mutex((restored: -1, isComplete: false))
+    let done = expectation(description: "restored")
+    Task {
+      let restored = await relay.restoreBodies()
+      result.withLock { $0 = restored }
+      done.fulfill()
+    }
+    wait(for: [done], timeout: 60)
+    return result.withLock { $0 }
+  }
+
   /// A mailbox with a notifier, and the notifier's service.
   func watchedMailbox() throws -> (Fixture, RelayNotifierClient) {
     let mailbox = try newMailbox()

@@ -27,6 +27,9 @@ final class MemoryStore: ClusterStore {
     var refusesNext = false
     var refusesAll = false
     var keepsBodies = false
+    var isMute = false
+    var areBodiesHidden = false
+    var beforeSettling: (@Sendable () -> Void)?
     var room = Room.enough
     var unnamedBodies: [(key: String, body: StoredBody)] = []
   }
@@ -53,6 +56,24 @@ final class MemoryStore: ClusterStore {
   /// Nodes undo what they have acknowledged.
   func undoBodies() { state.withLock { $0.bodies = [:] } }
 
+  func takeBodies() -> [UInt64: [UInt8]] {
+    state.withLock { state in
+      defer { state.bodies = [:] }
+      return state.bodies
+    }
+  }
+
+  func putBack(_ bodies: [UInt64: [UInt8]]) { state.withLock { $0.bodies.merge(bodies) { _, old in old } } }
+
+  /// Relays that do not answer each other.
+  func setMute(_ isMute: Bool) { state.withLock { $0.isMute = isMute } }
+
+  /// Whether a replica that may have it does not answer for a missing body.
+  func hideBodies(_ areHidden: Bool) { state.withLock { $0.areBodiesHidden = areHidden } }
+
+  /// Runs once, before the next `settle`.
+  func beforeSettling(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeSettling = body } }
+
   /// Deletions of bodies, which have no answer, have no effect.
   func keepBodies() { state.withLock { $0.keepsBodies = true } }
 
@@ -63,8 +84,8 @@ final class MemoryStore: ClusterStore {
   func refuseAll() { state.withLock { $0.refusesAll = true } }
 
   /// Records that do not read.
-  func damageRecords() {
-    state.withLock { state in for key in state.records.keys { state.records[key]?.bytes = [7] } }
+  func damageRecords(where isMeant: (String) -> Bool = { _ in true }) {
+    state.withLock { state in for key in state.records.keys where isMeant(key) { state.records[key]?.bytes = [7] } }
   }
 
   /// Applies to the next replacement.
@@ -117,6 +138,11 @@ final class MemoryStore: ClusterStore {
   }
 
   func settle(_ keys: [String]) async throws(ClusterFailure) {
+    let before = state.withLock { state in
+      defer { state.beforeSettling = nil }
+      return state.beforeSettling
+    }
+    before?()
     try call { state in
       state.lagging?.settles -= 1
       if state.lagging?.settles == 0 { state.lagging = nil }
@@ -164,7 +190,10 @@ final class MemoryStore: ClusterStore {
   func body(
     _ key: String, _ number: UInt64, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]? {
-    try call { $0.bodies[number] }.flatMap { isRight($0) ? $0 : nil }
+    let (found, isHidden) = try call { ($0.bodies[number], $0.areBodiesHidden) }
+    if let found, isRight(found) { return found }
+    guard !isHidden else { throw ClusterFailure("a replica does not answer", isOwn: true) }
+    return nil
   }
 
   func dropBodies(_ key: String, _ bodies: [StoredBody]) {
@@ -180,7 +209,8 @@ final class MemoryStore: ClusterStore {
   }
 
   func keptBody(_ key: String, _ message: [UInt8]) async -> [UInt8]? {
-    relays.withLock { $0 }.lazy.compactMap { $0.keptBody(key, message) }.first
+    guard !state.withLock({ $0.isMute }) else { return nil }
+    return relays.withLock { $0 }.lazy.compactMap { $0.keptBody(key, message) }.first
   }
 
   func addNotification(_ service: String, _ bytes: [UInt8], attempt: String) async throws(ClusterFailure) {

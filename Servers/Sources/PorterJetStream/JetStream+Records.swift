@@ -90,6 +90,19 @@ extension JetStream {
   func replace(
     _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64, settled: UInt64 = 0
   ) async throws(ClusterFailure) -> UInt64? {
+    var isSent = false
+    do throws(ClusterFailure) {
+      return try await replace(stream, subject, bytes, replaced, settled: settled, &isSent)
+    } catch {
+      // A refusal that could not be looked into.
+      if isSent, error.isUnsent { settledNumbers.noteTrouble() }
+      throw error
+    }
+  }
+
+  private func replace(
+    _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64, settled: UInt64, _ isSent: inout Bool
+  ) async throws(ClusterFailure) -> UInt64? {
     let begin = ContinuousClock.now
     let settled = replaced > 0 ? settledNumbers.number(stream) : settled
     let start = max(replaced, settled)
@@ -101,7 +114,9 @@ extension JetStream {
       ]
       // Only the leader compares this, and it refuses nothing that others may have applied.
       if last > 0 { headers.append(("Nats-Expected-Last-Subject-Sequence", String(last))) }
-      guard let stored = try await send(subject, bytes, headers) else {
+      let sent = try await send(subject, bytes, headers)
+      isSent = true
+      guard let stored = sent else {
         switch try await refusal(stream, subject, bytes, replacing: replaced, after: start, last: last) {
         case .stored(let own): return try valid(own, stream, subject, replacing: replaced, begin)
         case .replaced: return nil
@@ -241,6 +256,9 @@ extension JetStream {
     replaced(String(decoding: reply.data("hdrs") ?? [], as: UTF8.self))
   }
 
+  /// A removal that finds no rest, which takes 15 seconds each time, is left.
+  private static let mostRests = 40
+
   /// Deletes a removed record some seconds later, and its removal last: otherwise an older version that is still
   /// present would become the record. Messages left when this process ends first, or when nodes may have undone the
   /// removal, stay.
@@ -251,8 +269,9 @@ extension JetStream {
       try? await Task.sleep(for: OutdatedMessages.pause)
       do throws(ClusterFailure) {
         if !hasOneLeader(stream, since: begin) {
-          try? await Task.sleep(for: settledNumbers.rest - .now)
-          guard let stored = try await get(stream, #"{"seq":\#(removal)}"#), stored.text("subject") == subject,
+          for _ in 0..<Self.mostRests where !isAtRest { try? await Task.sleep(for: settledNumbers.rest - .now) }
+          let query = #"{"seq":\#(removal)}"#
+          guard isAtRest, let stored = try await get(stream, query), stored.text("subject") == subject,
             stored.data("data")?.isEmpty ?? true
           else { return }
         }

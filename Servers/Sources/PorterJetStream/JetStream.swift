@@ -47,6 +47,7 @@ struct JetStream: Sendable {
   /// How often one of the replicas is asked, chosen at random: all of three are reached with a probability of 97 in
   /// 100.
   private static let mostReplicas = 10
+  private static let replicaPatience = Duration.milliseconds(200)
 
   let connection: NATSConnection
   let watch: StreamWatch
@@ -252,8 +253,9 @@ struct JetStream: Sendable {
     _ body: () async throws(ClusterFailure) -> sending Value
   ) async throws(ClusterFailure) -> sending Value {
     do throws(ClusterFailure) { return try await body() } catch {
-      // Also if only the exchange's own time was over: what it asked for may have been carried out or not.
-      settledNumbers.noteTrouble()
+      // Also if only the exchange's own time was over: what it asked for may have been carried out or not. An exchange
+      // whose time was over before has asked for nothing.
+      if !error.isUnsent { settledNumbers.noteTrouble() }
       throw error
     }
   }
@@ -270,7 +272,7 @@ struct JetStream: Sendable {
 
   /// A message never changes, so any replica that has it may answer. Only the leader may report it missing, and only
   /// after it has accepted a later message, twice: by then there may be another leader, which lags for a moment. Nil if
-  /// the message is gone.
+  /// the message is gone; a replica that does not answer may have it.
   func message(
     _ stream: String, _ sequence: UInt64, probe: String, isRight: @Sendable ([UInt8]) -> Bool
   ) async throws(ClusterFailure) -> [UInt8]? {
@@ -281,20 +283,56 @@ struct JetStream: Sendable {
       guard later > sequence else { throw lost(stream) }
       if let message = try await bytes(stream, sequence), isRight(message) { return message }
     }
-    // A leader of 2.9 that was cut off from the others can come back without messages that they have
-    // (`test_replicas.py`). So each replica is asked, with high probability.
-    for _ in 0..<Self.mostReplicas {
-      if let message = await anyReplica(stream, sequence), isRight(message) { return message }
+    switch await replicas(stream, sequence, isRight) {
+    case .message(let message): return message
+    case .missing: return nil
+    case .unknown: throw ClusterFailure("a replica of \(stream) does not answer", isOwn: true)
     }
-    return nil
+  }
+
+  /// A replica's answer, or those of several together.
+  private enum Copy: Sendable {
+    case message([UInt8])
+    case missing
+    case unknown
+  }
+
+  /// A leader of 2.9 that was cut off from the others can come back without messages that they have
+  /// (`test_replicas.py`). So each replica is asked, with high probability. All at once, and briefly: a frozen one
+  /// answers none, and whoever else may have the message must have time to answer as well.
+  private func replicas(
+    _ stream: String, _ sequence: UInt64, _ isRight: @Sendable ([UInt8]) -> Bool
+  ) async -> Copy {
+    let end = min(.now + Self.replicaPatience, ExchangeDeadline.current ?? .now + Self.replicaPatience)
+    return await ExchangeDeadline.$current.withValue(end) {
+      await withTaskGroup(of: Copy.self) { group in
+        for _ in 0..<Self.mostReplicas { group.addTask { await copy(stream, sequence) } }
+        var all = Copy.missing
+        for await each in group {
+          switch each {
+          case .message(let message) where isRight(message): return each
+          case .message, .missing: break
+          case .unknown: all = .unknown
+          }
+        }
+        return all
+      }
+    }
   }
 
   private func anyReplica(_ stream: String, _ sequence: UInt64) async -> [UInt8]? {
-    let query = #"{"seq":\#(sequence)}"#
-    guard let message = try? await connection.request("$JS.API.DIRECT.GET.\(stream)", Array(query.utf8)),
-      message.status == nil
-    else { return nil }
-    return message.data
+    guard case .message(let message) = await copy(stream, sequence) else { return nil }
+    return message
+  }
+
+  private func copy(_ stream: String, _ sequence: UInt64) async -> Copy {
+    let query = Array(#"{"seq":\#(sequence)}"#.utf8)
+    guard let message = try? await connection.request("$JS.API.DIRECT.GET.\(stream)", query) else { return .unknown }
+    switch message.status {
+    case nil: return .message(message.data)
+    case "404": return .missing
+    default: return .unknown
+    }
   }
 
   /// False if there is no such message.

@@ -178,24 +178,36 @@ public final class JetStreamBackEnd: RelayBackEnd {
           note(error.description)
           isFull = error.lacksRoom
         }
-        await restoreIfDue(cluster.relay)
+      }
+    }
+    // Beside the probes: with many mailboxes a check takes longer than the time between two.
+    let restoring = Task { [weak self] in
+      while !Task.isCancelled {
+        try? await Task.sleep(for: Self.probeInterval)
+        guard let self, !Task.isCancelled else { return }
+        await restoreIfDue(cluster)
       }
     }
     let following = Task { [log] in await cluster.store.follow(log) }
     let isClosed = state.withLock { $0.isClosed }
-    tasks.withLock { $0 += [beat, probe, following] }
-    if isClosed { for task in [beat, probe, following] { task.cancel() } }
+    let all = [beat, probe, restoring, following]
+    tasks.withLock { $0 += all }
+    if isClosed { for task in all { task.cancel() } }
   }
 
-  private func restoreIfDue(_ relay: ClusteredRelay) async {
-    guard state.withLock({ $0.restores.takeDue(at: .now) }) else { return }
-    do throws(ClusterFailure) {
-      let restored = try await relay.restoreBodies()
-      guard restored > 0 else { return }
-      log(.error, "the cluster had lost messages, which are there again", ["messages": String(restored)])
-    } catch {
-      state.withLock { $0.restores.noteUnfinished(at: .now) }
+  /// `settledNumbers` knows what else may precede a loss: an election, a lost connection, a request without an answer.
+  private func restoreIfDue(_ cluster: Cluster) async {
+    let trouble = cluster.store.stream.settledNumbers.lastTrouble
+    let isDue = state.withLock { state in
+      state.restores.note(trouble: trouble)
+      return state.restores.takeDue(at: .now)
     }
+    guard isDue else { return }
+    let (restored, isComplete) = await cluster.relay.restoreBodies()
+    if restored > 0 {
+      log(.error, "the cluster had lost messages, which are there again", ["messages": String(restored)])
+    }
+    if !isComplete { state.withLock { $0.restores.noteUnfinished(at: .now) } }
   }
 
   // MARK: Exchanges
@@ -275,7 +287,7 @@ public final class JetStreamBackEnd: RelayBackEnd {
       let before = state.problem
       if let problem {
         (state.problem, state.failedAt) = (problem, now)
-        state.restores.noteTrouble(at: now)
+        state.restores.note(trouble: now)
       } else if state.failedAt.map({ now - $0 >= Self.memory }) ?? true {
         (state.problem, state.failedAt) = (nil, nil)
       }
@@ -290,8 +302,6 @@ public final class JetStreamBackEnd: RelayBackEnd {
   private func noteOwn(_ trouble: String) {
     let now = ContinuousClock.now
     let isDue = state.withLock { state in
-      // Its time may have been over because the cluster begins to fail.
-      state.restores.noteTrouble(at: now)
       guard state.ownTroubleAt.map({ now - $0 >= Self.ownTroubleInterval }) ?? true else { return false }
       state.ownTroubleAt = now
       return true

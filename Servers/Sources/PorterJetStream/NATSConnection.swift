@@ -255,7 +255,7 @@ final class NATSConnection: @unchecked Sendable {
     let longest = ContinuousClock.now + .milliseconds(700)
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
     // An answer that comes after a process was frozen may no longer be right.
-    guard deadline > .now else { throw .late(isOwn: true) }
+    guard deadline > .now else { throw .late(isOwn: true, isUnsent: true) }
     let result: Result<[NATSMessage], ClusterFailure> = await withUnsafeContinuation { continuation in
       let pending = Pending(
         continuation, deadline: deadline, isOwnDeadline: deadline < longest, until: isLast)
@@ -385,7 +385,9 @@ final class NATSConnection: @unchecked Sendable {
 
 extension ClusterFailure {
   /// `isOwn`: the exchange's time was over before the cluster's was.
-  static func late(isOwn: Bool) -> ClusterFailure {
-    ClusterFailure(isOwn ? "the time for an exchange is over" : "the cluster did not answer in time", isOwn: isOwn)
+  static func late(isOwn: Bool, isUnsent: Bool = false) -> ClusterFailure {
+    ClusterFailure(
+      isOwn ? "the time for an exchange is over" : "the cluster did not answer in time", isOwn: isOwn,
+      isUnsent: isUnsent)
   }
 }

@@ -292,7 +292,7 @@ final class JetStreamStore: ClusterStore {
 
   func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure) {
     let sequences = numbers.filter { $0 >> 40 == epoch }.map(Self.sequence(ofNotification:))
-    try await queues.acknowledge(sequences.map { queues.handle(service, $0) })
+    try await queues.acknowledge(service, sequences)
   }
 
   /// The sequence number in the stream.

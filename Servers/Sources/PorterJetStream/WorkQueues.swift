@@ -15,6 +15,9 @@ final class WorkQueues: Sendable {
 
   /// An election takes up to 9 s.
   private static let stall = Duration.seconds(15)
+  /// Nodes delete a consumer that nobody asks for this long. Anyone may name a queue, and each consumer is a group of
+  /// nodes with files of its own.
+  static let disuse = Duration.seconds(3_600)
 
   private let stream: JetStream
   private let name: String
@@ -22,7 +25,8 @@ final class WorkQueues: Sendable {
   private let subject: String
   /// Unacknowledged items are redelivered after this time.
   private let leaseSeconds: Int
-  private let consumers = Mutex<Set<String>>([])
+  /// When this process last asked each queue's consumer.
+  private let consumers = Mutex<[String: ContinuousClock.Instant]>([:])
   /// The time since which each queue's consumer has not answered.
   private let stalled = Mutex<[String: ContinuousClock.Instant]>([:])
 
@@ -34,12 +38,16 @@ final class WorkQueues: Sendable {
   }
 
   private let pause: Duration
+  private let disuse: Duration
   private let comparisons = Mutex<[String: Comparison]>([:])
 
   /// `pause`: the time between two comparisons of a queue with its consumer.
-  init(_ stream: JetStream, name: String, subject: String, leaseSeconds: Int, pause: Duration = .seconds(15)) {
+  init(
+    _ stream: JetStream, name: String, subject: String, leaseSeconds: Int, pause: Duration = .seconds(15),
+    disuse: Duration = disuse
+  ) {
     self.stream = stream
-    self.pause = pause
+    (self.pause, self.disuse) = (pause, disuse)
     self.name = name
     self.subject = subject
     self.leaseSeconds = leaseSeconds
@@ -50,12 +58,7 @@ final class WorkQueues: Sendable {
   /// Does not wait for more items.
   func take(_ queue: String, limit: Int) async throws(ClusterFailure) -> [Item] {
     do throws(ClusterFailure) {
-      // Naming a queue takes no more than a key, and each consumer costs the nodes a group of their own: only a
-      // queue that has something gets one.
-      if !consumers.withLock({ $0.contains(queue) }) {
-        let last = #"{"last_by_subj":"\#(subject)\#(queue)"}"#
-        guard try await stream.get(name, last) != nil else { return [] }
-      }
+      guard try await prepare(queue) else { return [] }
       let taken = try await takeNow(queue, limit)
       stalled.withLock { $0[queue] = nil }
       if taken.isEmpty { await compare(queue) }
@@ -76,7 +79,7 @@ final class WorkQueues: Sendable {
   private func replaceConsumer(_ queue: String) async throws(ClusterFailure) {
     stalled.withLock { $0[queue] = nil }
     comparisons.withLock { $0[queue]?.first = nil }
-    consumers.withLock { _ = $0.remove(queue) }
+    consumers.withLock { $0[queue] = nil }
     _ = try await connection.request("$JS.API.CONSUMER.DELETE.\(name).\(queue)")
   }
 
@@ -111,16 +114,36 @@ final class WorkQueues: Sendable {
     return try await stream.next(name, subject + queue, after: 0)?.revision
   }
 
+  /// One that may be unused counts as missing before the nodes delete it: its absence looks like a failure.
+  private func hasConsumer(_ queue: String) -> Bool {
+    consumers.withLock { consumers in
+      guard let asked = consumers[queue] else { return false }
+      if ContinuousClock.now - asked < disuse / 2 { return true }
+      consumers[queue] = nil
+      return false
+    }
+  }
+
+  /// Returns false if there is nothing in the queue, and perhaps no consumer: naming a queue takes no more than a key,
+  /// and each consumer costs the nodes a group of their own.
+  private func prepare(_ queue: String) async throws(ClusterFailure) -> Bool {
+    if hasConsumer(queue) { return true }
+    guard try await stream.get(name, #"{"last_by_subj":"\#(subject)\#(queue)"}"#) != nil else { return false }
+    try await makeConsumer(queue)
+    return true
+  }
+
   private func takeNow(_ queue: String, _ limit: Int) async throws(ClusterFailure) -> [Item] {
-    if !consumers.withLock({ $0.contains(queue) }) { try await makeConsumer(queue) }
+    let asked = ContinuousClock.now
     let query = #"{"batch":\#(limit),"no_wait":true}"#
     let messages = try await connection.request("$JS.API.CONSUMER.MSG.NEXT.\(name).\(queue)", Array(query.utf8)) {
       message, count in message.status != nil || count == limit
     }
     if messages.last?.status == "503" {
-      consumers.withLock { _ = $0.remove(queue) }
+      consumers.withLock { $0[queue] = nil }
       throw ClusterFailure("the queue does not answer: no quorum")
     }
+    consumers.withLock { if $0[queue] != nil { $0[queue] = asked } }
     return messages.compactMap { message in
       guard message.status == nil, let handle = message.reply else { return nil }
       return Self.item(message.data, handle)
@@ -131,12 +154,21 @@ final class WorkQueues: Sendable {
     let configuration = """
       {"stream_name":"\(name)","config":{"durable_name":"\(queue)","filter_subject":"\(subject)\(queue)",\
       "deliver_policy":"all","ack_policy":"explicit","ack_wait":\(leaseSeconds * 1_000_000_000),\
-      "max_deliver":-1,"max_ack_pending":-1,"max_waiting":512,"replay_policy":"instant"}}
+      "max_deliver":-1,"max_ack_pending":-1,"max_waiting":512,"replay_policy":"instant",\
+      "inactive_threshold":\(disuse.components.seconds * 1_000_000_000)}}
       """
     let reply = Reply(
       try await connection.request("$JS.API.CONSUMER.DURABLE.CREATE.\(name).\(queue)", Array(configuration.utf8)).data)
     guard reply.errorCode == nil else { throw stream.failure(reply, "queue") }
-    consumers.withLock { _ = $0.insert(queue) }
+    forgetUnused()
+    consumers.withLock { $0[queue] = .now }
+  }
+
+  private func forgetUnused() {
+    let oldest = ContinuousClock.now - disuse
+    consumers.withLock { $0 = $0.filter { $0.value > oldest } }
+    stalled.withLock { $0 = $0.filter { $0.value > oldest } }
+    comparisons.withLock { $0 = $0.filter { $0.value.at > oldest } }
   }
 
   private static func item(_ bytes: [UInt8], _ handle: String) -> Item? {
@@ -149,8 +181,13 @@ final class WorkQueues: Sendable {
     return Int(information.number("num_ack_pending") ?? 0)
   }
 
-  /// The same for every server the item was delivered to, and for each delivery.
-  func handle(_ queue: String, _ sequence: UInt64) -> String { "$JS.ACK.\(name).\(queue).1.\(sequence).0.0.0" }
+  /// Acknowledges items by their sequence numbers, which are the same for every server they were delivered to, and for
+  /// each delivery.
+  func acknowledge(_ queue: String, _ sequences: [UInt64]) async throws(ClusterFailure) {
+    // Without a consumer nothing takes an acknowledgement. What another one had delivered is delivered again.
+    guard !sequences.isEmpty, try await prepare(queue) else { return }
+    try await acknowledge(sequences.map { "$JS.ACK.\(name).\(queue).1.\($0).0.0.0" })
+  }
 
   func acknowledge(_ handles: [String]) async throws(ClusterFailure) {
     let connection = connection

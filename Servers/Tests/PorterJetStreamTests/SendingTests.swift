@@ -24,9 +24,10 @@ final class SendingTests: XCTestCase {
     defer { connection.close() }
     let queues = WorkQueues(
       JetStream(connection: connection, watch: StreamWatch()), name: "work", subject: "work.", leaseSeconds: 5)
-    try await queues.acknowledge([queues.handle("a", 7)])
+    let handles = [7, 8].map { "$JS.ACK.work.a.1.\($0).0.0.0" }
+    try await queues.acknowledge([handles[0]])
     do throws(ClusterFailure) {
-      try await queues.acknowledge([queues.handle("a", 7), queues.handle("a", 8)])
+      try await queues.acknowledge(handles)
       XCTFail("it was acknowledged")
     } catch {
       XCTAssertEqual(error.description, "the queue takes no acknowledgement: no quorum")

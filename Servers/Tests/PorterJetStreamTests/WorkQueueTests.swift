@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A consumer that delivers nothing, compared with the content of its queue.
+/// Consumers of queues: one that delivers nothing, compared with the content of its queue, and one that is not there.
 final class WorkQueueTests: XCTestCase {
   private struct Queue {
     var messages: Int
@@ -63,5 +63,56 @@ final class WorkQueueTests: XCTestCase {
     let behind = Queue(messages: 1)
     let isMended = try await self.isReplaced([behind, Queue(messages: 1, pending: 1), behind])
     XCTAssertFalse(isMended)
+  }
+
+  // MARK: Queues that nobody asks for
+
+  private static let creation = "$JS.API.CONSUMER.DURABLE.CREATE.work.a"
+  private static let acknowledgement = "$JS.ACK.work.a.1.7.0.0.0"
+
+  private func makeQueues(_ connection: NATSConnection, disuse: Duration = WorkQueues.disuse) -> WorkQueues {
+    WorkQueues(
+      JetStream(connection: connection, watch: StreamWatch()), name: "work", subject: "work.", leaseSeconds: 5,
+      pause: .seconds(600), disuse: disuse)
+  }
+
+  /// Has one message, or none.
+  private func makeNode(isEmpty: Bool) throws -> FakeNode {
+    try FakeNode { request in
+      switch request.subject {
+      case "$JS.API.STREAM.MSG.GET.work":
+        isEmpty
+          ? .text(#"{"error":{"code":404,"err_code":10037,"description":"no message found"}}"#)
+          : .text(#"{"message":{"subject":"work.a","seq":7}}"#)
+      case "$JS.API.CONSUMER.MSG.NEXT.work.a": .status(404)
+      default: .text("{}")
+      }
+    }
+  }
+
+  /// The nodes delete its consumer, which would look like a failure.
+  func testAQueueThatWasNotAskedForGetsAConsumerInTime() async throws {
+    for (disuse, count) in [(WorkQueues.disuse, 1), (.zero, 3)] {
+      let node = try makeNode(isEmpty: false)
+      let connection = try node.connect()
+      defer { connection.close() }
+      let queues = makeQueues(connection, disuse: disuse)
+      for _ in 1...3 { _ = try await queues.take("a", limit: 10) }
+      let creations = node.requests.filter { $0.subject == Self.creation }
+      XCTAssertEqual(creations.count, count)
+      let limit = #""inactive_threshold":\#(disuse.components.seconds * 1_000_000_000)}"#
+      XCTAssertTrue(creations.allSatisfy { $0.payload.contains(limit) }, limit)
+    }
+  }
+
+  func testAnAcknowledgementFindsAConsumer() async throws {
+    for isEmpty in [false, true] {
+      let node = try makeNode(isEmpty: isEmpty)
+      let connection = try node.connect()
+      defer { connection.close() }
+      try await makeQueues(connection).acknowledge("a", [7])
+      let subjects = node.requests.map(\.subject).filter { [Self.creation, Self.acknowledgement].contains($0) }
+      XCTAssertEqual(subjects, isEmpty ? [] : [Self.creation, Self.acknowledgement])
+    }
   }
 }

@@ -1,6 +1,7 @@
 """Notifications for a service, which may have several servers."""
 
 import base64
+import json
 
 from nacl.signing import SigningKey
 
@@ -179,6 +180,24 @@ class JetStreamNotifierTests(JetStreamTestCase, NotifierTests):
         client.ask(protocol.send(watched.mailbox, b"x", notify=True))
         _, [lost] = self.due(client, service)
         self.assertEqual(self.again(client, service).nonce, lost.nonce)
+
+    def test_nodes_delete_consumers_that_nobody_asks_for(self):
+        """Also those that an earlier relay has made without a limit."""
+        relay = self.start()
+        client, service = self.person(relay), SigningKey.generate()
+        watched = self.watched(client, service)
+        client.ask(protocol.send(watched.mailbox, b"x", notify=True))
+        name = base64.urlsafe_b64encode(bytes(service.verify_key)).decode().rstrip("=")
+        consumer = {
+            "durable_name": name, "filter_subject": f"porter.notify.{name}", "deliver_policy": "all", "ack_policy": "explicit",
+            "ack_wait": 5_000_000_000, "max_deliver": -1, "max_ack_pending": -1, "max_waiting": 512, "replay_policy": "instant"}
+        made = self.cluster.request(
+            f"$JS.API.CONSUMER.DURABLE.CREATE.porter_notifications.{name}",
+            json.dumps({"stream_name": "porter_notifications", "config": consumer}).encode())
+        self.assertNotIn("inactive_threshold", json.loads(made)["config"])
+        self.assertEqual(len(self.due(client, service)[1]), 1)
+        known = json.loads(self.cluster.request(f"$JS.API.CONSUMER.INFO.porter_notifications.{name}"))
+        self.assertEqual(known["config"]["inactive_threshold"], 3_600 * 1_000_000_000)
 
     def test_a_queue_that_has_lost_its_consumer_gets_another(self):
         relay = self.start()

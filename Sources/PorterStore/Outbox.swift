@@ -13,6 +13,8 @@ extension OutboxEntry {
   package static let confirmationPurpose = "confirmation"
   /// Whether it accepts an invitation, or a request through an address.
   package var isConfirmation: Bool { purpose == Self.confirmationPurpose }
+  /// Whether the connection cannot exist for the other side without it.
+  package var isFirstMessage: Bool { isRequest || isConfirmation }
 }
 
 extension Store {

@@ -170,6 +170,20 @@ final class DeletedAddressTests: XCTestCase {
     try expectTheContact(story)
   }
 
+  /// A user returns to an earlier version while the repeat of a request waits. It deletes what it knows as the request
+  /// once the acceptance has come, and takes anything else in the outbox for messages to the contact.
+  func testAnEarlierVersionDeletesARepeatOnceItIsAnswered() throws {
+    let story = try Story()
+    story.bob.send("/_connect 1 \(story.link)").assert("sentInvitation")
+    story.transport.fail(.send)
+    story.bob.send("/_connect 1 \(story.link)").assert("sentInvitation")
+    let database = try Database(path: story.bob.prefix + "_chat.db")
+    defer { try? database.close() }
+    XCTAssertEqual(try database.integer("SELECT count(*) FROM outbox"), 1)
+    try database.execute("DELETE FROM outbox WHERE connection_id = 1 AND purpose = 'request'")
+    XCTAssertEqual(try database.integer("SELECT count(*) FROM outbox"), 0)
+  }
+
   /// An address that never had the request is no contact's.
   func testARequestToADeletedAddressLeavesNothing() throws {
     let story = try Story()

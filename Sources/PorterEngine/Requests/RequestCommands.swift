@@ -90,7 +90,7 @@ extension Engine {
         // If accepted in the meantime, there is nothing to ask for; if not yet sent, it is already asked for.
         let connection = try store.connection(connection.id)
         guard connection.contactID == nil, try !store.hasOutbox(connectionID: connection.id) else { return }
-        try self.enqueueRequest(connection, isRepeated: true, store)
+        try self.enqueueRequest(connection, store)
       }
     }
     finishAsking(connection, isNew: false, user, reply: reply)
@@ -118,9 +118,7 @@ extension Engine {
   }
 
   /// Encrypted once, in the transaction that records it.
-  private func enqueueRequest(
-    _ connection: StoredConnection, isRepeated: Bool = false, _ store: Store
-  ) throws(StoreError) {
+  private func enqueueRequest(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let request = connection.request, let key = BoxPublicKey(bytes: request.key),
       let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) })
     else { throw .damaged(.connection) }
@@ -136,9 +134,8 @@ extension Engine {
     }
     // SimpleX flags requests, so that a person is notified of one while the app sleeps.
     _ = try store.insertOutbox(
-      connectionID: connection.id, itemID: nil,
-      purpose: isRepeated ? OutboxEntry.repeatedRequestPurpose : OutboxEntry.requestPurpose, isSigned: false,
-      notifies: true, body: envelope.bytes, deduplication: context.randomness.bytes(24))
+      connectionID: connection.id, itemID: nil, purpose: OutboxEntry.requestPurpose, isSigned: false, notifies: true,
+      body: envelope.bytes, deduplication: context.randomness.bytes(24))
   }
 
   private func finishAsking(

@@ -187,10 +187,8 @@ extension Store {
       """, [.integer(contactID), .blob(peerSenderID), .optional(peerPublicKey), .integer(connectionID)])
     // A repeat of the request that this answers must not hold up what follows.
     try run(
-      "DELETE FROM outbox WHERE connection_id = ? AND purpose IN (?, ?)",
-      [
-        .integer(connectionID), .text(OutboxEntry.requestPurpose), .text(OutboxEntry.repeatedRequestPurpose),
-      ])
+      "DELETE FROM outbox WHERE connection_id = ? AND purpose = ?",
+      [.integer(connectionID), .text(OutboxEntry.requestPurpose)])
   }
 
   package func setContact(connectionID: Int64, contactID: Int64) throws(StoreError) {

@@ -3,16 +3,13 @@ import PorterPlatform
 extension OutboxEntry {
   package static let requestPurpose = "request"
 
-  /// An earlier version leaves such an entry alone.
-  package static let repeatedRequestPurpose = "request again"
-
   /// Whether it requests the connection at another user's address, instead of going to the other side's mailbox.
-  package var isRequest: Bool { purpose == Self.requestPurpose || isRepeatedRequest }
-  /// Whether the address has had the request before, and its owner may have accepted it.
-  package var isRepeatedRequest: Bool { purpose == Self.repeatedRequestPurpose }
+  package var isRequest: Bool { purpose == Self.requestPurpose }
   package static let confirmationPurpose = "confirmation"
   /// Whether it accepts an invitation, or a request through an address.
   package var isConfirmation: Bool { purpose == Self.confirmationPurpose }
+  /// Whether the connection cannot exist for the other side without it.
+  package var isFirstMessage: Bool { isRequest || isConfirmation }
 }
 
 extension Store {

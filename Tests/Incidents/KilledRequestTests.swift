@@ -81,4 +81,61 @@ final class KilledRequestTests: XCTestCase {
     XCTAssertEqual(try names(second), ["bob"])
     XCTAssertEqual(try names(night.bob).filter { $0.hasPrefix("carol") }, ["carol"])
   }
+
+  /// Alice's app is frozen as it sends the first message of a new connection. An extension sends it as well, and is
+  /// killed before it knows that the relay has it.
+  private func sendTwice(_ night: Night, _ link: String, flag: String) throws {
+    unlink(flag)
+    try night.alice.call("&ask = chat_send_cmd $c \(JSONValue("/connect \(link)").text)")
+    try awaitThat("alice's app has something to send") { try night.count("outbox", in: "alice_chat.db") == 1 }
+    night.freezeAlice()
+    try night.bobSends("hello")
+    let (_, ending) = try night.runExtension(try night.nextPush(), environment: ["PORTER_HALT_AT": "afterSend"])
+    XCTAssertEqual(ending, .killed(SIGKILL))
+  }
+
+  /// The app's attempt goes on; its answer.
+  private func thaw(_ night: Night, flag: String) throws -> JSONValue {
+    XCTAssertTrue(FileManager.default.createFile(atPath: flag, contents: nil))
+    night.alice.process.signal(SIGCONT)
+    return try night.alice.call("join ask")
+  }
+
+  /// Alice's app sends nothing while there is no such file.
+  private func makeFreezingNight() throws -> (night: Night, flag: String) {
+    let flag = NSTemporaryDirectory() + "porter-flag-\(UInt32.random(in: 0 ... .max))"
+    XCTAssertTrue(FileManager.default.createFile(atPath: flag, contents: nil))
+    let night = try Night(aliceIn: ["PORTER_WAIT_AT": "beforeSend:\(flag)"])
+    addTeardownBlock {
+      night.alice.process.signal(SIGCONT)
+      night.end()
+      unlink(flag)
+    }
+    return (night, flag)
+  }
+
+  /// The relay refuses the frozen app's attempt, since the address was deleted in the meantime. Its owner may have
+  /// accepted the request before; here he has not, so that no acceptance comes before the refusal.
+  func testAFrozenAppDoesNotEndTheRequestThatItsExtensionSent() throws {
+    let (night, flag) = try makeFreezingNight()
+    let made = try night.bob.command("/_address 1", "userContactLinkCreated")
+    try sendTwice(night, try XCTUnwrap(made["connLinkContact"]?["connFullLink"]?.stringValue), flag: flag)
+    try night.bob.event("receivedContactRequest")
+    try night.bob.command("/_delete_address 1", "userContactLinkDeleted")
+    XCTAssertNotNil(try thaw(night, flag: flag)["error"])
+    XCTAssertEqual(try night.count("connections", in: "alice_chat.db"), 2)
+  }
+
+  /// The relay refuses the frozen app's attempt, since the contact was made, wrote and left in the meantime.
+  func testAFrozenAppDoesNotEndTheContactThatItsExtensionMade() throws {
+    let (night, flag) = try makeFreezingNight()
+    let made = try night.bob.command("/_connect 1", "invitation")
+    try sendTwice(night, try XCTUnwrap(made["connLinkInvitation"]?["connFullLink"]?.stringValue), flag: flag)
+    let contact = try night.bob.event("contactConnecting")["contact"]?["contactId"]?.integerValue
+    try awaitThat("bob has answered") { try night.count("outbox", in: "bob_chat.db") == 0 }
+    try night.bob.command("/_delete @\(try XCTUnwrap(contact)) full notify=off", "contactDeleted")
+    _ = try thaw(night, flag: flag)
+    try night.awaitRest(of: night.alice)
+    XCTAssertEqual(try names(night.alice).sorted(), ["bob", "bob_1"])
+  }
 }

@@ -1,6 +1,7 @@
 import CNightporter
 import Foundation
 import PorterPlatform
+import PorterProcesses
 import PorterStore
 import XCTest
 
@@ -11,7 +12,7 @@ private final class Story {
   let folder: TemporaryFolder
   let transport: HostTransport
   let alice: Host
-  let bob: Host
+  private(set) var bob: Host
   let link: String
 
   init() throws {
@@ -24,6 +25,20 @@ private final class Story {
     bob.send(#"/_create user {"profile":{"displayName":"bob","fullName":""}}"#).assert("activeUser")
     bob.send("/_start").assert("chatStarted")
     link = alice.send("/_address 1")["result"]["connLinkContact"]["connFullLink"].text
+  }
+
+  /// Bob's app is killed as it hears that the relay has his request. The next one is open, and not started.
+  func askAndDie() throws {
+    let prefix = bob.prefix
+    bob.free()
+    let first = try ScriptedHost(store: prefix, environment: ["PORTER_HALT_AT": "afterSend"])
+    defer { first.process.kill() }
+    try first.command(#"/_network {"relay":"\#(folder.file("relay.db"))"}"#, "cmdOk")
+    try first.command("/_start", "chatStarted")
+    XCTAssertThrowsError(try first.answer("/_connect 1 \(link)"))
+    XCTAssertEqual(try first.process.waitForEnd(), .killed(SIGKILL))
+    bob = try XCTUnwrap(Host.open(prefix).host)
+    transport.install(in: bob)
   }
 
   func acceptAndDeleteTheAddress() {
@@ -100,6 +115,73 @@ final class DeletedAddressTests: XCTestCase {
     XCTAssertEqual(try story.statuses(of: story.bob), ["requested"])
     story.transport.hang(nil)
     story.awaitContact()
+  }
+
+  /// Taps the link in a thread of its own, and returns what is fulfilled by the answer.
+  private func tap(_ story: Story, _ check: @escaping @Sendable (JSON) -> Void) -> XCTestExpectation {
+    let handle = UInt(bitPattern: story.bob.handle)
+    let command = "/_connect 1 \(story.link)"
+    let answered = expectation(description: "answer")
+    Thread.detachNewThread {
+      check(JSON(take(chat_send_cmd(chat_ctrl(bitPattern: handle), command))))
+      answered.fulfill()
+    }
+    return answered
+  }
+
+  /// The app sends a request that the relay has; meanwhile the user taps the link again.
+  private func expectTheContact(_ story: Story) throws {
+    let answered = tap(story) { XCTAssertEqual($0.errorTag, "SMP") }
+    // The command asks for nothing that could be waited for.
+    usleep(300_000)
+    story.transport.hang(nil)
+    wait(for: [answered], timeout: 30)
+    XCTAssertEqual(try story.statuses(of: story.bob), ["requested"])
+    story.transport.hang(fromGet: .max)
+    story.awaitContact()
+  }
+
+  /// The app was killed before it knew that the relay has the request.
+  func testAskingAgainAfterAKillDoesNotEndARequestThatWasAccepted() throws {
+    let story = try Story()
+    try story.askAndDie()
+    story.acceptAndDeleteTheAddress()
+    story.transport.hang(.send)
+    story.transport.hang(fromGet: 1)
+    story.bob.send("/_start").assert("chatStarted")
+    awaitThat("the request is being sent") { story.transport.count(.send) == 1 }
+    try expectTheContact(story)
+  }
+
+  /// The app was suspended before it knew.
+  func testAskingAgainAfterASuspensionDoesNotEndARequestThatWasAccepted() throws {
+    let story = try Story()
+    story.transport.hang(.send)
+    story.transport.hang(fromGet: 1)
+    let asked = tap(story) { $0.assert("sentInvitation") }
+    awaitThat("the request is being sent") { story.transport.count(.send) == 1 }
+    story.bob.send("/_app suspend 0").assert("cmdOk")
+    wait(for: [asked], timeout: 30)
+    story.transport.hang(nil)
+    story.acceptAndDeleteTheAddress()
+    story.transport.hang(.send)
+    story.bob.send("/_app activate").assert("cmdOk")
+    awaitThat("the request is sent again") { story.transport.count(.send) == 2 }
+    try expectTheContact(story)
+  }
+
+  /// A user returns to an earlier version while the repeat of a request waits. It deletes what it knows as the request
+  /// once the acceptance has come, and takes anything else in the outbox for messages to the contact.
+  func testAnEarlierVersionDeletesARepeatOnceItIsAnswered() throws {
+    let story = try Story()
+    story.bob.send("/_connect 1 \(story.link)").assert("sentInvitation")
+    story.transport.fail(.send)
+    story.bob.send("/_connect 1 \(story.link)").assert("sentInvitation")
+    let database = try Database(path: story.bob.prefix + "_chat.db")
+    defer { try? database.close() }
+    XCTAssertEqual(try database.integer("SELECT count(*) FROM outbox"), 1)
+    try database.execute("DELETE FROM outbox WHERE connection_id = 1 AND purpose = 'request'")
+    XCTAssertEqual(try database.integer("SELECT count(*) FROM outbox"), 0)
   }
 
   /// An address that never had the request is no contact's.

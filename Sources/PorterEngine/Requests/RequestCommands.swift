@@ -70,9 +70,9 @@ extension Engine {
       new.incognito = incognito
       new.request = AddressRequest(mailbox: link.senderID, key: link.key.bytes, person: person)
       do throws(ChatError) {
-        let connection = try engine.insertRequest(new)
+        let (connection, isNew) = try engine.insertRequest(new)
         try Self.requireHidden(connection, incognito)
-        engine.finishAsking(connection, user, reply: reply)
+        engine.finishAsking(connection, isNew: isNew, user, reply: reply)
       } catch {
         reply(.error(error))
       }
@@ -90,35 +90,35 @@ extension Engine {
         // If accepted in the meantime, there is nothing to ask for; if not yet sent, it is already asked for.
         let connection = try store.connection(connection.id)
         guard connection.contactID == nil, try !store.hasOutbox(connectionID: connection.id) else { return }
-        try self.enqueueRequest(connection, isRepeated: true, store)
+        try self.enqueueRequest(connection, store)
       }
     }
-    finishAsking(connection, user, reply: reply)
+    finishAsking(connection, isNew: false, user, reply: reply)
   }
 
-  private func insertRequest(_ new: NewConnection) throws(ChatError) -> StoredConnection {
+  private func insertRequest(
+    _ new: NewConnection
+  ) throws(ChatError) -> (connection: StoredConnection, isNew: Bool) {
     let store = try requireStore()
     return try stored { () throws(StoreError) in
-      let id = try store.transaction { () throws(StoreError) -> Int64 in
+      let (id, isNew) = try store.transaction { () throws(StoreError) -> (Int64, Bool) in
         // Requested in the meantime by another command or process.
         if let request = new.request,
           let asked = try store.connection(userID: new.userID, addressMailbox: request.mailbox), !asked.hasLeft
         {
           try store.queueMailboxDeletion(recipientID: new.recipientID, key: new.recipientKey)
-          return asked.id
+          return (asked.id, false)
         }
         let id = try self.connections.make(new, .invited, store)
         try self.enqueueRequest(try store.connection(id), store)
-        return id
+        return (id, true)
       }
-      return try store.connection(id)
+      return (try store.connection(id), isNew)
     }
   }
 
   /// Encrypted once, in the transaction that records it.
-  private func enqueueRequest(
-    _ connection: StoredConnection, isRepeated: Bool = false, _ store: Store
-  ) throws(StoreError) {
+  private func enqueueRequest(_ connection: StoredConnection, _ store: Store) throws(StoreError) {
     guard let request = connection.request, let key = BoxPublicKey(bytes: request.key),
       let secret = connection.invitation.flatMap({ InvitationSecret(stored: $0.exposeForStorage()) })
     else { throw .damaged(.connection) }
@@ -134,13 +134,14 @@ extension Engine {
     }
     // SimpleX flags requests, so that a person is notified of one while the app sleeps.
     _ = try store.insertOutbox(
-      connectionID: connection.id, itemID: nil,
-      purpose: isRepeated ? OutboxEntry.repeatedRequestPurpose : OutboxEntry.requestPurpose, isSigned: false,
-      notifies: true, body: envelope.bytes, deduplication: context.randomness.bytes(24))
+      connectionID: connection.id, itemID: nil, purpose: OutboxEntry.requestPurpose, isSigned: false, notifies: true,
+      body: envelope.bytes, deduplication: context.randomness.bytes(24))
   }
 
-  private func finishAsking(_ connection: StoredConnection, _ user: StoredUser, reply: @escaping Reply) {
-    sender.confirm(connection.id) { [weak self] isRefused in
+  private func finishAsking(
+    _ connection: StoredConnection, isNew: Bool, _ user: StoredUser, reply: @escaping Reply
+  ) {
+    sender.confirm(connection.id, isNew: isNew) { [weak self] isRefused in
       // The address was deleted.
       if isRefused { return reply(.error(ChatError(.auth, relay: self?.relayLink.name ?? ""))) }
       reply(

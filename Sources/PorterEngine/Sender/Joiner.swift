@@ -104,7 +104,7 @@ final class Joiner {
       case .success(let mailbox):
         do throws(ChatError) {
           let (user, connection) = try self.join(joining, mailbox, recording)
-          self.sender.confirm(connection.id) { isRefused in
+          self.sender.confirm(connection.id, isNew: true) { isRefused in
             then(isRefused ? .refused : .joined(user, connection))
           }
         } catch {

@@ -19,9 +19,8 @@ final class Sender {
   /// Connections whose outbox is being sent.
   private var sending = UnderWay<Int64>()
   private var queue = OutboxQueue()
-  /// By connection: called after the first attempt to send the confirmation, with whether the relay refused it. Several
-  /// commands may wait for one request.
-  private var confirming = [Int64: [(Bool) -> Void]]()
+  /// By connection, until the first attempt to send the confirmation has ended.
+  private var confirming = [Int64: Confirming]()
   private var flushing: Coalescer
   /// Whether every connection with an outbox gets a turn in the next round; otherwise only these, and those with new
   /// entries.
@@ -33,6 +32,13 @@ final class Sender {
   /// Concurrent requests. They wait in the relay driver's queue with their bodies, and requests made in the meantime
   /// wait behind them.
   private static let mostUnderWay = 16
+
+  private struct Confirming {
+    /// Whether it was made in this step, and not sent yet.
+    var isNew: Bool
+    /// Called with whether the relay refused it. Several commands may wait for one request.
+    var waiting: [(Bool) -> Void] = []
+  }
 
   init(
     _ context: EngineContext, lifecycle: Lifecycle, relay: RelayLink, connections: Connections,
@@ -87,11 +93,12 @@ final class Sender {
     for then in waiting { context.steps.post(then) }
   }
 
-  /// Sends the connection's confirmation. `then` is called when the relay has answered: it refuses a first attempt if
-  /// the invitation's mailbox was secured for another sender, or deleted. It may also refuse a later attempt because an
-  /// earlier one arrived and its answer was lost. What the relay cannot accept now waits in the outbox.
-  func confirm(_ connectionID: Int64, then: @escaping (_ isRefused: Bool) -> Void) {
-    confirming[connectionID, default: []].append(then)
+  /// Sends the connection's confirmation; `isNew` in the step that made it. `then` is called when the relay has
+  /// answered: it refuses a first attempt if the invitation's mailbox was secured for another sender, or deleted. It
+  /// may also refuse a later attempt because an earlier one arrived and its answer was lost. What the relay cannot
+  /// accept now waits in the outbox.
+  func confirm(_ connectionID: Int64, isNew: Bool, then: @escaping (_ isRefused: Bool) -> Void) {
+    confirming[connectionID, default: Confirming(isNew: isNew)].waiting.append(then)
     offerNew(alsoFor: connectionID)
     // Its caller waits, but not for the other messages.
     if maySend, !sending.contains(connectionID), let entry = queue.head(of: connectionID) { send(entry, connectionID) }
@@ -100,7 +107,7 @@ final class Sender {
   }
 
   private func confirmationEnded(_ connectionID: Int64, isRefused: Bool) {
-    for then in confirming.removeValue(forKey: connectionID) ?? [] { then(isRefused) }
+    for then in confirming.removeValue(forKey: connectionID)?.waiting ?? [] { then(isRefused) }
   }
 
   private var maySend: Bool { !context.stop.isRaised && lifecycle.maySend && relay.isOpen && mayBegin() }
@@ -147,6 +154,14 @@ final class Sender {
     guard connection.mayTake(entry), let peer = connection.mailbox(for: entry).flatMap({ RelayIdentifier(bytes: $0) }),
       let attempt = RelayIdentifier(bytes: entry.deduplication)
     else { return }
+    // The process that made it may be frozen in its own first attempt, whose refusal says nothing about this one. Only a
+    // power failure loses the count, and it ends that process too.
+    let isFirst = confirming[connectionID]?.isNew == true
+    if isFirst {
+      confirming[connectionID]?.isNew = false
+    } else if entry.isFirstMessage {
+      do throws(StoreError) { try context.store?.countOutboxAttempt(id) } catch { return retryLater() }
+    }
     let ticket = sending.begin(entry.connectionID)
     let key = entry.isSigned ? connection.peerKey : nil
     FaultPoint.reach(.beforeSend)
@@ -156,14 +171,14 @@ final class Sender {
       FaultPoint.reach(.afterSend)
       guard let self else { return }
       self.sending.end(ticket)
-      self.sent(entry, result)
+      self.sent(entry, isFirst: isFirst, result)
       if self.sending.isEmpty { self.reportRest() }
     }
   }
 
-  private func sent(_ entry: OutboxEntry, _ result: Result<Void, RelayError>) {
-    let isFirstConfirmation = confirming[entry.connectionID] != nil
-    var isRefused = isFirstConfirmation && result.failure == .auth
+  private func sent(_ entry: OutboxEntry, isFirst: Bool, _ result: Result<Void, RelayError>) {
+    let isAwaited = confirming[entry.connectionID] != nil
+    var isRefused = isAwaited && result.failure == .auth
     defer { confirmationEnded(entry.connectionID, isRefused: isRefused) }
     let isFinished: Bool
     switch result {
@@ -173,11 +188,11 @@ final class Sender {
     // Suspending is not a refusal: the message waits for the next start.
     case .failure(.closed): return
     case .failure(let error) where error.isUndecided:
-      try? context.store?.countOutboxAttempt(entry.id)
+      if isFirst || !entry.isFirstMessage { try? context.store?.countOutboxAttempt(entry.id) }
       retryLater()
       return offerReady()
-    case .failure(.auth) where isFirstConfirmation:
-      let dropping = dropRefused(entry)
+    case .failure(.auth) where isAwaited:
+      let dropping = dropRefused(entry, isFirst: isFirst)
       isFinished = dropping == .isRepeat ? finish(entry, Self.refusedStatus) : dropping != .failed
       isRefused = dropping != .wasSent
     case .failure(.auth): isFinished = recordEnd(of: entry) && finish(entry, Self.refusedStatus)
@@ -195,20 +210,20 @@ final class Sender {
     case dropped
     /// By another process, while this one was frozen: the refusal says nothing about what the other side has.
     case wasSent
-    /// A request that was sent before: its acceptance may be in our mailbox.
+    /// It may have been sent before, by a process that was killed or suspended too: an answer may be in our mailbox.
     case isRepeat
     /// The confirmation is retried.
     case failed
   }
 
   /// The connection will never have a contact.
-  private func dropRefused(_ entry: OutboxEntry) -> Dropping {
+  private func dropRefused(_ entry: OutboxEntry, isFirst: Bool) -> Dropping {
     guard let store = context.store else { return .failed }
     do throws(StoreError) {
       let result = try store.transaction { () throws(StoreError) -> Dropping in
         let connection = try store.connection(entry.connectionID)
         guard let left = try store.outboxEntry(entry.id) else { return .wasSent }
-        if left.isRepeatedRequest || left.attempts > 0 { return .isRepeat }
+        guard isFirst, left.attempts == 0 else { return .isRepeat }
         try self.connections.drop(connection, store)
         return .dropped
       }

@@ -65,13 +65,15 @@ extension NotificationServer {
     }
   }
 
-  /// Stores it for each verified token that watches the notifier, except tokens that already have it.
+  /// Stores it for each verified token that watches the notifier, except tokens that already have it, or a later one
+  /// whose push is due.
   func take(_ notification: RelayNotification, except known: Set<Int64> = []) throws(ServerError) {
     guard NotificationBundle.metadataCounts ~= notification.metadata.count else {
       log(.warning, "a notification has the wrong size", ["bytes": "\(notification.metadata.count)"])
       return
     }
     for (subscription, token) in try state.watchers(of: notification.notifier) where !known.contains(token.number) {
+      if try state.isCovered(notification, of: subscription) { continue }
       let next = try raise(.message, of: token)
       guard next == .active else {
         log(.info, "a notification for a token that receives none", ["token": "\(token.number)", "state": next.name])

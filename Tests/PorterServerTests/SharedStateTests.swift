@@ -85,6 +85,29 @@ final class SharedStateTests: XCTestCase {
     XCTAssertEqual(try pushed(world, device).map { $0.entries.map(\.notifier) }, [[mailbox.notifier.bytes]])
   }
 
+  /// One server has the notification of an earlier message, and stores it only after another has stored a later one's:
+  /// the device already has what the earlier one is about.
+  func testALaterNotificationIsNotReplacedBeforeItsPush() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try store(of: world))
+    try device.activate()
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    let earlier = try device.receive("earlier", in: mailbox)
+    before(store) {
+      world.clock.advance(by: .milliseconds(1))
+      try device.receive("later", in: mailbox)
+      try XCTUnwrap(world.servers[1] as? SharedServer).takeNotifications()
+    }
+    try XCTUnwrap(world.servers[0] as? SharedServer).takeNotifications()
+    let named = try pushed(world, device).flatMap(\.entries).map { entry in
+      try RelayMessageMetadata(
+        opening: entry.sealedMetadata, with: mailbox.metadataKey, nonce: entry.metadataNonce
+      ).message
+    }
+    XCTAssertFalse(named.isEmpty)
+    XCTAssertFalse(named.contains(earlier))
+  }
+
   func testASubscriptionThatTookLongToStoreIsWatched() throws {
     let world = try World()
     let (device, store) = (try Device(world), try store(of: world))
@@ -303,7 +326,7 @@ final class SharedStateTests: XCTestCase {
     (document.provider, document.pushToken, document.state) = ("apns_test", [1], "active")
     (document.generation, document.period, document.usedAt, document.registeredAt) = (1, 20, -1, .max)
     document.subscriptions = [.init(notifier: [2], key: [3], status: "ACTIVE")]
-    document.notifications = [.init(notifier: [2], seconds: 4, nonce: [5], metadata: [6])]
+    document.notifications = [.init(notifier: [2], milliseconds: 4, nonce: [5], metadata: [6])]
     document.pushes = [.init(kind: "message", version: 7, provider: "apns_test", dueAt: 8)]
     document.wake = .init(dueAt: 9, wokenAt: 10)
     document.answers = [.init(correlation: [11], json: [12], answeredAt: 13)]
@@ -312,6 +335,9 @@ final class SharedStateTests: XCTestCase {
     XCTAssertFalse(document.knows([12]))
     let bytes = document.encoded()
     XCTAssertEqual(try TokenDocument(decoding: bytes), document)
+    // An earlier version had the seconds.
+    document.notifications[0].milliseconds = 4_000
+    XCTAssertEqual(try TokenDocument(decoding: [1] + bytes.dropFirst()), document)
     for count in bytes.indices {
       XCTAssertThrowsError(try TokenDocument(decoding: Array(bytes.prefix(count)))) { error in
         XCTAssertEqual(error as? ServerError, .damaged(.token))

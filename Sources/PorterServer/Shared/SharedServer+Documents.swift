@@ -270,7 +270,7 @@ extension TokenDocument {
 
   /// Whether later ones have come since, so that the token no longer needs it.
   func hasOutlived(_ notification: RelayNotification) -> Bool {
-    let later = notifications.filter { $0.seconds > notification.timestamp.seconds }
+    let later = notifications.filter { $0.milliseconds > notification.timestamp.milliseconds }
     return later.count >= NotificationBundle.maximumEntries
       || later.contains { $0.notifier == notification.notifier.bytes }
   }

@@ -13,7 +13,8 @@ struct TokenDocument: Equatable, Sendable {
 
   struct Notification: Equatable, Sendable {
     var notifier: [UInt8]
-    var seconds: Int64
+    /// Since 1970: when the relay got its message.
+    var milliseconds: Int64
     var nonce: [UInt8]
     var metadata: [UInt8]
   }
@@ -41,7 +42,8 @@ struct TokenDocument: Equatable, Sendable {
   /// Requests remembered as carried out, at 8 bytes each.
   static let mostPast = 4_096
   private static let pastCount = 8
-  private static let version: UInt8 = 1
+  /// Version 1 had the seconds of notifications.
+  private static let version: UInt8 = 2
 
   var id: [UInt8] = []
   var provider = ""
@@ -141,7 +143,7 @@ extension TokenDocument {
     }
     bytes.append(list: notifications) { bytes, each in
       bytes.append(counted: each.notifier)
-      bytes.append(signed64: each.seconds)
+      bytes.append(signed64: each.milliseconds)
       bytes.append(counted: each.nonce)
       bytes.append(counted: each.metadata)
     }
@@ -170,7 +172,8 @@ extension TokenDocument {
 
   private init(reading bytes: [UInt8]) throws(RelayError) {
     var reader = RelayReader(bytes)
-    guard try reader.byte() == Self.version else { throw .version }
+    let version = try reader.byte()
+    guard 1...Self.version ~= version else { throw .version }
     id = try reader.counted()
     provider = try reader.text()
     pushToken = try reader.counted()
@@ -188,8 +191,9 @@ extension TokenDocument {
       Subscription(notifier: try reader.counted(), key: try reader.counted(), status: try reader.text())
     }
     notifications = try reader.list(limit: .max) { (reader) throws(RelayError) in
-      Notification(
-        notifier: try reader.counted(), seconds: try reader.signed64(), nonce: try reader.counted(),
+      let (notifier, time) = (try reader.counted(), try reader.signed64())
+      return Notification(
+        notifier: notifier, milliseconds: version == 1 ? time &* 1_000 : time, nonce: try reader.counted(),
         metadata: try reader.counted())
     }
     pushes = try reader.list(limit: .max) { (reader) throws(RelayError) in

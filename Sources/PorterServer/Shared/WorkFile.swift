@@ -40,10 +40,13 @@ extension ServerState {
       for each in document.notifications {
         try database.run(
           """
-          INSERT INTO notification (token, subscription, seconds, nonce, metadata)
-          SELECT ?1, number, ?3, ?4, ?5 FROM subscription WHERE token = ?1 AND notifier = ?2
+          INSERT INTO notification (token, subscription, seconds, nonce, metadata, milliseconds)
+          SELECT ?1, number, ?3, ?4, ?5, ?6 FROM subscription WHERE token = ?1 AND notifier = ?2
           """,
-          [number, .blob(each.notifier), .integer(each.seconds), .blob(each.nonce), .blob(each.metadata)])
+          [
+            number, .blob(each.notifier), .integer(each.milliseconds / 1_000), .blob(each.nonce),
+            .blob(each.metadata), .integer(each.milliseconds),
+          ])
       }
       for each in document.pushes {
         try database.run(
@@ -133,11 +136,11 @@ extension ServerState {
     ) { .init(notifier: $0.blob(0), key: $0.blob(1), status: $0.text(2)) }
     document.notifications = try database.rows(
       """
-      SELECT subscription.notifier, seconds, nonce, metadata FROM notification
+      SELECT subscription.notifier, milliseconds, nonce, metadata FROM notification
       JOIN subscription ON subscription.number = notification.subscription
       WHERE notification.token = ?1 ORDER BY sequence
       """, [number]
-    ) { .init(notifier: $0.blob(0), seconds: $0.integer(1), nonce: $0.blob(2), metadata: $0.blob(3)) }
+    ) { .init(notifier: $0.blob(0), milliseconds: $0.integer(1), nonce: $0.blob(2), metadata: $0.blob(3)) }
     document.pushes = try database.rows(
       "SELECT kind, version, provider, due_at FROM push WHERE token = ?1 ORDER BY kind", [number]
     ) { .init(kind: $0.text(0), version: $0.integer(1), provider: $0.text(2), dueAt: $0.integer(3)) }

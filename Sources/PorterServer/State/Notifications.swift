@@ -21,18 +21,31 @@ struct DuePush: Sendable {
 extension ServerState {
   // MARK: Notifications
 
+  /// Whether a push that is due has a later one of the same mailbox: a device that fetches what that is about fetches
+  /// this one's message too. Servers that share tokens store notifications in another order than a relay gives them, and
+  /// a relay repeats those that were not acknowledged.
+  func isCovered(_ notification: RelayNotification, of subscription: Int64) throws(ServerError) -> Bool {
+    try storage { () throws(SQLiteError) in
+      try database.integer(
+        """
+        SELECT 1 FROM notification JOIN push ON push.token = notification.token AND push.kind = 'message'
+        WHERE notification.subscription = ?1 AND notification.milliseconds > ?2
+        """, [.integer(subscription), .integer(notification.timestamp.milliseconds)]) != nil
+    }
+  }
+
   /// Replaces the subscription's earlier notification, and keeps only the token's newest.
   func save(_ notification: RelayNotification, for subscription: Int64, token: Int64) throws(ServerError) {
     try storage { () throws(SQLiteError) in
       try database.run(
         """
-        INSERT OR REPLACE INTO notification (token, subscription, seconds, nonce, metadata)
-        VALUES (?1, ?2, ?3, ?4, ?5)
+        INSERT OR REPLACE INTO notification (token, subscription, seconds, nonce, metadata, milliseconds)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """,
         [
           .integer(token), .integer(subscription),
           .integer(max(0, notification.timestamp.seconds)), .blob(notification.nonce.bytes),
-          .blob(notification.metadata),
+          .blob(notification.metadata), .integer(max(0, notification.timestamp.milliseconds)),
         ])
       try database.run(
         """

@@ -308,5 +308,10 @@ package final class ServerState {
     CREATE INDEX token_unusable ON token (used_age) WHERE state <> 'active' AND state <> 'expired';
     CREATE INDEX token_expired ON token (used_age) WHERE state = 'expired';
     """,
+    // Notifications of one second may come in another order than their messages.
+    """
+    -- Since 1970, like `seconds`; 0: unknown.
+    ALTER TABLE notification ADD COLUMN milliseconds INTEGER NOT NULL DEFAULT 0;
+    """,
   ]
 }

@@ -220,6 +220,12 @@ struct JSON: CustomStringConvertible {
   }
 }
 
+/// Changes what waits at a relay, so that it does not open.
+let damageToWaitingMessages = """
+  UPDATE message SET body = substr(body, 1, length(body) - 1) || iif(substr(body, -1) = x'00', x'01', x'00')
+  WHERE body IS NOT NULL
+  """
+
 /// Two hosts with their own stores, connected through one relay.
 struct Pair {
   let folder: TemporaryFolder

@@ -41,6 +41,7 @@ final class AcquaintanceTests: XCTestCase {
       wake(alice)
       _ = try awaitMessages(1, in: .bobs)
       try awaitCount(0, "SELECT count(*) FROM outbox", of: alice)
+      _ = try awaitMessages(0, in: .alices)
       sleep(alice)
     }
 

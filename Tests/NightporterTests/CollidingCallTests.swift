@@ -153,7 +153,7 @@ final class CollidingCallTests: XCTestCase {
     let shown = try station.present(station.nextPush())
     XCTAssertEqual(shown.bodies, ["Incoming audio call"], shown.description)
     station.bob.send("/_delete @1 full").assert("contactDeleted")
-    awaitRest(of: station.bob)
+    try awaitSent(station.bob)
     let next = try station.present(wake)
     XCTAssertEqual(next.bodies, ["Missed call"], next.description)
     XCTAssertEqual(next.identifiers, shown.identifiers)

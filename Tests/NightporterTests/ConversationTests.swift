@@ -9,7 +9,7 @@ final class ConversationTests: XCTestCase {
     let pair = try Pair()
     let expected = (0..<40).map { "message \($0)" }
     for (index, text) in expected.enumerated() { pair.send(text, from: index % 3 == 0 ? pair.alice : pair.bob) }
-    for _ in 0..<50 where pair.texts(pair.alice).count < 40 || pair.texts(pair.bob).count < 40 { usleep(100_000) }
+    awaitThat("both have everything") { pair.texts(pair.alice).count >= 40 && pair.texts(pair.bob).count >= 40 }
     XCTAssertEqual(Set(pair.texts(pair.alice)), Set(expected))
     XCTAssertEqual(pair.texts(pair.alice).count, 40)
     XCTAssertEqual(pair.texts(pair.bob).count, 40)
@@ -25,7 +25,7 @@ final class ConversationTests: XCTestCase {
     let messages = texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
     pair.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
     pair.alice.send("/_app activate").assert("cmdOk")
-    for _ in 0..<100 where pair.texts(pair.alice).count < texts.count { usleep(100_000) }
+    awaitThat("alice has them") { pair.texts(pair.alice).count >= texts.count }
     XCTAssertEqual(pair.texts(pair.alice), texts)
   }
 
@@ -63,6 +63,7 @@ final class ConversationTests: XCTestCase {
     let pair = try Pair()
     pair.alice.send("/_delete @1 full notify=off").assert("contactDeleted")
     XCTAssertEqual(pair.alice.send("/_get chat @1 count=1").errorTag, "contactNotFound")
+    try awaitDeletion(ofMailbox: 1, relay: pair.folder.file("relay.db"))
     pair.send("anyone there?", from: pair.bob)
     let update = pair.bob.event("chatItemsStatusesUpdated")
     XCTAssertEqual(update?["result"]["chatItems"][0]["chatItem"]["meta"]["itemStatus"]["type"].text, "sndErrorAuth")
@@ -85,7 +86,7 @@ final class ConversationTests: XCTestCase {
     let store = try Database(path: folder.file("alice_chat.db"))
     defer { try? store.close() }
     let second = "SELECT count(*) FROM ledger WHERE state = 'quarantined'"
-    for _ in 0..<1_000 where try store.integer(second) == 0 { usleep(10_000) }
+    try awaitThat("the second has come") { try store.integer(second) ?? 0 > 0 }
     XCTAssertEqual(try store.integer(second), 1)
     XCTAssertEqual(hosts[0].send("/_contacts 1")["result"]["contacts"].count, 1)
     XCTAssertEqual(hosts[2].send("/_contacts 1")["result"]["contacts"].count, 0)

@@ -79,6 +79,7 @@ final class DeletingTests: XCTestCase {
     station.suspend()
     let push = try station.push(for: "good bye")
     station.bob.send("/_delete @1 full").assert("contactDeleted")
+    try awaitSent(station.bob)
     let answer = try station.present(push)
     XCTAssertEqual(answer.bodies, ["good bye"], answer.description)
     XCTAssertEqual(

@@ -78,8 +78,7 @@ final class EventTests: XCTestCase {
     pair.alice.send("/_app suspend 0").assert("cmdOk")
     pair.send("hello", from: pair.bob)
     let relay = try Database(path: pair.folder.file("relay.db"))
-    try relay.execute(
-      "UPDATE message SET body = substr(body, 1, length(body) - 1) || x'00' WHERE body IS NOT NULL")
+    try relay.execute(damageToWaitingMessages)
     try relay.close()
     pair.alice.send("/_app activate").assert("cmdOk")
     let event = try XCTUnwrap(pair.alice.event("messageError"))["result"]

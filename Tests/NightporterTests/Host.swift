@@ -69,16 +69,13 @@ final class Host {
     self.handle = nil
   }
 
-  /// Sends a command. On return outgoing messages have reached the relay, unless `arrives` is false or the relay keeps
-  /// them waiting: otherwise a test in which another process looks there could outrun the relay.
+  /// Sends a command. On return outgoing messages have reached the relay, unless `arrives` is false: otherwise a test in
+  /// which another process looks there could outrun the relay.
   @discardableResult
-  func send(_ command: String, arrives: Bool = true) -> JSON {
+  func send(_ command: String, arrives: Bool = true, file: StaticString = #filePath, line: UInt = #line) -> JSON {
     let answer = JSON(take(chat_send_cmd(handle, command)))
     if arrives, command.hasPrefix("/_send") {
-      for _ in 0..<2_000 {
-        guard state["operations"]["sending"].number > 0 else { break }
-        usleep(1_000)
-      }
+      awaitThat("nothing is being sent", file: file, line: line) { state["operations"]["sending"].number <= 0 }
     }
     return answer
   }
@@ -164,13 +161,30 @@ func awaitRest(of host: Host, file: StaticString = #filePath, line: UInt = #line
 
 /// Waits until these hosts have sent and received everything, so that nothing more will arrive.
 func awaitQuiet(_ hosts: [Host], relay: String, file: StaticString = #filePath, line: UInt = #line) throws {
-  for host in hosts { awaitRest(of: host, file: file, line: line) }
-  try awaitThat("the relay has handed over everything", file: file, line: line) {
-    let database = try Database(path: relay)
-    defer { try? database.close() }
-    return try database.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") == 0
+  let database = try Database(path: relay)
+  defer { try? database.close() }
+  func latest() throws -> Int64? { try database.integer("SELECT max(number) FROM message") }
+  // A host may answer what it has received after another was found at rest.
+  var before: Int64?
+  repeat {
+    before = try latest()
+    for host in hosts { awaitRest(of: host, file: file, line: line) }
+    try awaitThat("the relay has handed over everything", file: file, line: line) {
+      try database.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") == 0
+    }
+    for host in hosts { awaitRest(of: host, file: file, line: line) }
+  } while try latest() != before
+}
+
+/// Waits until the relay has deleted a mailbox, since a command is answered before. They are numbered from 1.
+func awaitDeletion(
+  ofMailbox number: Int64, relay: String, file: StaticString = #filePath, line: UInt = #line
+) throws {
+  let database = try Database(path: relay)
+  defer { try? database.close() }
+  try awaitThat("mailbox \(number) is deleted", file: file, line: line) {
+    try database.integer("SELECT count(*) FROM mailbox WHERE number = ?", [.integer(number)]) == 0
   }
-  for host in hosts { awaitRest(of: host, file: file, line: line) }
 }
 
 /// Copies a result and frees it.
@@ -220,7 +234,13 @@ struct JSON: CustomStringConvertible {
   }
 }
 
-/// Two hosts with their own stores, connected through one relay.
+/// Changes what waits at a relay, so that it does not open.
+let damageToWaitingMessages = """
+  UPDATE message SET body = substr(body, 1, length(body) - 1) || iif(substr(body, -1) = x'00', x'01', x'00')
+  WHERE body IS NOT NULL
+  """
+
+/// Two hosts with their own stores, connected through one relay. Nothing of their handshake is left to be received.
 struct Pair {
   let folder: TemporaryFolder
   let alice: Host
@@ -237,11 +257,13 @@ struct Pair {
     bob.send("/connect \(link)").assert("sentConfirmation", file, line)
     alice.event("contactConnected", file: file, line: line)
     bob.event("contactConnected", file: file, line: line)
+    try awaitQuiet([alice, bob], relay: folder.file("relay.db"), file: file, line: line)
   }
 
   func send(_ text: String, from host: Host, arrives: Bool = true, file: StaticString = #filePath, line: UInt = #line) {
     let message = "{\"msgContent\":{\"type\":\"text\",\"text\":\"\(text)\"},\"mentions\":{}}"
-    host.send("/_send @1 json [\(message)]", arrives: arrives).assert("newChatItems", file, line)
+    host.send("/_send @1 json [\(message)]", arrives: arrives, file: file, line: line)
+      .assert("newChatItems", file, line)
   }
 
   /// Texts of the chat, oldest first.

@@ -1,4 +1,5 @@
 import Foundation
+import PorterStore
 import XCTest
 
 /// Invitations that do not work, or no longer work: the command's answer reports it.
@@ -145,7 +146,11 @@ final class InvitationTests: XCTestCase {
     // Also for an invitation that its inviter has deleted.
     let deleted = invitation(pair.alice)
     let pending = chats(pair.alice).elements.map { $0["chatInfo"]["contactConnection"]["pccConnId"].number }.max() ?? 0
+    let relay = try Database(path: pair.folder.file("relay.db"))
+    let mailbox = try XCTUnwrap(relay.integer("SELECT max(number) FROM mailbox"))
+    try relay.close()
     pair.alice.send("/_delete :\(pending)").assert("contactConnectionDeleted")
+    try awaitDeletion(ofMailbox: mailbox, relay: pair.folder.file("relay.db"))
     let answer = carol.send("/connect \(deleted)")
     XCTAssertEqual(answer["error"]["np"]["code"].text, "invitationUsed", answer.description)
     // The next one is accepted as usual.

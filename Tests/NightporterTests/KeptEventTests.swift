@@ -116,8 +116,7 @@ final class KeptEventTests: XCTestCase {
     station.suspend()
     let push = try station.push(for: "hello")
     let relay = try Database(path: station.pair.folder.file("relay.db"))
-    try relay.execute(
-      "UPDATE message SET body = substr(body, 1, length(body) - 1) || x'00' WHERE body IS NOT NULL")
+    try relay.execute(damageToWaitingMessages)
     try relay.close()
     XCTAssertEqual(try station.present(push)["outcome"].text, "quarantined")
     let prefix = station.alice.prefix

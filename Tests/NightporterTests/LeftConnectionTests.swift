@@ -24,12 +24,12 @@ final class LeftConnectionTests: XCTestCase {
       SELECT number FROM message WHERE body IS NOT NULL AND mailbox = (SELECT max(number) FROM mailbox) ORDER BY number
       """
     func awaitMessages(_ count: Int) throws -> [Int64] {
-      for _ in 0..<1_000 {
-        let numbers = try relay.rows(waiting) { $0.integer(0) }
-        if numbers.count == count { return numbers }
-        usleep(10_000)
+      var numbers: [Int64] = []
+      try awaitThat("\(count) messages wait") {
+        numbers = try relay.rows(waiting) { $0.integer(0) }
+        return numbers.count == count
       }
-      throw StationFailure("there are not \(count) waiting messages")
+      return numbers
     }
     _ = try awaitMessages(1)
     alice.send("/_delete @1 full notify=on").assert("contactDeleted")
@@ -41,7 +41,7 @@ final class LeftConnectionTests: XCTestCase {
 
     bob.send("/_app activate").assert("cmdOk")
     let store = try Database(path: bob.prefix + "_chat.db")
-    for _ in 0..<1_000 where try store.integer("SELECT count(*) FROM ledger") != 2 { usleep(10_000) }
+    try awaitThat("bob has both") { try store.integer("SELECT count(*) FROM ledger") == 2 }
     XCTAssertEqual(try store.rows("SELECT kind FROM ledger ORDER BY 1") { $0.text(0) }, ["silent", "silent"])
     try store.close()
     XCTAssertEqual(bob.send("/_contacts 1")["result"]["contacts"].count, 0)

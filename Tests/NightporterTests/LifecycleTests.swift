@@ -68,7 +68,7 @@ final class LifecycleTests: XCTestCase {
     let status = "/proc/" + (thread.wait() ?? "") + "/status"
     try awaitThat("it sleeps") { try String(contentsOfFile: status, encoding: .utf8).contains("State:\tS") }
     host.free()
-    wait(for: [woken], timeout: 5)
+    wait(for: [woken], timeout: 60)
   }
 
   func testEventDescriptorIsReadableOnlyWhileEventsWait() throws {

@@ -161,11 +161,7 @@ final class PlaceholderTests: XCTestCase {
     let push = try station.push(for: "hello")
     let early = try offline(station, push)
     let relay = try Database(path: station.pair.folder.file("relay.db"))
-    try relay.execute(
-      """
-      UPDATE message SET body = substr(body, 1, length(body) - 1) || iif(substr(body, -1) = x'00', x'01', x'00')
-      WHERE body IS NOT NULL
-      """)
+    try relay.execute(damageToWaitingMessages)
     try relay.close()
     let late = try station.present(push)
     XCTAssertEqual(late.bodies, [])

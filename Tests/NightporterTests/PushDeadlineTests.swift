@@ -35,11 +35,14 @@ final class PushDeadlineTests: XCTestCase {
     let messages = texts.map { "{\"msgContent\":{\"type\":\"text\",\"text\":\"\($0)\"},\"mentions\":{}}" }
     pair.bob.send("/_send @1 json [\(messages.joined(separator: ","))]").assert("newChatItems")
     let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
-    var (shown, bundled): ([String], Int) = ([], 0)
+    var (shown, bundled, deadline): ([String], Int, Int32) = ([], 0, 220)
     for _ in 0..<200 where shown.count + bundled < texts.count {
-      let answer = notifier.push(wake, deadline: 220)
+      let before = shown.count + bundled
+      let answer = notifier.push(wake, deadline: deadline)
       bundled = answer.bundled ?? bundled
       shown += bodies(of: answer).filter { $0.hasPrefix("text") }
+      // A busy machine may need more for one message: 150 of them are the engine's reserve.
+      if shown.count + bundled == before { deadline += 100 }
     }
     XCTAssertEqual(shown.count + bundled, texts.count, "by itself, or in the summary")
     XCTAssertEqual(shown, texts.filter(Set(shown).contains), "each once, in order")
@@ -76,7 +79,7 @@ final class PushDeadlineTests: XCTestCase {
       let answer = Box("")
       let answered = expectation(description: command)
       Thread.detachNewThread {
-        answer.value = take(np_receive_push(chat_ctrl(bitPattern: handle), payload, 20_000))
+        answer.value = take(np_receive_push(chat_ctrl(bitPattern: handle), payload, 30_000))
         answered.fulfill()
       }
       transport.waitUntilInside()
@@ -85,7 +88,7 @@ final class PushDeadlineTests: XCTestCase {
       case "free": notifier.free()
       default: notifier.send(command).assert("cmdOk")
       }
-      wait(for: [answered], timeout: 5)
+      wait(for: [answered], timeout: 20)
       XCTAssertTrue(JSON(answer.value)["quiescent"].flag, answer.value)
     }
   }

@@ -27,8 +27,7 @@ final class PushOutcomeTests: XCTestCase {
 
   /// INC-41: a message that does not open is quarantined and never shown.
   func testINC41AMessageThatDoesNotOpenIsQuarantined() throws {
-    let (answer, pair) = try push(
-      changing: "UPDATE message SET body = substr(body, 1, length(body) - 1) || x'00' WHERE body IS NOT NULL")
+    let (answer, pair) = try push(changing: damageToWaitingMessages)
     XCTAssertEqual(answer["outcome"].text, "quarantined", answer.description)
     XCTAssertEqual(answer.bodies, [])
     let store = try Database(path: pair.alice.prefix + "_chat.db")

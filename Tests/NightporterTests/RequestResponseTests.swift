@@ -172,11 +172,12 @@ final class RequestResponseTests: XCTestCase {
     bob.begin("bob", relay: folder.file("relay.db"))
     bob.send("/_connect 1 \(link)").assert("sentInvitation")
     var request = JSON("")
-    for _ in 0..<100 where !request.exists {
+    awaitThat("the request has come") {
       np_relay_ready(alice.handle)
       if let event = alice.event(within: 0.1), event["result"]["type"].text == "receivedContactRequest" {
         request = event["result"]["contactRequest"]
       }
+      return request.exists
     }
     let id = request["contactRequestId"].number
     let accept =

@@ -151,15 +151,16 @@ final class RelayFileTests: RelayTestCase {
     let mailbox = try newMailbox()
     let holder = try Database(path: path)
     try holder.execute("BEGIN IMMEDIATE")
-    let relay = relay
+    let (relay, clock, before) = (relay, clock, clock.now())
     let stop = expectation(description: "closed")
     Thread.detachNewThread {
-      usleep(100_000)
+      // Until it waits.
+      while clock.now() == before { usleep(100) }
       relay.close()
       stop.fulfill()
     }
     assertStorageFails([.interrupted]) { try send("waits in vain", to: mailbox) }
-    wait(for: [stop], timeout: 10)
+    wait(for: [stop], timeout: 60)
     assertRefused(.closed) { try send("too late", to: mailbox) }
     try holder.close()
   }

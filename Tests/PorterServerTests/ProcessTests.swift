@@ -119,7 +119,7 @@ final class ProcessTests: XCTestCase {
     ]
     process.standardOutput = Pipe()
     try process.run()
-    for _ in 0..<400 where (try? Data(contentsOf: URL(fileURLWithPath: path("ready"))))?.isEmpty ?? true {
+    for _ in 0..<2_400 where (try? Data(contentsOf: URL(fileURLWithPath: path("ready"))))?.isEmpty ?? true {
       usleep(25_000)
     }
     XCTAssertEqual(try String(contentsOfFile: path("ready"), encoding: .utf8), "ready\n")

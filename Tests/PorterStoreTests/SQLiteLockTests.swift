@@ -34,20 +34,22 @@ final class SQLiteLockTests: SQLiteTestCase {
     let holder = try openWithTable()
     let path = file()
     let held = DispatchSemaphore(value: 0)
-    let waited = Mutex(Span.zero)
+    let entered = Mutex<Moment?>(nil)
     let done = onThread {
       let waiter = try Database(path: path)
       held.wait()
-      let start = SystemClock().now()
-      try waiter.transaction { () throws(SQLiteError) in try waiter.run("INSERT INTO item(name) VALUES('waited')") }
-      waited.withLock { $0 = SystemClock().now() - start }
+      try waiter.transaction { () throws(SQLiteError) in
+        entered.withLock { $0 = SystemClock().now() }
+        try waiter.run("INSERT INTO item(name) VALUES('waited')")
+      }
     }
-    try holder.transaction { () throws(SQLiteError) in
+    let released = try holder.transaction { () throws(SQLiteError) in
       held.signal()
       usleep(30_000)
+      return clock.now()
     }
-    wait(for: [done], timeout: 10)
-    XCTAssertGreaterThan(waited.withLock { $0 }, .milliseconds(5))
+    wait(for: [done], timeout: 60)
+    XCTAssertGreaterThanOrEqual(try XCTUnwrap(entered.withLock { $0 }), released)
     XCTAssertEqual(try holder.integer("SELECT count(*) FROM item"), 1)
   }
 
@@ -191,7 +193,7 @@ final class SQLiteLockTests: SQLiteTestCase {
     }
     body()
     stop.signal()
-    wait(for: [done], timeout: 10)
+    wait(for: [done], timeout: 60)
   }
 
   // MARK: Closing

@@ -22,15 +22,23 @@ final class LongExchangesTests: XCTestCase {
   }
 
   func testFewAreUnderWayAtATime() async throws {
-    let node = try OpenNode()
-    let backEnd = try node.open()
-    for _ in 0..<40 { backEnd.exchange(question(64)) { _ in } }
-    backEnd.exchange(question(1)) { _ in }
-    try await wait { node.queries > 4 * 64 }
-    XCTAssertEqual(node.queries, 4 * 64 + 1, "a short one waits for none of the long ones")
-    XCTAssertEqual(backEnd.waiting, 41)
-    XCTAssertFalse(backEnd.isOverloaded)
-    backEnd.close()
+    for _ in 0..<20 {
+      let node = try OpenNode()
+      let backEnd = try node.open()
+      defer { backEnd.close() }
+      let begin = ContinuousClock.now
+      for _ in 0..<40 { backEnd.exchange(question(64)) { _ in } }
+      backEnd.exchange(question(1)) { _ in }
+      try await wait { node.queries > 4 * 64 }
+      let (queries, waiting, isOverloaded) = (node.queries, backEnd.waiting, backEnd.isOverloaded)
+      // After 700 ms the first end, and others begin.
+      guard ContinuousClock.now - begin < .milliseconds(600) else { continue }
+      XCTAssertEqual(queries, 4 * 64 + 1, "a short one waits for none of the long ones")
+      XCTAssertEqual(waiting, 41)
+      XCTAssertFalse(isOverloaded)
+      return
+    }
+    XCTFail("the machine is too busy")
   }
 
   /// Otherwise clients with few mailboxes would be refused, and the relay not be ready.

@@ -19,22 +19,37 @@ final class OwnTroubleTests: XCTestCase {
     }
   }
 
-  func testADamagedRecordIsOnlyItsMailboxsTrouble() async throws {
+  /// Carries out a story that returns whether it was in time, and again with another node if a busy machine was not: an
+  /// exchange has 700 ms.
+  private func inTime(_ story: () async throws -> Bool) async throws {
+    for _ in 0..<20 { if try await story() { return } }
+    XCTFail("the machine is too busy")
+  }
+
+  func testADamagedRecordIsOnlyItsMailboxsTrouble() async throws { try await inTime(aDamagedRecord) }
+
+  private func aDamagedRecord() async throws -> Bool {
     let node = try OpenNode { request in
       guard request.subject == "$JS.API.STREAM.MSG.GET.porter_mailboxes_0" else { return nil }
       return .text(OpenNode.message("porter.mailbox.0.m", 2, [1, 2, 3]))
     }
     let backEnd = try node.open()
+    defer { backEnd.close() }
+    let begin = ContinuousClock.now
     let reply = await send(through: backEnd)
+    guard ContinuousClock.now - begin < .milliseconds(600) else { return false }
     XCTAssertEqual(reply, .unavailable)
     XCTAssertNil(backEnd.problem)
     XCTAssertTrue(backEnd.isServing)
-    backEnd.close()
+    return true
   }
 
   /// The first answer takes half of an exchange's time, and there is none to the next question.
-  func testTheEndOfAnExchangesTimeIsOnlyItsOwnTrouble() async throws {
+  func testTheEndOfAnExchangesTimeIsOnlyItsOwnTrouble() async throws { try await inTime(theEndOfAnExchangesTime) }
+
+  private func theEndOfAnExchangesTime() async throws -> Bool {
     let asked = Mutex(0)
+    let answered = Mutex<ContinuousClock.Instant?>(nil)
     let node = try OpenNode { request in
       guard request.subject == "$JS.API.STREAM.MSG.GET.porter_mailboxes_0" else { return nil }
       let isFirst = asked.withLock { asked in
@@ -43,14 +58,18 @@ final class OwnTroubleTests: XCTestCase {
       }
       guard isFirst else { return nil }
       usleep(450_000)
+      answered.withLock { $0 = .now }
       return .text(#"{"error":{"code":404,"err_code":10037,"description":"no message found"}}"#)
     }
     let backEnd = try node.open()
+    defer { backEnd.close() }
+    let begin = ContinuousClock.now
     let reply = await send(through: backEnd)
+    guard let answered = answered.withLock({ $0 }), answered - begin < .milliseconds(600) else { return false }
     XCTAssertEqual(reply, .unavailable)
     XCTAssertNil(backEnd.problem)
     XCTAssertTrue(backEnd.isServing)
-    backEnd.close()
+    return true
   }
 
   /// As long as the probe would wait.

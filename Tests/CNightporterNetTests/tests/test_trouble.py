@@ -6,8 +6,9 @@ import asyncio
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
-from .driver import LONG, OK, SYSTEM, TIMEOUT, NetCase
+from .driver import LONG, OK, SYSTEM, TIMEOUT, Driver, NetCase
 from .server import Http2, Request, drop, echo, hang, status
 
 SHORT = 300  # milliseconds, for an exchange that is not answered
@@ -49,24 +50,35 @@ class TroubleTests(NetCase):
 
     def test_a_slow_network_needs_one_connection(self) -> None:
         """Exchanges that all take more than a second do not hang."""
-        server, driver = self.serve(), self.drive()
 
         async def slow(request: Request) -> None:
             await asyncio.sleep(1.2)
             await request.answer(body=b"slow")
 
-        server.handlers = [slow]
-        driver.open(self.pinned(server), news=1)
-        self.assertEqual(driver.exchange().body, b"slow")
-        names = [driver.start()]
-        for _ in range(3):
-            # The next begins when the one before is older than a second.
-            time.sleep(1.1)
-            names.append(driver.start())
-        for name in names:
-            self.assertEqual(driver.finish(name).body, b"slow")
-        self.assertEqual(server.record.connections, 1)
-        self.assertEqual(sum(request.path == "/v1/news" for request in server.record.requests), 1)
+        for _ in range(5):
+            server, driver = self.serve(), self.drive()
+            server.handlers = [slow]
+            driver.open(self.pinned(server), news=1)
+
+            def exchange(driver: Driver = driver) -> float:
+                begun = time.monotonic()
+                self.assertEqual(driver.exchange().body, b"slow")
+                return time.monotonic() - begun
+
+            times = [exchange()]
+            with ThreadPoolExecutor() as pool:
+                under_way = [pool.submit(exchange)]
+                for _ in range(3):
+                    # The next begins when the one before is older than a second.
+                    time.sleep(1.1)
+                    under_way.append(pool.submit(exchange))
+            times += [each.result() for each in under_way]
+            connections = server.record.connections
+            streams = sum(request.path == "/v1/news" for request in server.record.requests)
+            # On a busy machine, an exchange may take twice the time of the first answer, and then it does hang.
+            if max(times) < 2.2:
+                break
+        self.assertEqual((connections, streams), (1, 1))
 
     def test_slow_bytes(self) -> None:
         server, driver = self.serve(), self.drive()

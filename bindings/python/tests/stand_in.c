@@ -108,7 +108,7 @@ char *chat_migrate_init_key(const char *path, const char *key, int keep_key, con
   (void)keep_key, (void)confirm, (void)background;
   if (strcmp(key, "slow") == 0) {
     begin("open");
-    sleep_us(200000);
+    sleep_us(2000000);
   }
   if (strcmp(path, "broken") == 0) return strdup("{\"type\":\"errorNotADatabase\",\"dbFile\":\"broken_chat.db\"}");
   struct controller *self = calloc(1, sizeof *self);

@@ -178,7 +178,10 @@ class Client:
                 return bodies
             assert tag == 4
             bodies.append(fields[33:])
-            self.ask(acknowledge(mailbox, fields[:24]))
+            self.acknowledge(mailbox, fields[:24])
+
+    def acknowledge(self, mailbox: Mailbox, message: bytes) -> None:
+        self.ask(acknowledge(mailbox, message))
 
 
 @dataclass

@@ -90,17 +90,17 @@ class NewsTests(RelayTestCase):
 
     def test_silence_is_counted_from_the_latest_event(self):
         """A client gives up a stream after 75 s: a comment after up to twice the time would be too late."""
-        relay = self.start(silence="4s")
+        relay = self.start(silence="12s")
         _, name, mailbox, _, _ = self.listening(relay)
         stream = self.news(relay, name)
         self.assertEqual(stream.next(), "news")
         begun = time.monotonic()
-        time.sleep(1)
+        time.sleep(3)
         self.person(relay).send(mailbox, b"x")
         self.assertEqual(stream.next(), "news")
         self.assertEqual(stream.next(), ":")
-        self.assertGreater(time.monotonic() - begun, 4.5)
-        self.assertLess(time.monotonic() - begun, 7.5)
+        self.assertGreater(time.monotonic() - begun, 14.5)
+        self.assertLess(time.monotonic() - begun, 22)
 
     def test_a_second_stream_ends_the_first(self):
         relay = self.start()
@@ -223,7 +223,10 @@ class LimitTests(RelayTestCase):
         person = protocol.Client(client.exchange)
         open_to_all, secured = person.mailbox(secured=False), person.mailbox()
         for mailbox, status in [(open_to_all, 200), (secured, 429)]:
-            statuses = [hostile.post(protocol.send(mailbox, b"x"))[0] for _ in range(10)]
+            statuses = [hostile.post(protocol.send(mailbox, b"x"))[0]]
+            # Until the share is used up: after a second there is more.
+            while statuses[-1] == 200:
+                statuses.append(hostile.post(protocol.send(mailbox, b"x"))[0])
             self.assertEqual((statuses[0], statuses[-1]), (200, 429))
             # The signatures of a secured mailbox show that all of these are one sender's.
             self.assertEqual(client.post(protocol.send(mailbox, b"x"))[0], status)

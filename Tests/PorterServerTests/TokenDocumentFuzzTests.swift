@@ -46,7 +46,12 @@ final class TokenDocumentFuzzTests: XCTestCase {
         return damaged += 1
       }
       read += 1
-      try expectEqual(document.encoded(), bytes)
+      // One of version 1 is stored as one of version 2.
+      if bytes.first == 1 {
+        try expectEqual(try TokenDocument(decoding: document.encoded()), document)
+      } else {
+        try expectEqual(document.encoded(), bytes)
+      }
       let documents = try state.transaction { () throws(ServerError) in
         try state.beginWork()
         try state.load(document)

@@ -191,7 +191,7 @@ extension ClusteredRelay {
 
   /// A missing body was lost by the cluster, or has expired before its record: the cluster's clock is ahead of this
   /// relay's. The relay that accepted the message within the last two minutes still has it, and restores it. Until then
-  /// the mailbox is not reported empty: a client would believe that, and look again only after its next message. Later
+  /// the mailbox is not reported empty: a client takes that as final, and looks again only after its next message. Later
   /// messages are given, and after that time the message is skipped.
   private func oldestMessage(in mailbox: FoundMailbox) async throws(ExchangeFailure) -> RelayMessage? {
     let (now, key) = (wall, mailbox.key)

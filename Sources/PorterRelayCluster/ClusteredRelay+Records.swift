@@ -96,8 +96,8 @@ extension ClusteredRelay {
     if stored?.revision ?? 0 < known, recency < .settled { return try await readSettled(key) }
     guard let stored else {
       cache.forget(key)
-      // Another relay has deleted it, or as below. A client believes that there is no mailbox, so this is said only when
-      // it is found again.
+      // Another relay has deleted it, or the same as below. A client takes a missing mailbox as final, so the relay
+      // reports it only when the next read confirms it.
       guard known == 0 else { throw .own("the leader lags, or the mailbox was deleted") }
       return nil
     }

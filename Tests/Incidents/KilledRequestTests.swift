@@ -94,7 +94,7 @@ final class KilledRequestTests: XCTestCase {
     XCTAssertEqual(ending, .killed(SIGKILL))
   }
 
-  /// The app's attempt goes on; its answer.
+  /// Lets the app's attempt continue, and returns its answer.
   private func thaw(_ night: Night, flag: String) throws -> JSONValue {
     XCTAssertTrue(FileManager.default.createFile(atPath: flag, contents: nil))
     night.alice.process.signal(SIGCONT)

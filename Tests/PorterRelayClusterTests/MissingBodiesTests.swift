@@ -5,7 +5,7 @@ import XCTest
 
 @testable import PorterRelayCluster
 
-/// A body that is missing for now: no client is told that its mailbox is empty, which it would believe.
+/// A body that is missing for now: the relay does not report the mailbox as empty, which its client would take as final.
 final class MissingBodiesTests: ClusterTestCase {
   private lazy var port = makePort()
   private lazy var relay = RelayClient(port: port, randomness: randomness)

@@ -298,8 +298,8 @@ struct JetStream: Sendable {
   }
 
   /// A leader of 2.9 that was cut off from the others can come back without messages that they have
-  /// (`test_replicas.py`). So each replica is asked, with high probability. All at once, and briefly: a frozen one
-  /// answers none, and whoever else may have the message must have time to answer as well.
+  /// (`test_replicas.py`). So each replica is asked, with high probability, and all at the same time: a
+  /// frozen one does not answer, and the exchange needs its remaining time to ask the other relays.
   private func replicas(
     _ stream: String, _ sequence: UInt64, _ isRight: @Sendable ([UInt8]) -> Bool
   ) async -> Copy {

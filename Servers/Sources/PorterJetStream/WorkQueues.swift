@@ -15,8 +15,8 @@ final class WorkQueues: Sendable {
 
   /// An election takes up to 9 s.
   private static let stall = Duration.seconds(15)
-  /// Nodes delete a consumer that nobody asks for this long. Anyone may name a queue, and each consumer is a group of
-  /// nodes with files of its own.
+  /// Nodes delete a consumer that has had no request for this long. A client needs only a key to name a queue, and each
+  /// consumer is a group of nodes with files of its own.
   static let disuse = Duration.seconds(3_600)
 
   private let stream: JetStream

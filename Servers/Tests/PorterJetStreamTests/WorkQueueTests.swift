@@ -65,7 +65,7 @@ final class WorkQueueTests: XCTestCase {
     XCTAssertFalse(isMended)
   }
 
-  // MARK: Queues that nobody asks for
+  // MARK: Unused queues
 
   private static let creation = "$JS.API.CONSUMER.DURABLE.CREATE.work.a"
   private static let acknowledgement = "$JS.ACK.work.a.1.7.0.0.0"

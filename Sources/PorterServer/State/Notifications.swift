@@ -21,8 +21,8 @@ struct DuePush: Sendable {
 extension ServerState {
   // MARK: Notifications
 
-  /// Whether a push that is due has a later one of the same mailbox: a device that fetches what that is about fetches
-  /// this one's message too. Servers that share tokens store notifications in another order than a relay gives them, and
+  /// Whether a push that is due names a later message of the same mailbox: a device that fetches that one fetches this
+  /// one too. Servers that share tokens store notifications in another order than a relay gives them, and
   /// a relay repeats those that were not acknowledged.
   func isCovered(_ notification: RelayNotification, of subscription: Int64) throws(ServerError) -> Bool {
     try storage { () throws(SQLiteError) in

@@ -181,7 +181,7 @@ class JetStreamNotifierTests(JetStreamTestCase, NotifierTests):
         _, [lost] = self.due(client, service)
         self.assertEqual(self.again(client, service).nonce, lost.nonce)
 
-    def test_nodes_delete_consumers_that_nobody_asks_for(self):
+    def test_nodes_delete_unused_consumers(self):
         """Also those that an earlier relay has made without a limit."""
         relay = self.start()
         client, service = self.person(relay), SigningKey.generate()

@@ -85,9 +85,14 @@ extension NotificationServer {
 
   /// Queues `checkMessages` pushes whose period is over.
   func wakeDevices() throws(ServerError) {
-    let wall = clock.wall()
-    let due = try state.dueWakes(at: wall, limit: ServerTimes.slice)
+    let due = try state.dueWakes(at: clock.wall(), limit: ServerTimes.slice)
+    try wakeDevices(due)
+    if due.count == ServerTimes.slice { times.hasMoreToDo = true }
+  }
+
+  func wakeDevices(_ due: [DueWake]) throws(ServerError) {
     guard !due.isEmpty else { return }
+    let wall = clock.wall()
     // Whatever a power failure undoes is due again.
     try state.transaction(.normal) { () throws(ServerError) in
       for wake in due {
@@ -100,6 +105,5 @@ extension NotificationServer {
         }
       }
     }
-    if due.count == ServerTimes.slice { times.hasMoreToDo = true }
   }
 }

@@ -11,6 +11,7 @@ final class MemoryStore: SharedStore {
   private struct Item {
     let queue: String
     let bytes: [UInt8]
+    let addedAt: Int64
     var availableAt: Moment
     var times = 0
     var isTaken = false
@@ -104,6 +105,18 @@ final class MemoryStore: SharedStore {
     }
   }
 
+  func loseWakes() { for queue in WakeQueue.all { lose(queue.name) } }
+
+  /// Items for wake-ups that have not been ended.
+  var waitingWakes: Int { WakeQueue.all.map { waiting($0.name) }.reduce(0, +) }
+  /// Items that were postponed and are not available yet.
+  func postponed(_ queue: String) -> Int {
+    let now = clock.now()
+    return state.withLock { state in
+      state.items.values.count { $0.queue == queue && $0.times > 0 && !$0.isTaken && $0.availableAt > now }
+    }
+  }
+
   /// Items of the queue that have not been ended.
   func waiting(_ queue: String) -> Int { state.withLock { state in state.items.values.count { $0.queue == queue } } }
 
@@ -180,7 +193,8 @@ final class MemoryStore: SharedStore {
       for item in items {
         if let identifier = item.identifier, !state.identifiers.insert(item.queue + identifier).inserted { continue }
         state.next += 1
-        state.items[state.next] = Item(queue: item.queue, bytes: item.bytes, availableAt: now)
+        let time = state.clock + (now - Moment(nanoseconds: 0)).milliseconds
+        state.items[state.next] = Item(queue: item.queue, bytes: item.bytes, addedAt: time, availableAt: now)
       }
     }
   }
@@ -195,7 +209,8 @@ final class MemoryStore: SharedStore {
         item.isTaken = true
         item.availableAt = now + Self.lease
         state.items[number] = item
-        return TakenWork(number: UInt64(number), bytes: item.bytes, handle: String(number), times: item.times)
+        return TakenWork(
+          number: UInt64(number), bytes: item.bytes, handle: String(number), times: item.times, addedAt: item.addedAt)
       }
     }
   }

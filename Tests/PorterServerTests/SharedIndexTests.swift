@@ -184,7 +184,7 @@ final class SharedIndexTests: XCTestCase {
       try runLong(world)
       XCTAssertEqual(world.provider.take().count { $0.type == .background }, 1)
     }
-    XCTAssertEqual(store.waiting("wakes"), 1)
+    XCTAssertEqual(store.waitingWakes, 1)
   }
 
   // MARK: Unused

@@ -173,8 +173,8 @@ final class SharedLossTests: XCTestCase {
   /// The same work may be given out for a long time, and a server may find it finished twice in all that time.
   func testWorkThatIsDueAfterAllIsFoundOverAnew() {
     var finished = FinishedWork()
-    let work = TakenWork(number: 1, bytes: [1], handle: "", times: 1)
-    let other = TakenWork(number: 2, bytes: [1], handle: "", times: 1)
+    let work = TakenWork(number: 1, bytes: [1], handle: "", times: 1, addedAt: 0)
+    let other = TakenWork(number: 2, bytes: [1], handle: "", times: 1, addedAt: 0)
     let begin = Moment(nanoseconds: 0)
     XCTAssertFalse(finished.isConfirmed(work, now: begin))
     XCTAssertFalse(finished.isConfirmed(other, now: begin + .seconds(6)))
@@ -206,7 +206,7 @@ final class SharedLossTests: XCTestCase {
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
     try device.activate()
     XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 20)).result, .done)
-    store.lose("wakes")
+    store.loseWakes()
     world.clock.advance(by: .days(1) + .seconds(61))
     try settle(world)
     XCTAssertEqual(world.provider.take().count { $0.type == .background }, 1)
@@ -215,7 +215,7 @@ final class SharedLossTests: XCTestCase {
       try settle(world)
       XCTAssertEqual(world.provider.take().count { $0.type == .background }, 1)
     }
-    XCTAssertEqual(store.waiting("wakes"), 1)
+    XCTAssertEqual(store.waitingWakes, 1)
   }
 
   /// A push waiting for its time has its work item.
@@ -228,6 +228,6 @@ final class SharedLossTests: XCTestCase {
       world.clock.advance(by: .days(1) + .seconds(61))
       try world.run()
     }
-    XCTAssertEqual(store.waiting("wakes"), 1)
+    XCTAssertEqual(store.waitingWakes, 1)
   }
 }

@@ -239,7 +239,8 @@ public final class JetStreamPushStore: SharedStore {
   public func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork] {
     try asking { (cluster) async throws(ClusterFailure) in
       try await cluster.queues.take(queue, limit: limit).map {
-        TakenWork(number: $0.sequence, bytes: $0.bytes, handle: $0.handle, times: $0.times)
+        TakenWork(
+          number: $0.sequence, bytes: $0.bytes, handle: $0.handle, times: $0.times, addedAt: $0.addedAt)
       }
     }
   }

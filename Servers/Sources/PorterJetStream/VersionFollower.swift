@@ -166,13 +166,16 @@ struct Delivery {
   let number: UInt64
   /// Its number among the consumer's deliveries.
   let consumerNumber: UInt64
+  /// When the stream took the message, in milliseconds since 1970.
+  let storedAt: Int64
 
   init?(_ reply: String) {
     let parts = reply.utf8.split(separator: UInt8(ascii: "."))
     guard parts.count >= 9, let times = Int(Substring(parts[parts.count - 5])),
-      let number = UInt64(Substring(parts[parts.count - 4])), let given = UInt64(Substring(parts[parts.count - 3]))
+      let number = UInt64(Substring(parts[parts.count - 4])), let given = UInt64(Substring(parts[parts.count - 3])),
+      let nanoseconds = Int64(Substring(parts[parts.count - 2]))
     else { return nil }
-    (self.times, self.number, consumerNumber) = (times, number, given)
+    (self.times, self.number, consumerNumber, storedAt) = (times, number, given, nanoseconds / 1_000_000)
   }
 }
 

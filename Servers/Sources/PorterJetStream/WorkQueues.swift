@@ -11,6 +11,8 @@ final class WorkQueues: Sendable {
     let sequence: UInt64
     /// The number of deliveries so far.
     let times: Int
+    /// When the stream took it, in milliseconds since 1970.
+    let addedAt: Int64
   }
 
   /// An election takes up to 9 s.
@@ -172,7 +174,9 @@ final class WorkQueues: Sendable {
   }
 
   private static func item(_ bytes: [UInt8], _ handle: String) -> Item? {
-    Delivery(handle).map { Item(bytes: bytes, handle: handle, sequence: $0.number, times: $0.times) }
+    Delivery(handle).map {
+      Item(bytes: bytes, handle: handle, sequence: $0.number, times: $0.times, addedAt: $0.storedAt)
+    }
   }
 
   /// The number of items delivered but not acknowledged.

@@ -163,7 +163,8 @@ public struct SharedAdministration: Sendable {
     let pushes = document.pushes.map {
       SharedWork(SharedServer.queue($0.provider), document.id + Array($0.kind.utf8))
     }
-    return pushes + (document.wake.map { [SharedServer.work($0, of: document.id)] } ?? [])
+    // Servers move it to the queue for the time that is left.
+    return pushes + (document.wake.map { [WakeItem.work(of: document.id, dueAt: $0.dueAt, in: 0)] } ?? [])
   }
 
   /// The record of the identity that all servers share.

@@ -119,12 +119,22 @@ extension SharedServer {
     var work: [SharedWork] = []
     for document in documents {
       let before = before(document)
-      for push in document.pushes where push.dueAt == 0 && before?.has(push) != true {
-        work.append(SharedWork(Self.queue(push.provider), document.id + Array(push.kind.utf8)))
-      }
-      if let wake = document.wake, before?.wake != wake { work.append(Self.work(wake, of: document.id)) }
+      work += Self.pushWork(document, since: before)
+      if let wake = document.wake, before?.wake != wake { work.append(wakeWork(wake, of: document.id)) }
     }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+  }
+
+  /// Adds work for the pushes that are due.
+  func addPushes(_ documents: [TokenDocument]) throws(ServerError) {
+    let work = documents.flatMap { Self.pushWork($0, since: nil) }
+    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+  }
+
+  private static func pushWork(_ document: TokenDocument, since before: TokenDocument?) -> [SharedWork] {
+    document.pushes.filter { $0.dueAt == 0 && before?.has($0) != true }.map {
+      SharedWork(queue($0.provider), document.id + Array($0.kind.utf8))
+    }
   }
 
   /// Adds work that the cluster may have lost: for due pushes, and for a wake-up that should have come.
@@ -133,7 +143,7 @@ extension SharedServer {
     let work = documents.flatMap { document in
       document.pushes.filter { $0.dueAt <= past }.map {
         SharedWork(Self.queue($0.provider), document.id + Array($0.kind.utf8))
-      } + (document.wake.flatMap { $0.dueAt <= past ? [Self.work($0, of: document.id)] : nil } ?? [])
+      } + (document.wake.flatMap { $0.dueAt <= past ? [wakeWork($0, of: document.id)] : nil } ?? [])
     }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
@@ -141,15 +151,7 @@ extension SharedServer {
   /// A due wake-up has come by then, unless its work is missing.
   private static let wakePatience = Span.seconds(600)
 
-  /// Named, so that duplicates of one wake-up from two servers collapse into one.
-  static func work(_ wake: TokenDocument.Wake, of id: [UInt8]) -> SharedWork {
-    var bytes = id
-    bytes.append(signed64: wake.dueAt)
-    return SharedWork(Self.wakes, bytes, identifier: TextEncoding.base64URL(bytes))
-  }
-
   static let requests = "requests"
-  static let wakes = "wakes"
   static func queue(_ provider: String) -> String { "push-" + provider }
 
   // MARK: Who watches a notifier, and which tokens a device has

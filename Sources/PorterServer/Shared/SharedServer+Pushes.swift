@@ -4,7 +4,7 @@ import PorterPlatform
 import PorterPush
 import PorterRelay
 
-/// Notifications, wake-ups, and the pushes that follow from them.
+/// Notifications, and the pushes that follow from them and from wake-ups.
 extension SharedServer {
   /// How long a notification waits for a subscription that a server has noted but not yet stored.
   private static let patience = Span.seconds(60)
@@ -13,7 +13,7 @@ extension SharedServer {
   /// How many milliseconds to wait before looking again at a push that is being sent, or whose token is being changed.
   private static let lookAgain: Int64 = 250
   /// Likewise for an unreadable token, which an operator must repair.
-  private static let damagedWait: Int64 = 3_600_000
+  static let damagedWait: Int64 = 3_600_000
   private static let shortMemory = Span.seconds(1)
 
   // MARK: Notifications
@@ -60,7 +60,7 @@ extension SharedServer {
     }
     // The server that stored it may have ended before adding the work; or the notification waits for another token.
     let known = loaded.values.map(\.document).filter { document in pending.contains { document.knows($0) } }
-    try addWork(known) { _ in nil }
+    try addPushes(known)
     let waiting = try dropOutdated(watched)
     return pending.filter { !waiting.contains($0.notifier.bytes) }
   }
@@ -76,7 +76,7 @@ extension SharedServer {
   /// Loads the tokens, applies `body` to them and stores the result; repeats this for those that another server has
   /// changed in the meantime. Returns them as stored.
   @discardableResult
-  private func change(
+  func change(
     _ ids: Set<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil },
     atFirst: () throws(ServerError) -> Void, _ body: () throws(ServerError) -> Void
   ) throws(ServerError) -> [[UInt8]: TokenDocument] {
@@ -126,66 +126,6 @@ extension SharedServer {
     return waiting
   }
 
-  // MARK: Wake-ups
-
-  func wakeDevices() throws(ServerError) {
-    let taken = try asking { (store) throws(SharedStoreFailure) in
-      try store.take(Self.wakes, limit: ServerTimes.slice)
-    }
-    guard !taken.isEmpty else { return }
-    let wakes = taken.map { WakeWork($0) }
-    // Work that has waited its full time is due by the cluster's clock.
-    for wake in wakes where wake.work.times == 1 { postpone(wake) }
-    let due = wakes.filter { $0.work.times > 1 || $0.dueAt <= clock.wall().milliseconds }
-    // Twice is usual: once too early.
-    let isRepeat = due.contains { $0.work.times > 2 }
-    try change(Set(due.map(\.id))) { () throws(ServerError) in
-      if isRepeat { try self.ensureWork() }
-    } _: { () throws(ServerError) in
-      try self.server.wakeDevices()
-    }
-    // The server that stored the token's next wake-up may have ended before adding work for it, or for the push.
-    let others = due.compactMap { wake in
-      loaded[wake.id].flatMap { $0.document.wake?.dueAt == wake.dueAt ? nil : $0.document }
-    }
-    try addWork(others) { _ in nil }
-    let early = try waiting(due)
-    for wake in due where early.contains(wake.work.handle) { postpone(wake) }
-    let damaged = due.filter { unreadable.contains($0.id) }
-    for wake in damaged { postpone(wake.work, milliseconds: Self.damagedWait) }
-    let kept = early.union(damaged.map(\.work.handle))
-    let over = due.map(\.work).filter { !kept.contains($0.handle) }
-    if !over.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(over) } }
-    if taken.count == ServerTimes.slice { server.times.hasMoreToDo = true }
-  }
-
-  private struct WakeWork {
-    let work: TakenWork
-    let id: [UInt8]
-    let dueAt: Int64
-
-    init(_ work: TakenWork) {
-      self.work = work
-      id = Array(work.bytes.prefix(RelayIdentifier.count))
-      dueAt = work.bytes.dropFirst(RelayIdentifier.count).reduce(0) { $0 << 8 | Int64($1) }
-    }
-  }
-
-  private func postpone(_ wake: WakeWork) {
-    let left = wake.dueAt - clock.wall().milliseconds
-    if left > 0 { postpone(wake.work, milliseconds: left) }
-  }
-
-  /// Handles of the wake-ups that their tokens still wait for, according to the wall clock and the documents.
-  private func waiting(_ wakes: [WakeWork]) throws(ServerError) -> Set<String> {
-    let wall = clock.wall()
-    return Set(
-      wakes.filter { wake in
-        guard let stored = loaded[wake.id]?.document.wake, stored.dueAt == wake.dueAt else { return false }
-        return stored.dueAt > wall.milliseconds && stored.wokenAt <= wall.milliseconds
-      }.map(\.work.handle))
-  }
-
   // MARK: Pushes
 
   package func nextPushes(
@@ -199,7 +139,7 @@ extension SharedServer {
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(Self.queue(provider), limit: count) }
     guard !taken.isEmpty else { return [] }
     try load(taken.map(Self.token))
-    if taken.contains(where: { $0.times > 1 }) { try ensureWakes(taken) }
+    try ensureWakes(taken)
     let (due, spare) = sort(taken, provider, sequences)
     try state.transaction { () throws(ServerError) in try state.makeDue(due.keys) }
     let pushes = try server.pushes(
@@ -234,11 +174,12 @@ extension SharedServer {
     String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
   }
 
-  /// A server may have ended after storing an outcome, but before adding what follows from it.
+  /// A server may have ended after storing an outcome, but before adding what follows from it: after a verification,
+  /// the token's state changes, and its wake-ups begin.
   private func ensureWakes(_ taken: [TakenWork]) throws(ServerError) {
-    let again = Set(taken.filter { $0.times > 1 }.map(Self.token))
+    let again = Set(taken.filter { $0.times > 1 && Self.kind($0) == PushKind.verification.rawValue }.map(Self.token))
     let work = loaded.values.map(\.document).filter { again.contains($0.id) }.compactMap { document in
-      document.wake.map { Self.work($0, of: document.id) }
+      document.wake.map { self.wakeWork($0, of: document.id) }
     }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }

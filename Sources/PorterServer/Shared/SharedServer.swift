@@ -37,6 +37,7 @@ package final class SharedServer: LoopedServer {
   var underWay: [Int64: TakenWork] = [:]
   var recent = RecentNotifications()
   var finished = FinishedWork()
+  var heldWakes = HeldWakes()
   var nextCheck: Moment
   /// When the first of the work that this server has postponed is due.
   private var nextPostponed: Moment?

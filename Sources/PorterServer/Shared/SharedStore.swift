@@ -87,7 +87,7 @@ public struct SharedChange: Sendable {
 }
 
 public struct SharedWork: Sendable {
-  /// `requests`, `wakes`, or `push-` and a provider.
+  /// `requests`, `push-` and a provider, or a queue of wake-ups.
   public let queue: String
   public let bytes: [UInt8]
   public let identifier: String?
@@ -105,9 +105,11 @@ public struct TakenWork: Sendable {
   public let handle: String
   /// How many times it was given, including this time.
   public let times: Int
+  /// When it was added, by the clock of `SharedStore.time`.
+  public let addedAt: Int64
 
-  public init(number: UInt64, bytes: [UInt8], handle: String, times: Int) {
-    (self.number, self.bytes, self.handle, self.times) = (number, bytes, handle, times)
+  public init(number: UInt64, bytes: [UInt8], handle: String, times: Int, addedAt: Int64) {
+    (self.number, self.bytes, self.handle, self.times, self.addedAt) = (number, bytes, handle, times, addedAt)
   }
 }
 

@@ -66,19 +66,30 @@ extension ServerState {
   func dueWakes(at time: WallTime, limit: Int) throws(ServerError) -> [DueWake] {
     var due: [DueWake] = []
     for rows in ["wake WHERE due_at <= ?1 ORDER BY due_at", "wake INDEXED BY wake_woken WHERE woken_at > ?1"] {
-      due += try database.allRows(
-        """
-        SELECT token.number, token.generation, token.state, due.due_at, due.token, due.series
-        FROM (SELECT due_at, token, series FROM \(rows) LIMIT ?2) AS due
-        LEFT JOIN token ON token.number = due.token AND token.wake_series = due.series
-        """, [.integer(time.milliseconds), .integer(Int64(limit - due.count))]
-      ) { (row) throws(ServerError) in
-        DueWake(
-          dueAt: row.integer(3), number: row.integer(4), series: row.integer(5),
-          owner: row.isNull(0) ? .ended : try self.readable(row, Self.tokenStatus).map { .token($0) } ?? .damaged)
-      }
+      due += try wakes("\(rows) LIMIT ?2", [.integer(time.milliseconds), .integer(Int64(limit - due.count))])
     }
     return due
+  }
+
+  /// The wake-ups of these tokens, due or not.
+  func wakes(of tokens: [Int64]) throws(ServerError) -> [DueWake] {
+    var found: [DueWake] = []
+    for token in tokens { found += try wakes("wake WHERE token = ?1", [.integer(token)]) }
+    return found
+  }
+
+  private func wakes(_ rows: String, _ bindings: [Binding]) throws(ServerError) -> [DueWake] {
+    try database.allRows(
+      """
+      SELECT token.number, token.generation, token.state, due.due_at, due.token, due.series
+      FROM (SELECT due_at, token, series FROM \(rows)) AS due
+      LEFT JOIN token ON token.number = due.token AND token.wake_series = due.series
+      """, bindings
+    ) { (row) throws(ServerError) in
+      DueWake(
+        dueAt: row.integer(3), number: row.integer(4), series: row.integer(5),
+        owner: row.isNull(0) ? .ended : try self.readable(row, Self.tokenStatus).map { .token($0) } ?? .damaged)
+    }
   }
 
   /// Milliseconds since 1970; nil if no wake-up is scheduled.

@@ -1,0 +1,98 @@
+import PorterPlatform
+import PorterPush
+import PorterRelay
+
+/// Wake-ups, which wait in the queues of `WakeQueue`.
+extension SharedServer {
+  func wakeDevices() throws(ServerError) {
+    var due: [WakeItem] = []
+    for queue in heldWakes.queues() where due.count < ServerTimes.slice {
+      let taken = try takeWaited(queue, limit: ServerTimes.slice - due.count)
+      try pass(on: taken.filter { $0.left > 0 })
+      due += taken.filter { $0.left == 0 }
+    }
+    if !due.isEmpty { try wake(due) }
+  }
+
+  /// Takes items, postpones those that have not waited long enough, and returns the others.
+  private func takeWaited(_ queue: WakeQueue, limit: Int) throws(ServerError) -> [WakeItem] {
+    let now = clock.now()
+    let room = min(limit, heldWakes.room(queue, most: ServerTimes.slice, now: now))
+    guard room > 0 else { return [] }
+    let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(queue.name, limit: room) }
+    var waited: [WakeItem] = []
+    for item in taken.map({ WakeItem($0, queue) }) {
+      let wait = Span.milliseconds(item.wait(at: clusterTime))
+      guard wait > .seconds(0) else {
+        waited.append(item)
+        continue
+      }
+      let hold = min(wait, WakeQueue.longestHold)
+      postpone(item.work, milliseconds: hold.milliseconds)
+      heldWakes.hold(queue, until: now + hold)
+    }
+    heldWakes.looked(queue, found: taken.count, room: room, now: now)
+    if taken.count == room, !waited.isEmpty { server.times.hasMoreToDo = true }
+    return waited
+  }
+
+  private var clusterTime: Int64 {
+    guard case .cluster(let time) = server.useClock else { return clock.wall().milliseconds }
+    return time.value(at: clock.now())
+  }
+
+  /// Moves items to their next queues. A server that ends in between leaves two of each, which collapse when they are
+  /// due: the second finds another wake-up in its document.
+  private func pass(on items: [WakeItem]) throws(ServerError) {
+    guard !items.isEmpty else { return }
+    try asking { (store) throws(SharedStoreFailure) in
+      try store.add(items.map(\.next))
+      try store.end(items.map(\.work))
+    }
+  }
+
+  private func wake(_ due: [WakeItem]) throws(ServerError) {
+    try change(Set(due.map(\.id)), atFirst: {}) { () throws(ServerError) in
+      let tokens = Set(self.waiting(due).map { TokenDocument.number($0.id) })
+      try self.server.wakeDevices(try self.state.wakes(of: Array(tokens)))
+    }
+    // A server that had taken the item may have stored the token's next wake-up, and ended before adding work for it and
+    // for the push. An item that no server has had is a duplicate.
+    let others = due.filter { $0.work.times > 1 }.compactMap { item in
+      loaded[item.id].flatMap { $0.document.wake?.dueAt == item.dueAt ? nil : $0.document }
+    }
+    try addWork(others) { _ in nil }
+    let early = try putBack(due.filter { isEarly($0) })
+    let damaged = due.filter { unreadable.contains($0.id) }
+    for item in damaged { postpone(item.work, milliseconds: Self.damagedWait) }
+    let kept = Set((early + damaged).map(\.work.handle))
+    let over = due.map(\.work).filter { !kept.contains($0.handle) }
+    if !over.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(over) } }
+  }
+
+  /// Those that their tokens wait for, now that they have waited.
+  private func waiting(_ due: [WakeItem]) -> [WakeItem] {
+    due.filter { loaded[$0.id]?.document.wake?.dueAt == $0.dueAt && !isEarly($0) }
+  }
+
+  private func isEarly(_ item: WakeItem) -> Bool {
+    guard let wake = loaded[item.id]?.document.wake, wake.dueAt == item.dueAt else { return false }
+    return wake.isEarly(at: clock.wall())
+  }
+
+  /// Keeps items that came too early. Those that servers of earlier versions have added move to the right queue. In the
+  /// others, the time of the nodes has jumped: moved to a queue, they might come too early again and again.
+  private func putBack(_ early: [WakeItem]) throws(ServerError) -> [WakeItem] {
+    let wall = clock.wall()
+    for item in early where item.queue != .due { postpone(item.work, milliseconds: max(1, item.dueAt - wall.milliseconds)) }
+    let earlier = early.filter { $0.queue == .due }.compactMap { loaded[$0.id]?.document }
+    let work = earlier.compactMap { document in document.wake.map { wakeWork($0, of: document.id) } }
+    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+    return early.filter { $0.queue != .due }
+  }
+
+  /// The work of a token's next wake-up.
+  func wakeWork(_ wake: TokenDocument.Wake, of id: [UInt8]) -> SharedWork {
+    WakeItem.work(of: id, dueAt: wake.dueAt, in: wake.left(at: clock.wall()))
+  }
+}

@@ -1,0 +1,186 @@
+import PorterPlatform
+import PorterPush
+import PorterRelay
+import XCTest
+
+@testable import PorterServer
+
+/// Wake-ups of servers that share their state: how long they wait, and how many are postponed meanwhile.
+final class WakeQueueTests: XCTestCase {
+  override func setUp() { World.isShared = true }
+  override func tearDown() { World.isShared = false }
+
+  private let minute = Span.seconds(60)
+
+  private func periodic(_ minutes: Int) throws -> (world: World, device: Device, store: MemoryStore) {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: minutes)).result, .done)
+    try world.run()
+    return (world, device, store)
+  }
+
+  private func wakes(_ world: World) -> Int { world.provider.take().count { $0.type == .background } }
+
+  /// Runs every second. Returns after how many seconds wake-ups came.
+  private func watch(_ world: World, for span: Span) throws -> [Int64] {
+    var found: [Int64] = []
+    for second in 1...span.milliseconds / 1_000 {
+      world.clock.advance(by: .seconds(1))
+      try world.run()
+      for _ in 0..<wakes(world) { found.append(second) }
+    }
+    return found
+  }
+
+  // MARK: Waits
+
+  func testWaitsAddUpToTheTimeThatIsLeft() {
+    var generator = SystemRandomNumberGenerator()
+    let tolerance = WakeQueue.tolerance.milliseconds
+    for round in 0..<2_000 {
+      let whole = round < 200 ? Int64(round) * 60_000 - 5 : Int64.random(in: 0...10 * 86_400_000, using: &generator)
+      var (left, waited, hops) = (whole, Int64(0), 0)
+      repeat {
+        let step = WakeQueue.first(for: left)
+        XCTAssertTrue(step.left == 0 || step.left < left, "\(whole)")
+        (waited, left, hops) = (waited + step.queue.wait.milliseconds, step.left, hops + 1)
+      } while left > 0
+      XCTAssertLessThanOrEqual(abs(waited - whole), tolerance, "\(whole)")
+      XCTAssertLessThanOrEqual(hops, 20, "\(whole)")
+    }
+  }
+
+  func testTheUsualPeriodIsOneWait() {
+    for late: Int64 in [0, 5, 2_000] {
+      let step = WakeQueue.first(for: 20 * 60_000 - late)
+      XCTAssertEqual(step.queue.name, "wakes-20")
+      XCTAssertEqual(step.left, 0)
+    }
+    XCTAssertEqual(WakeQueue.first(for: 0).queue.name, "wakes")
+  }
+
+  func testEachPeriodIsKept() throws {
+    for minutes in [20, 45, 61] {
+      let (world, _, store) = try periodic(minutes)
+      let seconds = Int64(minutes) * 60
+      let found = try watch(world, for: .seconds(2 * seconds + 65))
+      XCTAssertEqual(found.count, 2, "\(minutes): \(found)")
+      for (number, second) in found.enumerated() {
+        XCTAssertLessThanOrEqual(abs(second - Int64(number + 1) * seconds), 60, "\(minutes): \(found)")
+      }
+      XCTAssertEqual(store.waitingWakes, 1, "\(minutes)")
+    }
+  }
+
+  func testAPeriodOfDaysIsKept() throws {
+    let (world, _, store) = try periodic(2 * 24 * 60 + 7)
+    for _ in 0..<2 * 24 * 60 + 5 {
+      world.clock.advance(by: minute)
+      try world.run()
+    }
+    XCTAssertEqual(wakes(world), 0)
+    XCTAssertEqual(store.waitingWakes, 1)
+    XCTAssertEqual(try watch(world, for: .seconds(180)).count, 1)
+  }
+
+  // MARK: Many
+
+  /// What nodes do for a queue grows with its postponed items.
+  func testOfManyWakeUpsFewArePostponed() throws {
+    let (world, device, store) = try periodic(20)
+    let server = try XCTUnwrap(world.server as? SharedServer)
+    let count = 700
+    var documents: [TokenDocument] = []
+    for number in 0..<count {
+      // Stored over 20 minutes, as they came.
+      if number % 35 == 0 { world.clock.advance(by: .seconds(30)) }
+      let stored = try XCTUnwrap(try store.records([TokenDocument.key(device.token)])[0])
+      var document = try TokenDocument(decoding: stored.bytes)
+      document.id = randomness.bytes(RelayIdentifier.count)
+      document.pushToken = randomness.bytes(32)
+      let wall = world.clock.wall().milliseconds
+      document.wake = .init(dueAt: wall + 20 * 60_000, wokenAt: wall)
+      documents.append(document)
+      _ = try store.replace([SharedChange(TokenDocument.key(document.id), document.encoded(), revision: 0)])
+      try server.addWork([document]) { _ in nil }
+      try world.run()
+    }
+    _ = wakes(world)
+    var (most, found) = (0, 0)
+    for _ in 0..<1_200 {
+      world.clock.advance(by: .seconds(1))
+      try world.run()
+      most = max(most, store.postponed("wakes-20"))
+      found += wakes(world)
+    }
+    // The device's own as well.
+    XCTAssertEqual(found, count + 1, "each once a period")
+    XCTAssertEqual(store.waitingWakes, count + 1)
+    XCTAssertLessThanOrEqual(most, world.servers.count * ServerTimes.slice)
+  }
+
+  // MARK: Trouble
+
+  func testAnotherServerWakesWhatOneHadPostponed() throws {
+    let (world, _, _) = try periodic(20)
+    world.clock.advance(by: .seconds(19 * 60 + 30))
+    // This one postpones it, and ends.
+    try world.servers[0].serve()
+    world.clock.advance(by: .seconds(29))
+    var found = 0
+    for _ in 0..<62 where found == 0 {
+      world.clock.advance(by: .seconds(1))
+      try world.servers[1].serve()
+      while let push = try world.servers[1].nextPush(for: "apns_test") {
+        try world.servers[1].finish(push, world.provider.deliverWithRetry(push.push))
+      }
+      found += wakes(world)
+    }
+    XCTAssertEqual(found, 1)
+  }
+
+  /// Items seem to have waited an hour longer than they have.
+  func testANodeClockThatJumpsAheadWakesNothingEarly() throws {
+    let (world, _, store) = try periodic(20)
+    store.stepClock(by: .seconds(3_600))
+    XCTAssertEqual(try watch(world, for: .seconds(18 * 60)), [])
+    XCTAssertEqual(try watch(world, for: .seconds(3 * 60)).count, 1)
+    XCTAssertEqual(try watch(world, for: .seconds(21 * 60)).count, 1)
+    XCTAssertEqual(store.waitingWakes, 1)
+  }
+
+  func testAWallClockOfOneServerMayDifferByAMinute() throws {
+    for difference: Int64 in [-50, 50] {
+      let (world, _, _) = try periodic(20)
+      world.clock.stepWall(by: .seconds(difference))
+      let found = try watch(world, for: .seconds(21 * 60 + 5))
+      XCTAssertEqual(found.count, 1, "\(difference): \(found)")
+    }
+  }
+
+  // MARK: Earlier versions
+
+  /// They had one queue, with items postponed until they are due.
+  func testWakeUpsOfAnEarlierVersionComeOnceAndOnTime() throws {
+    for isPostponed in [false, true] {
+      let (world, device, store) = try periodic(20)
+      let stored = try XCTUnwrap(try store.records([TokenDocument.key(device.token)])[0])
+      let wake = try XCTUnwrap(try TokenDocument(decoding: stored.bytes).wake)
+      store.loseWakes()
+      var bytes = device.token
+      bytes.append(signed64: wake.dueAt)
+      try store.add([SharedWork("wakes", bytes)])
+      if isPostponed {
+        let taken = try store.take("wakes", limit: 1)
+        store.postpone(taken[0], milliseconds: wake.dueAt - world.clock.wall().milliseconds)
+      }
+      XCTAssertEqual(try watch(world, for: .seconds(19 * 60)), [], "\(isPostponed)")
+      XCTAssertEqual(try watch(world, for: .seconds(120)).count, 1, "\(isPostponed)")
+      XCTAssertEqual(try watch(world, for: .seconds(20 * 60)).count, 1, "\(isPostponed)")
+      XCTAssertEqual(store.waitingWakes, 1, "\(isPostponed)")
+      XCTAssertEqual(store.waiting("wakes"), 0, "\(isPostponed)")
+    }
+  }
+}

@@ -24,7 +24,8 @@ final class MemoryStore: SharedStore {
     /// The nodes' clock, as it was when the moments began.
     var clock: Int64 = 0
     var items: [Int: Item] = [:]
-    var identifiers: Set<String> = []
+    /// When they were last added.
+    var identifiers: [String: Moment] = [:]
     var next = 0
     var calls = 0
     var failing = Int.max
@@ -38,6 +39,8 @@ final class MemoryStore: SharedStore {
   }
 
   static let lease = Span.seconds(6)
+  /// How long identifiers are known.
+  private static let memory = Span.seconds(60)
   /// The content of each store before the first server starts.
   nonisolated(unsafe) static var atFirst: [SharedKey: [UInt8]] = [:]
   private let clock: any Clock
@@ -101,7 +104,7 @@ final class MemoryStore: SharedStore {
   func lose(_ queue: String) {
     state.withLock { state in
       state.items = state.items.filter { $0.value.queue != queue }
-      state.identifiers = []
+      state.identifiers = [:]
     }
   }
 
@@ -191,7 +194,11 @@ final class MemoryStore: SharedStore {
     let now = clock.now()
     try call { state in
       for item in items {
-        if let identifier = item.identifier, !state.identifiers.insert(item.queue + identifier).inserted { continue }
+        if let identifier = item.identifier {
+          let name = item.queue + identifier
+          if let added = state.identifiers[name], now - added < Self.memory { continue }
+          state.identifiers[name] = now
+        }
         state.next += 1
         let time = state.clock + (now - Moment(nanoseconds: 0)).milliseconds
         state.items[state.next] = Item(queue: item.queue, bytes: item.bytes, addedAt: time, availableAt: now)

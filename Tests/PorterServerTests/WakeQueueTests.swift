@@ -141,6 +141,81 @@ final class WakeQueueTests: XCTestCase {
     XCTAssertEqual(found, 1)
   }
 
+  /// Another consumer gives all items anew, and no server should take itself to hold them for long.
+  func testNothingIsPostponedForLong() throws {
+    let (world, _, store) = try periodic(2 * 24 * 60)
+    world.clock.advance(by: .seconds(61))
+    try world.run()
+    XCTAssertEqual(store.postponed("wakes-1440"), 1)
+    world.clock.advance(by: .seconds(61))
+    XCTAssertEqual(store.postponed("wakes-1440"), 0)
+  }
+
+  /// A node that gives an item late does not delay its wake-up by a whole pause.
+  func testAPostponedItemThatIsNotThereIsLookedForAgain() {
+    var held = HeldWakes()
+    let (queue, start) = (WakeQueue.first(for: 20 * 60_000).queue, Moment(nanoseconds: 0))
+    XCTAssertEqual(held.room(queue, most: 8, now: start), 8)
+    held.hold(queue, until: start + .seconds(10))
+    held.looked(queue, found: 1, room: 8, now: start)
+    XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(9)), 0)
+    XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(10)), 8)
+    held.looked(queue, found: 0, room: 8, now: start + .seconds(10))
+    XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(11)), 8)
+    held.looked(queue, found: 0, room: 8, now: start + .seconds(11))
+    XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(12)), 0)
+    XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(11) + queue.lookInterval), 8)
+  }
+
+  func testEachQueueIsTheFirstInItsTurn() {
+    var held = HeldWakes()
+    let firsts = WakeQueue.all.map { _ in held.queues().first }
+    XCTAssertEqual(Set(firsts), Set(WakeQueue.all))
+  }
+
+  /// Messages leave no second wake-up behind.
+  func testWakeUpsDoNotMultiply() throws {
+    let (world, device, store) = try periodic(20)
+    let mailbox = try device.subscribedMailboxes(1)[0]
+    for number in 0..<200 {
+      if number % 6 == 0 { for _ in 0..<3 { try device.receive("\(number)", in: mailbox) } }
+      world.clock.advance(by: .seconds(17))
+      try world.run()
+      XCTAssertLessThanOrEqual(store.waitingWakes, 1)
+    }
+  }
+
+  func testNotificationsTakenAgainAddNoWakeUp() throws {
+    let (world, device, store) = try periodic(20)
+    world.clock.advance(by: .seconds(120))
+    try device.receive("hello", in: try device.subscribedMailboxes(1)[0])
+    try world.run()
+    for server in world.servers {
+      store.fail(call: 1, .requestLost)
+      try server.serve()
+    }
+    for _ in 0..<30 {
+      world.clock.advance(by: .seconds(1))
+      try world.run()
+    }
+    XCTAssertEqual(store.waitingWakes, 1)
+  }
+
+  /// Two servers that add one wake-up leave two items.
+  func testASecondItemEndsWithItsWakeUp() throws {
+    let (world, device, store) = try periodic(20)
+    let stored = try XCTUnwrap(try store.records([TokenDocument.key(device.token)])[0])
+    let wake = try XCTUnwrap(try TokenDocument(decoding: stored.bytes).wake)
+    world.clock.advance(by: .seconds(20 * 60))
+    try world.run()
+    XCTAssertEqual(wakes(world), 1)
+    world.clock.advance(by: .seconds(90))
+    try store.add([WakeItem.work(of: device.token, dueAt: wake.dueAt, in: 0)])
+    try world.run()
+    XCTAssertEqual(wakes(world), 0)
+    XCTAssertEqual(store.waitingWakes, 1)
+  }
+
   /// Items seem to have waited an hour longer than they have.
   func testANodeClockThatJumpsAheadWakesNothingEarly() throws {
     let (world, _, store) = try periodic(20)

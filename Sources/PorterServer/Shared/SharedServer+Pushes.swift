@@ -139,7 +139,6 @@ extension SharedServer {
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(Self.queue(provider), limit: count) }
     guard !taken.isEmpty else { return [] }
     try load(taken.map(Self.token))
-    try ensureWakes(taken)
     let (due, spare) = sort(taken, provider, sequences)
     try state.transaction { () throws(ServerError) in try state.makeDue(due.keys) }
     let pushes = try server.pushes(
@@ -172,16 +171,6 @@ extension SharedServer {
   private static func token(_ work: TakenWork) -> [UInt8] { Array(work.bytes.prefix(RelayIdentifier.count)) }
   private static func kind(_ work: TakenWork) -> String {
     String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
-  }
-
-  /// A server may have ended after storing an outcome, but before adding what follows from it: after a verification,
-  /// the token's state changes, and its wake-ups begin.
-  private func ensureWakes(_ taken: [TakenWork]) throws(ServerError) {
-    let again = Set(taken.filter { $0.times > 1 && Self.kind($0) == PushKind.verification.rawValue }.map(Self.token))
-    let work = loaded.values.map(\.document).filter { again.contains($0.id) }.compactMap { document in
-      document.wake.map { self.wakeWork($0, of: document.id) }
-    }
-    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
   }
 
   /// Returns the work to do by its push, and the work to end: a push carries everything new, so one is enough. Finished

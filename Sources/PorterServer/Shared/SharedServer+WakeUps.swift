@@ -84,7 +84,9 @@ extension SharedServer {
   /// others, the time of the nodes has jumped: moved to a queue, they might come too early again and again.
   private func putBack(_ early: [WakeItem]) throws(ServerError) -> [WakeItem] {
     let wall = clock.wall()
-    for item in early where item.queue != .due { postpone(item.work, milliseconds: max(1, item.dueAt - wall.milliseconds)) }
+    for item in early where item.queue != .due {
+      postpone(item.work, milliseconds: max(1, item.dueAt &- wall.milliseconds))
+    }
     let earlier = early.filter { $0.queue == .due }.compactMap { loaded[$0.id]?.document }
     let work = earlier.compactMap { document in document.wake.map { wakeWork($0, of: document.id) } }
     if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }

@@ -10,9 +10,9 @@ import threading
 import time
 
 from . import nats
+from .admin import admin
 from .push import Device, PushServer, acquaint, begin, text
 from .support import PATIENCE, RelayTestCase
-from .test_admin import admin
 
 SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "0"))
 # `Durations.lastRetry` of the people's processes.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from . import nats, protocol, test_admin
+from . import nats, protocol, test_admin_backup, test_admin_token
+from .admin import TOKEN, AdminTestCase
 from .push import acquaint, activate, begin, text
 from .support import PATIENCE, JetStreamTestCase
-from .test_admin import TOKEN, AdminTestCase
 
 
 class ClusterTestCase(JetStreamTestCase, AdminTestCase):
@@ -67,7 +67,7 @@ class MailboxTests(ClusterTestCase):
         self.fails("no connection to", "verify", *self.place)
 
 
-class TokenTests(ClusterTestCase, test_admin.TokenTests):
+class TokenTests(ClusterTestCase, test_admin_token.TokenTests):
     whole = "ok: relays' and notification servers' data\n"
     # It finishes the sends in progress, and leaves due pushes to another server.
     test_a_drained_server_sends_what_is_due_and_takes_nothing_more = None
@@ -172,7 +172,7 @@ class TokenTests(ClusterTestCase, test_admin.TokenTests):
 
 
 class BackupTests(ClusterTestCase):
-    load = test_admin.BackupTests.load
+    load = test_admin_backup.BackupTests.load
 
     def test_a_backup_made_under_load_has_everything_that_was_accepted_before_it(self):
         relay = self.start()

@@ -14,11 +14,11 @@ import threading
 import time
 
 from . import protocol
+from .admin import admin
 from .freezing import freeze, thaw
 from .line import Line
 from .push import Device, PushServer, acquaint, activate, begin, text
 from .support import HTTP1, PATIENCE, RelayTestCase
-from .test_admin import admin
 
 SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "8"))
 SEED = int(os.environ.get("PORTER_CHAOS_SEED", random.randrange(1 << 32)))

@@ -18,11 +18,11 @@ import threading
 import time
 
 from . import nats
+from .admin import admin
 from .freezing import freeze, thaw
 from .push import PushServer
 from .push_cluster import SECONDS, Devices, Phone, Servers, records
 from .support import PATIENCE, JetStreamTestCase, RelayTestCase
-from .test_admin import admin
 
 # In long runs, longer than other servers wait before they take over its work.
 FREEZE = 9 if SECONDS else 1.5

@@ -171,9 +171,11 @@ struct Delivery {
 
   init?(_ reply: String) {
     let parts = reply.utf8.split(separator: UInt8(ascii: "."))
-    guard parts.count >= 9, let times = Int(Substring(parts[parts.count - 5])),
-      let number = UInt64(Substring(parts[parts.count - 4])), let given = UInt64(Substring(parts[parts.count - 3])),
-      let nanoseconds = Int64(Substring(parts[parts.count - 2]))
+    // Stream and consumer come first, or domain, account, stream and consumer; then there may be more at the end (ADR-15).
+    guard parts.count == 9 || parts.count >= 11 else { return nil }
+    let start = parts.count == 9 ? 4 : 6
+    guard let times = Int(Substring(parts[start])), let number = UInt64(Substring(parts[start + 1])),
+      let given = UInt64(Substring(parts[start + 2])), let nanoseconds = Int64(Substring(parts[start + 3]))
     else { return nil }
     (self.times, self.number, consumerNumber, storedAt) = (times, number, given, nanoseconds / 1_000_000)
   }

@@ -191,8 +191,12 @@ final class VersionFollowerTests: XCTestCase {
     XCTAssertEqual(delivery?.times, 3)
     XCTAssertEqual(delivery?.number, 17)
     XCTAssertEqual(delivery?.consumerNumber, 5)
-    let later = Delivery("$JS.ACK.domain.account.stream.consumer.3.17.5.1764196785000000000.2")
-    XCTAssertEqual(later?.number, 17)
+    XCTAssertEqual(delivery?.storedAt, 1_764_196_785_000)
+    for end in ["", ".random"] {
+      let later = Delivery("$JS.ACK.domain.account.stream.consumer.3.17.5.1764196785000000000.2" + end)
+      XCTAssertEqual(later?.number, 17)
+      XCTAssertEqual(later?.storedAt, 1_764_196_785_000)
+    }
     for reply in ["", "a.b", "$JS.ACK.stream.consumer.x.17.5.17.2", "$JS.ACK.stream.consumer.3.-1.5.17.2"] {
       XCTAssertNil(Delivery(reply), reply)
     }

@@ -61,6 +61,15 @@ def keep_adding(node: nats.Node, per_second: float, end: threading.Event) -> Non
     connection.close()
 
 
+def waiting(node: nats.Node, minutes: int) -> int:
+    """How many items are in the queue."""
+    connection = nats.Connection(node)
+    subject = f"porter.push.work.wakes-{minutes}"
+    information = connection.request("$JS.API.STREAM.INFO.porter_push_work", b'{"subjects_filter":"%b"}' % subject.encode())
+    connection.close()
+    return information["state"].get("subjects", {}).get(subject, 0)
+
+
 def measure(count: int) -> None:
     cluster = nats.Cluster(1)
     with tempfile.TemporaryDirectory(prefix="porter-wakes-") as folder:
@@ -82,11 +91,12 @@ def measure(count: int) -> None:
             time.sleep(SECONDS)
             shares = {name: (processor(pid) - before[name]) / SECONDS for name, pid in pids.items()}
             megabytes = (written(pids["node"]) - bytes_before) / SECONDS / 1e6
+            longest = waiting(node, SHORT) / (count / PERIOD / 60)
             end.set()
             adding.join()
             print(
                 f"{count:,} wake-ups wait, {count / PERIOD / 60:.1f} a second are due: the node uses {shares['node']:.1%} of a processor and writes {megabytes:.3f} MB a second; "
-                f"the server uses {shares['server']:.1%}", flush=True)
+                f"the server uses {shares['server']:.1%}; they wait {longest:.1f} s of {SHORT * 60}", flush=True)
         finally:
             server.end()
             relay.kill()

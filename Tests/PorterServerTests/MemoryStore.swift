@@ -23,6 +23,8 @@ final class MemoryStore: SharedStore {
     var revision: UInt64 = 0
     /// The nodes' clock, as it was when the moments began.
     var clock: Int64 = 0
+    /// How far the clock of the node that stores items is ahead of it.
+    var itemClock: Int64 = 0
     var items: [Int: Item] = [:]
     /// When they were last added.
     var identifiers: [String: Moment] = [:]
@@ -180,6 +182,7 @@ final class MemoryStore: SharedStore {
     return try call { state in state.clock + (now - Moment(nanoseconds: 0)).milliseconds }
   }
 
+  func stepItemClock(by span: Span) { state.withLock { $0.itemClock += span.milliseconds } }
   func stepClock(by span: Span) { state.withLock { $0.clock += span.milliseconds } }
 
   func newestToken() throws(SharedStoreFailure) -> UInt64 {
@@ -200,7 +203,7 @@ final class MemoryStore: SharedStore {
           state.identifiers[name] = now
         }
         state.next += 1
-        let time = state.clock + (now - Moment(nanoseconds: 0)).milliseconds
+        let time = state.clock + state.itemClock + (now - Moment(nanoseconds: 0)).milliseconds
         state.items[state.next] = Item(queue: item.queue, bytes: item.bytes, addedAt: time, availableAt: now)
       }
     }

@@ -226,6 +226,21 @@ final class WakeQueueTests: XCTestCase {
     XCTAssertEqual(store.waitingWakes, 1)
   }
 
+  /// The node that stores items may be another than the one that servers take the time from.
+  func testNodesWhoseClocksDifferDelayNoWakeUpForLong() throws {
+    for minutes: Int64 in [-60, 60] {
+      let world = try World()
+      let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+      try device.activate()
+      store.stepItemClock(by: .seconds(minutes * 60))
+      XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 20)).result, .done)
+      XCTAssertEqual(try watch(world, for: .seconds(19 * 60)), [], "\(minutes)")
+      XCTAssertEqual(try watch(world, for: .seconds(4 * 60)).count, 1, "\(minutes)")
+      XCTAssertEqual(try watch(world, for: .seconds(22 * 60)).count, 1, "\(minutes)")
+      XCTAssertEqual(store.waitingWakes, 1, "\(minutes)")
+    }
+  }
+
   func testAWallClockOfOneServerMayDifferByAMinute() throws {
     for difference: Int64 in [-50, 50] {
       let (world, _, _) = try periodic(20)

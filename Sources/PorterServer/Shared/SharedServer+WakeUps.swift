@@ -4,6 +4,9 @@ import PorterRelay
 
 /// Wake-ups, which wait in the queues of `WakeQueue`.
 extension SharedServer {
+  /// How many milliseconds an item that came too early is postponed at most.
+  private static let longestPause: Int64 = 86_400_000
+
   func wakeDevices() throws(ServerError) {
     var due: [WakeItem] = []
     for queue in heldWakes.queues() where due.count < ServerTimes.slice {
@@ -22,14 +25,13 @@ extension SharedServer {
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(queue.name, limit: room) }
     var waited: [WakeItem] = []
     for item in taken.map({ WakeItem($0, queue) }) {
-      let wait = Span.milliseconds(item.wait(at: clusterTime))
-      guard wait > .seconds(0) else {
+      let hold = min(item.wait(at: clusterTime, clock.wall()), WakeQueue.longestHold.milliseconds)
+      guard hold > 0 else {
         waited.append(item)
         continue
       }
-      let hold = min(wait, WakeQueue.longestHold)
-      postpone(item.work, milliseconds: hold.milliseconds)
-      heldWakes.hold(queue, until: now + hold)
+      postpone(item.work, milliseconds: hold)
+      heldWakes.hold(queue, until: now + .milliseconds(hold))
     }
     heldWakes.looked(queue, found: taken.count, room: room, now: now)
     if taken.count == room, !waited.isEmpty { server.times.hasMoreToDo = true }
@@ -85,7 +87,7 @@ extension SharedServer {
   private func putBack(_ early: [WakeItem]) throws(ServerError) -> [WakeItem] {
     let wall = clock.wall()
     for item in early where item.queue != .due {
-      postpone(item.work, milliseconds: max(1, item.dueAt &- wall.milliseconds))
+      postpone(item.work, milliseconds: min(item.dueAt &- wall.milliseconds, Self.longestPause))
     }
     let earlier = early.filter { $0.queue == .due }.compactMap { loaded[$0.id]?.document }
     let work = earlier.compactMap { document in document.wake.map { wakeWork($0, of: document.id) } }

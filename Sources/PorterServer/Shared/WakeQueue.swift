@@ -52,9 +52,12 @@ struct WakeItem {
     left = max(0, number(times.dropFirst(8).prefix(8)))
   }
 
-  /// How many milliseconds it still has to be in its queue, by the cluster's time. Not by a server's wall clock, which
-  /// can be set back.
-  func wait(at time: Int64) -> Int64 { queue.wait.milliseconds &- (time &- work.addedAt) }
+  /// How many milliseconds it still has to be in its queue, by the cluster's time: a server's wall clock can be set back.
+  /// None if the wake-up is overdue by the wall clock: nodes' clocks may differ.
+  func wait(at time: Int64, _ wall: WallTime) -> Int64 {
+    let isOverdue = dueAt < wall.milliseconds &- TokenDocument.Wake.clockDifference.milliseconds
+    return isOverdue ? 0 : max(0, queue.wait.milliseconds &- (time &- work.addedAt))
+  }
 
   /// Work for a wake-up of the token that is due in this many milliseconds. `dueAt`: as in the document. Named by that,
   /// so that duplicates of one wake-up collapse into one.
@@ -76,17 +79,17 @@ struct WakeItem {
 
 extension TokenDocument.Wake {
   /// How far servers' clocks may differ.
-  private static let difference: Int64 = 60_000
+  static let clockDifference = Span.seconds(60)
 
   /// How many milliseconds are left until it is due. None if the token was last woken in the future: the wall clock was
   /// set back (INC-14).
   func left(at wall: WallTime) -> Int64 {
-    guard wokenAt <= wall.milliseconds &+ Self.difference else { return 0 }
+    guard wokenAt <= wall.milliseconds &+ Self.clockDifference.milliseconds else { return 0 }
     return max(0, min(dueAt &- wall.milliseconds, dueAt &- wokenAt))
   }
 
   /// Whether it is not due yet, even if its item has waited.
-  func isEarly(at wall: WallTime) -> Bool { left(at: wall) > Self.difference }
+  func isEarly(at wall: WallTime) -> Bool { left(at: wall) > Self.clockDifference.milliseconds }
 }
 
 /// Which wake-ups this server has postponed, and when it looks at each queue next.

@@ -117,6 +117,8 @@ final class KilledScopeTests: XCTestCase {
     try awaitThat("it is offered") {
       try store.integer("SELECT count(*) FROM application_pushes WHERE state = 'offered'") == 2
     }
+    // Otherwise the next process receives it again, and ends in its commit.
+    try night.awaitEmptyRelay()
     app.process.kill()
     app = try restart(["PORTER_HALT_AT": "insideCommit"])
     XCTAssertEqual(try next(app), "two")

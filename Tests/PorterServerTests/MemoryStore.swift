@@ -32,6 +32,10 @@ final class MemoryStore: SharedStore {
     var calls = 0
     var failing = Int.max
     var failure = Failure.requestLost
+    /// Queues whose items cannot be taken.
+    var stalled: Set<String> = []
+    /// Whether the next call that adds items fails.
+    var isAddFailing = false
     /// The answers of a node that no longer leads.
     var lagging: [SharedKey: SharedRecord] = [:]
     /// Called before a replacement in this bucket, so that another server can get in first.
@@ -74,6 +78,29 @@ final class MemoryStore: SharedStore {
 
   func lag(as record: SharedRecord, of key: SharedKey) { state.withLock { $0.lagging[key] = record } }
   func endLag() { state.withLock { $0.lagging = [:] } }
+
+  /// The next call that adds items fails before it is carried out.
+  func failNextAdd() { state.withLock { $0.isAddFailing = true } }
+  var isAddFailing: Bool { state.withLock { $0.isAddFailing } }
+
+  /// As long as it is stalled, nothing can be taken from the queue.
+  func stall(_ queue: String, _ isStalled: Bool) {
+    state.withLock { state in
+      if isStalled { state.stalled.insert(queue) } else { state.stalled.remove(queue) }
+    }
+  }
+
+  /// Like another consumer: gives all items anew.
+  func replaceConsumers() {
+    let now = clock.now()
+    state.withLock { state in
+      for (number, _) in state.items {
+        state.items[number]?.times = 0
+        state.items[number]?.isTaken = false
+        state.items[number]?.availableAt = now
+      }
+    }
+  }
 
   /// Whether the call that was to fail has been made.
   var hasFailed: Bool { state.withLock { $0.calls >= $0.failing } }
@@ -195,6 +222,11 @@ final class MemoryStore: SharedStore {
 
   func add(_ items: [SharedWork]) throws(SharedStoreFailure) {
     let now = clock.now()
+    let isFailing = state.withLock { state in
+      defer { state.isAddFailing = false }
+      return state.isAddFailing
+    }
+    guard !isFailing else { throw SharedStoreFailure("failed") }
     try call { state in
       for item in items {
         if let identifier = item.identifier {
@@ -211,6 +243,12 @@ final class MemoryStore: SharedStore {
 
   func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork] {
     let now = clock.now()
+    let (isStalled, isIdle) = state.withLock { state in
+      (state.stalled.contains(queue), !state.items.values.contains { $0.queue == queue && $0.availableAt <= now })
+    }
+    guard !isStalled else { throw SharedStoreFailure("stalled") }
+    // Looks at queues where there is nothing are not counted: tests choose the call that fails by its number.
+    if isIdle, queue != WakeQueue.due.name, queue.hasPrefix(WakeQueue.due.name) { return [] }
     return try call { state in
       let due = state.items.filter { $0.value.queue == queue && $0.value.availableAt <= now }.keys.sorted()
       return due.prefix(limit).compactMap { number in

@@ -213,7 +213,56 @@ final class WakeQueueTests: XCTestCase {
     try store.add([WakeItem.work(of: device.token, dueAt: wake.dueAt, in: 0)])
     try world.run()
     XCTAssertEqual(wakes(world), 0)
+    for _ in 0..<3 {
+      XCTAssertEqual(try watch(world, for: .seconds(20 * 60)).count, 1)
+      XCTAssertEqual(store.waitingWakes, 1)
+    }
+  }
+
+  /// Another consumer counts deliveries anew.
+  func testAWakeUpContinuesAfterAFailureAndAnotherConsumer() throws {
+    let (world, _, store) = try periodic(20)
+    world.clock.advance(by: .seconds(20 * 60))
+    store.failNextAdd()
+    try world.servers[0].serve()
+    XCTAssertFalse(store.isAddFailing)
+    store.replaceConsumers()
+    XCTAssertEqual(try watch(world, for: .seconds(20)).count, 1)
+    XCTAssertEqual(try watch(world, for: .seconds(20 * 60)).count, 1)
     XCTAssertEqual(store.waitingWakes, 1)
+  }
+
+  func testWorkThatWasNotFinishedIsTakenAgainWithItsLease() throws {
+    let (world, _, store) = try periodic(20)
+    world.clock.advance(by: .seconds(20 * 60))
+    store.failNextAdd()
+    try world.servers[0].serve()
+    XCTAssertEqual(try watch(world, for: .seconds(10)).count, 1)
+  }
+
+  /// A queue without a leader.
+  func testAQueueThatDoesNotAnswerStopsNoOther() throws {
+    for queue in WakeQueue.all where queue.name != "wakes-20" {
+      let (world, device, store) = try periodic(20)
+      let mailbox = try device.subscribedMailboxes(1)[0]
+      store.stall(queue.name, true)
+      XCTAssertEqual(try watch(world, for: .seconds(21 * 60)).count, 1, queue.name)
+      try device.receive("hello", in: mailbox)
+      for _ in 0..<60 {
+        world.clock.advance(by: .seconds(1))
+        try world.run()
+      }
+      XCTAssertEqual(try world.bundles(for: device).count, 1, queue.name)
+    }
+  }
+
+  /// Only one's own clock can be wrong by so much.
+  func testAServerWhoseClockIsAheadWakesNothingEarly() throws {
+    let (world, _, _) = try periodic(20)
+    world.clock.stepWall(by: .seconds(3_600))
+    // The step is known once the cluster's time has been looked at.
+    XCTAssertEqual(try watch(world, for: .seconds(19 * 60)), [])
+    XCTAssertEqual(try watch(world, for: .seconds(90)).count, 1)
   }
 
   /// Items seem to have waited an hour longer than they have.

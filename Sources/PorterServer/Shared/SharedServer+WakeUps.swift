@@ -8,13 +8,23 @@ extension SharedServer {
   private static let longestPause: Int64 = 86_400_000
 
   func wakeDevices() throws(ServerError) {
-    var due: [WakeItem] = []
-    for queue in heldWakes.queues() where due.count < ServerTimes.slice {
-      let taken = try takeWaited(queue, limit: ServerTimes.slice - due.count)
-      try pass(on: taken.filter { $0.left > 0 })
-      due += taken.filter { $0.left == 0 }
+    var (due, asked): ([WakeItem], [WakeQueue]) = ([], [])
+    var failure: ServerError?
+    for queue in heldWakes.queues() where failure == nil && due.count < ServerTimes.slice {
+      asked.append(queue)
+      do throws(ServerError) {
+        let taken = try takeWaited(queue, limit: ServerTimes.slice - due.count)
+        try pass(on: taken.filter { $0.left > 0 })
+        due += taken.filter { $0.left == 0 }
+      } catch {
+        // What other queues gave is not delayed by it.
+        failure = error
+      }
     }
-    if !due.isEmpty { try wake(due) }
+    do throws(ServerError) { if !due.isEmpty { try wake(due) } } catch { failure = error }
+    guard let failure else { return }
+    heldWakes.lookAgain(asked, now: clock.now())
+    throw failure
   }
 
   /// Takes items, postpones those that have not waited long enough, and returns the others.
@@ -25,7 +35,7 @@ extension SharedServer {
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(queue.name, limit: room) }
     var waited: [WakeItem] = []
     for item in taken.map({ WakeItem($0, queue) }) {
-      let hold = min(item.wait(at: clusterTime, clock.wall()), WakeQueue.longestHold.milliseconds)
+      let hold = min(item.wait(at: clusterTime, certainWall), WakeQueue.longestHold.milliseconds)
       guard hold > 0 else {
         waited.append(item)
         continue
@@ -43,8 +53,14 @@ extension SharedServer {
     return time.value(at: clock.now())
   }
 
-  /// Moves items to their next queues. A server that ends in between leaves two of each, which collapse when they are
-  /// due: the second finds another wake-up in its document.
+  /// The wall clock; nil if it differs from the cluster's by a minute or more.
+  private var certainWall: WallTime? {
+    let wall = clock.wall()
+    return server.useClock.isCertain(now: clock.now(), wall: wall) ? wall : nil
+  }
+
+  /// Moves items to their next queues. A server that ends in between leaves two of each; of their wake-ups only one has
+  /// the time that is in the document.
   private func pass(on items: [WakeItem]) throws(ServerError) {
     guard !items.isEmpty else { return }
     try asking { (store) throws(SharedStoreFailure) in
@@ -59,8 +75,9 @@ extension SharedServer {
       try self.server.wakeDevices(try self.state.wakes(of: Array(tokens)))
     }
     // A server that had taken the item may have stored the token's next wake-up, and ended before adding work for it and
-    // for the push. An item that no server has had is a duplicate.
-    let others = due.filter { $0.work.times > 1 }.compactMap { item in
+    // for the push. The number of deliveries does not show this, since another consumer counts anew. An item too many
+    // ends with the next wake-up, whose work this server adds only once.
+    let others = due.compactMap { item in
       loaded[item.id].flatMap { $0.document.wake?.dueAt == item.dueAt ? nil : $0.document }
     }
     try addWork(others) { _ in nil }
@@ -82,8 +99,9 @@ extension SharedServer {
     return wake.isEarly(at: clock.wall())
   }
 
-  /// Keeps items that came too early. Those that servers of earlier versions have added move to the right queue. In the
-  /// others, the time of the nodes has jumped: moved to a queue, they might come too early again and again.
+  /// Keeps items that came too early. Those that servers of earlier versions have added move to the right queue. Others
+  /// are early because nodes' clocks differ or have jumped. They are postponed, since in a queue they might seem to have
+  /// waited at once, again and again.
   private func putBack(_ early: [WakeItem]) throws(ServerError) -> [WakeItem] {
     let wall = clock.wall()
     for item in early where item.queue != .due {

@@ -3,7 +3,7 @@ import PorterPlatform
 import PorterRelay
 
 /// A queue of wake-ups that all wait equally long in it, so that they leave it in the order in which they were added.
-/// Nodes keep each postponed item in a list that they search and write whole: of a million wake-ups, only the few that
+/// Nodes keep postponed items in a list that they search, and write as a whole: of a million wake-ups, only the few that
 /// are next may be postponed. A longer wait is a sequence of these.
 struct WakeQueue: Hashable, Sendable {
   /// How long a wake-up is in it.
@@ -13,16 +13,20 @@ struct WakeQueue: Hashable, Sendable {
   /// For wake-ups that are due, and for those that servers of earlier versions have added, due or not.
   static let due = WakeQueue(wait: .seconds(0))
   static let all = minutes.map { WakeQueue(wait: .seconds($0 * 60)) } + [due]
-  /// A wake-up is due so much earlier or later than its time. The time between storing it and adding its work must not
-  /// count as a minute less.
+  /// How long before or after its time a wake-up may come. Without it, a wake-up added a moment after it was stored
+  /// would not fit into the queue of its period.
   static let tolerance = Span.seconds(30)
-  /// How long items are postponed at most. Another consumer delivers them anew, although they still count as held.
+  /// How long items are postponed at most. A replaced consumer delivers them again at once; a server must not count them
+  /// as held for longer.
   static let longestHold = Span.seconds(60)
   static let shortestLook = Span.seconds(1)
+  /// When items are given again that a failed turn has taken: their lease is over.
+  fileprivate static let pause = Span.seconds(7)
 
   var name: String { self == Self.due ? "wakes" : "wakes-\(wait.milliseconds / 60_000)" }
 
-  /// How long to wait before looking again for items that other servers have added. Much shorter than an item waits.
+  /// How long to wait before looking again for items that other servers have added: much shorter than an item waits, if
+  /// it does.
   var lookInterval: Span { min(max(.milliseconds(wait.milliseconds / 20), Self.shortestLook), Self.longestHold) }
 
   /// The queue for a wake-up due in this many milliseconds, and what is left of them after it.
@@ -52,11 +56,11 @@ struct WakeItem {
     left = max(0, number(times.dropFirst(8).prefix(8)))
   }
 
-  /// How many milliseconds it still has to be in its queue, by the cluster's time: a server's wall clock can be set back.
-  /// None if the wake-up is overdue by the wall clock: nodes' clocks may differ.
-  func wait(at time: Int64, _ wall: WallTime) -> Int64 {
-    let isOverdue = dueAt < wall.milliseconds &- TokenDocument.Wake.clockDifference.milliseconds
-    return isOverdue ? 0 : max(0, queue.wait.milliseconds &- (time &- work.addedAt))
+  /// How many milliseconds it still has to be in its queue, by the cluster's time. None if the wake-up is overdue by
+  /// the wall clock, if that is certain: nodes' clocks may differ.
+  func wait(at time: Int64, _ wall: WallTime?) -> Int64 {
+    if let wall, dueAt < wall.milliseconds &- TokenDocument.Wake.clockDifference.milliseconds { return 0 }
+    return max(0, queue.wait.milliseconds &- (time &- work.addedAt))
   }
 
   /// Work for a wake-up of the token that is due in this many milliseconds. `dueAt`: as in the document. Named by that,
@@ -119,18 +123,25 @@ struct HeldWakes {
     let left = entry.held.filter { $0 > now }
     entry.expected = entry.held.count - left.count
     entry.held = left
+    // Also if they cannot be taken now.
+    if entry.expected > 0 { entry.look = now }
     entries[queue] = entry
-    guard entry.expected > 0 || now >= entry.look ?? now else { return 0 }
+    guard now >= entry.look ?? now else { return 0 }
     return max(0, most - left.count)
   }
 
   mutating func hold(_ queue: WakeQueue, until time: Moment) { entries[queue, default: Entry()].held.append(time) }
 
-  /// Call after taking `count` items, of `room`. Postponed items that are not among them may come in a moment, or other
-  /// servers have them.
+  /// Call after taking `count` items, of `room`. If fewer came than were postponed until now, the others may come in a
+  /// moment, or other servers have them.
   mutating func looked(_ queue: WakeQueue, found count: Int, room: Int, now: Moment) {
     let isComplete = count >= entries[queue]?.expected ?? 0
     let next = now + (isComplete ? queue.lookInterval : WakeQueue.shortestLook)
     entries[queue, default: Entry()].look = count < room ? next : now
+  }
+
+  /// Call when a turn failed that has taken items from some of these. No other turn waits for the queue that failed.
+  mutating func lookAgain(_ queues: [WakeQueue], now: Moment) {
+    for queue in queues { entries[queue, default: Entry()].look = now + WakeQueue.pause }
   }
 }

@@ -282,6 +282,11 @@ package final class Night {
     }
   }
 
+  /// Waits until everything that was sent is acknowledged.
+  package func awaitEmptyRelay(file: StaticString = #filePath, line: UInt = #line) throws {
+    try awaitThat("the relay is empty", file: file, line: line) { try isRelayEmpty() }
+  }
+
   private func isRelayEmpty() throws -> Bool {
     let database = try Database(path: relay)
     defer { try? database.close() }

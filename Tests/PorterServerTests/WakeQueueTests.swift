@@ -157,12 +157,12 @@ final class WakeQueueTests: XCTestCase {
     let (queue, start) = (WakeQueue.first(for: 20 * 60_000).queue, Moment(nanoseconds: 0))
     XCTAssertEqual(held.room(queue, most: 8, now: start), 8)
     held.hold(queue, until: start + .seconds(10))
-    held.looked(queue, found: 1, room: 8, now: start)
+    held.looked(queue, taken: 1, found: 0, room: 8, now: start)
     XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(9)), 0)
     XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(10)), 8)
-    held.looked(queue, found: 0, room: 8, now: start + .seconds(10))
+    held.looked(queue, taken: 1, found: 0, room: 8, now: start + .seconds(10))
     XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(11)), 8)
-    held.looked(queue, found: 0, room: 8, now: start + .seconds(11))
+    held.looked(queue, taken: 0, found: 0, room: 8, now: start + .seconds(11))
     XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(12)), 0)
     XCTAssertEqual(held.room(queue, most: 8, now: start + .seconds(11) + queue.lookInterval), 8)
   }
@@ -217,6 +217,36 @@ final class WakeQueueTests: XCTestCase {
       XCTAssertEqual(try watch(world, for: .seconds(20 * 60)).count, 1)
       XCTAssertEqual(store.waitingWakes, 1)
     }
+  }
+
+  func testAPeriodThatIsSetAgainLeavesNoSecondItem() throws {
+    let (world, device, store) = try periodic(20)
+    for _ in 0..<6 {
+      world.clock.advance(by: .seconds(7 * 60))
+      XCTAssertEqual(try device.ask(.setPeriod(token: device.token, minutes: 20)).result, .done)
+      try world.run()
+      XCTAssertEqual(wakes(world), 0)
+    }
+    // The wake-ups of the last three periods.
+    XCTAssertLessThanOrEqual(store.waitingWakes, 3)
+    XCTAssertEqual(try watch(world, for: .seconds(21 * 60)).count, 1)
+    XCTAssertEqual(store.waitingWakes, 1)
+  }
+
+  func testALateWaitShortensTheNextOne() throws {
+    let (world, _, _) = try periodic(45)
+    // No server looks until the first wait, of 30 minutes, is long over.
+    world.clock.advance(by: .seconds(40 * 60))
+    XCTAssertEqual(try watch(world, for: .seconds(4 * 60)), [])
+    XCTAssertEqual(try watch(world, for: .seconds(2 * 60)).count, 1)
+  }
+
+  func testAnUnreadableItemEnds() throws {
+    let (world, _, store) = try periodic(20)
+    for queue in WakeQueue.all { try store.add([SharedWork(queue.name, []), SharedWork(queue.name, [1, 2, 3])]) }
+    world.clock.advance(by: .seconds(61))
+    try world.run()
+    XCTAssertEqual(store.waitingWakes, 1)
   }
 
   /// Another consumer counts deliveries anew.

@@ -226,7 +226,10 @@ public final class JetStreamPushStore: SharedStore {
   // MARK: Work
 
   public func add(_ items: [SharedWork]) throws(SharedStoreFailure) {
-    try asking { [self] (cluster) async throws(ClusterFailure) in
+    // They are added concurrently.
+    var names: Set<String> = []
+    let items = items.filter { item in item.identifier.map { names.insert("\(item.queue)-\($0)").inserted } ?? true }
+    try asking { [self, items] (cluster) async throws(ClusterFailure) in
       _ = try await inParts(items) { [name, added] (item) async throws(ClusterFailure) in
         let identifier = item.identifier.map { "\(item.queue)-\($0)" }
         if let identifier, added.contains(identifier) { return }

@@ -21,7 +21,7 @@ extension SharedServer {
         failure = error
       }
     }
-    do throws(ServerError) { if !due.isEmpty { try wake(due) } } catch { failure = error }
+    do throws(ServerError) { if !due.isEmpty { try wake(due) } } catch { failure = failure ?? error }
     guard let failure else { return }
     heldWakes.lookAgain(asked, now: clock.now())
     throw failure
@@ -34,7 +34,10 @@ extension SharedServer {
     guard room > 0 else { return [] }
     let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(queue.name, limit: room) }
     var waited: [WakeItem] = []
-    for item in taken.map({ WakeItem($0, queue) }) {
+    let items = taken.map { WakeItem($0, queue) }
+    let unreadable = items.filter { !$0.isReadable }.map(\.work)
+    if !unreadable.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.end(unreadable) } }
+    for item in items where item.isReadable {
       let hold = min(item.wait(at: clusterTime, certainWall), WakeQueue.longestHold.milliseconds)
       guard hold > 0 else {
         waited.append(item)
@@ -43,7 +46,9 @@ extension SharedServer {
       postpone(item.work, milliseconds: hold)
       heldWakes.hold(queue, until: now + .milliseconds(hold))
     }
-    heldWakes.looked(queue, found: taken.count, room: room, now: now)
+    // An item that was postponed has been given before.
+    let found = taken.count { $0.times > 1 }
+    heldWakes.looked(queue, taken: taken.count, found: found, room: room, now: now)
     if taken.count == room, !waited.isEmpty { server.times.hasMoreToDo = true }
     return waited
   }
@@ -63,8 +68,9 @@ extension SharedServer {
   /// the time that is in the document.
   private func pass(on items: [WakeItem]) throws(ServerError) {
     guard !items.isEmpty else { return }
+    let wall = certainWall
     try asking { (store) throws(SharedStoreFailure) in
-      try store.add(items.map(\.next))
+      try store.add(items.map { $0.next(at: wall) })
       try store.end(items.map(\.work))
     }
   }
@@ -75,11 +81,8 @@ extension SharedServer {
       try self.server.wakeDevices(try self.state.wakes(of: Array(tokens)))
     }
     // A server that had taken the item may have stored the token's next wake-up, and ended before adding work for it and
-    // for the push. The number of deliveries does not show this, since another consumer counts anew. An item too many
-    // ends with the next wake-up, whose work this server adds only once.
-    let others = due.compactMap { item in
-      loaded[item.id].flatMap { $0.document.wake?.dueAt == item.dueAt ? nil : $0.document }
-    }
+    // for the push. The number of deliveries does not show this, since another consumer counts anew.
+    let others = Set(due.filter(hasNext).map(\.id)).compactMap { loaded[$0]?.document }
     try addWork(others) { _ in nil }
     let early = try putBack(due.filter { isEarly($0) })
     let damaged = due.filter { unreadable.contains($0.id) }
@@ -92,6 +95,14 @@ extension SharedServer {
   /// Those that their tokens wait for, now that they have waited.
   private func waiting(_ due: [WakeItem]) -> [WakeItem] {
     due.filter { loaded[$0.id]?.document.wake?.dueAt == $0.dueAt && !isEarly($0) }
+  }
+
+  /// Whether the token has another wake-up that may have followed this one. If its period was set in the meantime, the
+  /// request has added the work for it.
+  private func hasNext(_ item: WakeItem) -> Bool {
+    guard let wake = loaded[item.id]?.document.wake, wake.dueAt != item.dueAt else { return false }
+    let earliest = item.dueAt &- 2 &* TokenDocument.Wake.clockDifference.milliseconds
+    return wake.wokenAt >= earliest
   }
 
   private func isEarly(_ item: WakeItem) -> Bool {

@@ -74,8 +74,12 @@ struct WakeItem {
     return SharedWork(queue.name, bytes, identifier: TextEncoding.base64URL(name))
   }
 
-  /// Work for the wait that is left. Named by that: it may be another wait in the same queue.
-  var next: SharedWork {
+  var isReadable: Bool { id.count == RelayIdentifier.count }
+
+  /// Work for the wait that is left: not longer than until it is due, by the wall clock if that is certain. Named by it,
+  /// as it may be another wait in the same queue.
+  func next(at wall: WallTime?) -> SharedWork {
+    let left = wall.map { max(0, min(self.left, dueAt &- $0.milliseconds)) } ?? self.left
     let work = Self.work(of: id, dueAt: dueAt, in: left)
     return SharedWork(work.queue, work.bytes, identifier: TextEncoding.base64URL(work.bytes))
   }
@@ -132,12 +136,12 @@ struct HeldWakes {
 
   mutating func hold(_ queue: WakeQueue, until time: Moment) { entries[queue, default: Entry()].held.append(time) }
 
-  /// Call after taking `count` items, of `room`. If fewer came than were postponed until now, the others may come in a
-  /// moment, or other servers have them.
-  mutating func looked(_ queue: WakeQueue, found count: Int, room: Int, now: Moment) {
-    let isComplete = count >= entries[queue]?.expected ?? 0
+  /// Call after taking items, at most `room`. `found`: how many of them had been postponed. If that is fewer than were
+  /// postponed until now, the others may come in a moment, or other servers have them.
+  mutating func looked(_ queue: WakeQueue, taken: Int, found: Int, room: Int, now: Moment) {
+    let isComplete = found >= entries[queue]?.expected ?? 0
     let next = now + (isComplete ? queue.lookInterval : WakeQueue.shortestLook)
-    entries[queue, default: Entry()].look = count < room ? next : now
+    entries[queue, default: Entry()].look = taken < room ? next : now
   }
 
   /// Call when a turn failed that has taken items from some of these. No other turn waits for the queue that failed.

@@ -166,6 +166,7 @@ final class MemoryStore: SharedStore {
 
   func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
     let oldest = clock.wall().milliseconds - Span.days(30).milliseconds
+    guard keys.allSatisfy({ !$0.name.isEmpty }) else { throw SharedStoreFailure("a key has no name") }
     return try call { state in
       state.reads += keys
       return keys.map {

@@ -226,17 +226,22 @@ public final class JetStreamPushStore: SharedStore {
   // MARK: Work
 
   public func add(_ items: [SharedWork]) throws(SharedStoreFailure) {
-    // They are added concurrently.
-    var names: Set<String> = []
-    let items = items.filter { item in item.identifier.map { names.insert("\(item.queue)-\($0)").inserted } ?? true }
-    try asking { [self, items] (cluster) async throws(ClusterFailure) in
-      _ = try await inParts(items) { [name, added] (item) async throws(ClusterFailure) in
-        let identifier = item.identifier.map { "\(item.queue)-\($0)" }
+    try asking { [self] (cluster) async throws(ClusterFailure) in
+      _ = try await inParts(Self.distinct(items)) { [name, added] (item) async throws(ClusterFailure) in
+        let identifier = Self.identifier(item)
         if let identifier, added.contains(identifier) { return }
         _ = try await cluster.stream.publish("\(name).push.work.\(item.queue)", item.bytes)
         if let identifier { added.insert(identifier) }
       }
     }
+  }
+
+  private static func identifier(_ item: SharedWork) -> String? { item.identifier.map { "\(item.queue)-\($0)" } }
+
+  /// Without repetitions, because items are added concurrently.
+  static func distinct(_ items: [SharedWork]) -> [SharedWork] {
+    var identifiers: Set<String> = []
+    return items.filter { item in identifier(item).map { identifiers.insert($0).inserted } ?? true }
   }
 
   public func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork] {

@@ -1,4 +1,5 @@
 import PorterRelayCluster
+import PorterServer
 import Synchronization
 import XCTest
 
@@ -63,6 +64,15 @@ final class WorkQueueTests: XCTestCase {
     let behind = Queue(messages: 1)
     let isMended = try await self.isReplaced([behind, Queue(messages: 1, pending: 1), behind])
     XCTAssertFalse(isMended)
+  }
+
+  func testWorkAddedTogetherIsAddedOnce() {
+    let work = [("a", "x"), ("b", "x"), ("a", "x"), ("a", "y"), ("a", nil), ("a", nil)].map { queue, identifier in
+      SharedWork(queue, [1], identifier: identifier)
+    }
+    let added = JetStreamPushStore.distinct(work)
+    XCTAssertEqual(added.map(\.queue), ["a", "b", "a", "a", "a"])
+    XCTAssertEqual(added.map(\.identifier), ["x", "x", "y", nil, nil])
   }
 
   // MARK: Unused queues

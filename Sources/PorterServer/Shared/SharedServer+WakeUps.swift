@@ -17,7 +17,7 @@ extension SharedServer {
         try pass(on: taken.filter { $0.left > 0 })
         due += taken.filter { $0.left == 0 }
       } catch {
-        // What other queues gave is not delayed by it.
+        // It does not delay what other queues gave.
         failure = error
       }
     }
@@ -101,6 +101,7 @@ extension SharedServer {
   /// request has added the work for it.
   private func hasNext(_ item: WakeItem) -> Bool {
     guard let wake = loaded[item.id]?.document.wake, wake.dueAt != item.dueAt else { return false }
+    // The clocks of both servers may be off.
     let earliest = item.dueAt &- 2 &* TokenDocument.Wake.clockDifference.milliseconds
     return wake.wokenAt >= earliest
   }
@@ -110,9 +111,9 @@ extension SharedServer {
     return wake.isEarly(at: clock.wall())
   }
 
-  /// Keeps items that came too early. Those that servers of earlier versions have added move to the right queue. Others
-  /// are early because nodes' clocks differ or have jumped. They are postponed, since in a queue they might seem to have
-  /// waited at once, again and again.
+  /// Keeps items that came too early, and returns those that stay in their queues. Items that an earlier version or a
+  /// restore has added move to the right queue. The others are early because nodes' clocks differ or have jumped; with
+  /// such clocks, any queue might give them back at once, so they are postponed until they are due.
   private func putBack(_ early: [WakeItem]) throws(ServerError) -> [WakeItem] {
     let wall = clock.wall()
     for item in early where item.queue != .due {

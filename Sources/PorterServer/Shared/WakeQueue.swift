@@ -2,9 +2,9 @@ import PorterCrypto
 import PorterPlatform
 import PorterRelay
 
-/// A queue of wake-ups that all wait equally long in it, so that they leave it in the order in which they were added.
-/// Nodes keep postponed items in a list that they search, and write as a whole: of a million wake-ups, only the few that
-/// are next may be postponed. A longer wait is a sequence of these.
+/// A queue in which all wake-ups wait equally long, so that they leave it in the order in which they were added. Nodes
+/// search a list of postponed items, and write it as a whole: of a million wake-ups, only the next few may be postponed.
+/// A longer wait is a sequence of queues.
 struct WakeQueue: Hashable, Sendable {
   /// How long a wake-up is in it.
   let wait: Span
@@ -16,12 +16,13 @@ struct WakeQueue: Hashable, Sendable {
   /// How long before or after its time a wake-up may come. Without it, a wake-up added a moment after it was stored
   /// would not fit into the queue of its period.
   static let tolerance = Span.seconds(30)
-  /// How long items are postponed at most. A replaced consumer delivers them again at once; a server must not count them
-  /// as held for longer.
+  /// The longest postponement. A replaced consumer delivers every item again at once, but a server counts those it had
+  /// postponed until their time, and takes fewer.
   static let longestHold = Span.seconds(60)
+  /// The shortest time between two looks at a queue that has nothing more.
   static let shortestLook = Span.seconds(1)
-  /// When items are given again that a failed turn has taken: their lease is over.
-  fileprivate static let pause = Span.seconds(7)
+  /// The pause after a failed turn: by then the lease of what it has taken is over.
+  static let pause = Span.seconds(7)
 
   var name: String { self == Self.due ? "wakes" : "wakes-\(wait.milliseconds / 60_000)" }
 
@@ -98,54 +99,4 @@ extension TokenDocument.Wake {
 
   /// Whether it is not due yet, even if its item has waited.
   func isEarly(at wall: WallTime) -> Bool { left(at: wall) > Self.clockDifference.milliseconds }
-}
-
-/// Which wake-ups this server has postponed, and when it looks at each queue next.
-struct HeldWakes {
-  private struct Entry {
-    /// Until when items are postponed.
-    var held: [Moment] = []
-    /// How many were postponed until now.
-    var expected = 0
-    /// When to look for items that other servers have added or left.
-    var look: Moment?
-  }
-
-  private var entries: [WakeQueue: Entry] = [:]
-  private var turns = 0
-
-  /// All queues, each first in its turn: what is due may be more than one turn takes.
-  mutating func queues() -> [WakeQueue] {
-    let first = turns % WakeQueue.all.count
-    turns = first + 1
-    return Array(WakeQueue.all[first...] + WakeQueue.all[..<first])
-  }
-
-  /// How many items to take now: as many as are not postponed, up to `most`. 0 before the next look.
-  mutating func room(_ queue: WakeQueue, most: Int, now: Moment) -> Int {
-    var entry = entries[queue] ?? Entry()
-    let left = entry.held.filter { $0 > now }
-    entry.expected = entry.held.count - left.count
-    entry.held = left
-    // Also if they cannot be taken now.
-    if entry.expected > 0 { entry.look = now }
-    entries[queue] = entry
-    guard now >= entry.look ?? now else { return 0 }
-    return max(0, most - left.count)
-  }
-
-  mutating func hold(_ queue: WakeQueue, until time: Moment) { entries[queue, default: Entry()].held.append(time) }
-
-  /// Call after taking items, at most `room`. `found`: how many of them had been postponed. If that is fewer than were
-  /// postponed until now, the others may come in a moment, or other servers have them.
-  mutating func looked(_ queue: WakeQueue, taken: Int, found: Int, room: Int, now: Moment) {
-    let isComplete = found >= entries[queue]?.expected ?? 0
-    let next = now + (isComplete ? queue.lookInterval : WakeQueue.shortestLook)
-    entries[queue, default: Entry()].look = taken < room ? next : now
-  }
-
-  /// Call when a turn failed that has taken items from some of these. No other turn waits for the queue that failed.
-  mutating func lookAgain(_ queues: [WakeQueue], now: Moment) {
-    for queue in queues { entries[queue, default: Entry()].look = now + WakeQueue.pause }
-  }
 }

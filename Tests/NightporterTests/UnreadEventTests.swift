@@ -8,13 +8,20 @@ final class UnreadEventTests: XCTestCase {
     let station = try Station()
     station.suspend()
     let service = try station.makeExtension()
-    for number in 1...6 { XCTAssertEqual(service.push(try station.push(for: "m\(number)")).bodies, ["m\(number)"]) }
+    let messages = 24
+    for number in 1...messages {
+      XCTAssertEqual(service.push(try station.push(for: "m\(number)")).bodies, ["m\(number)"])
+    }
     XCTAssertEqual(service.closeStore(), "")
     let unread = try copies(ofKeysIn: service.prefix + "_chat.db")
     service.dropEvents()
     let read = try copies(ofKeysIn: service.prefix + "_chat.db")
     XCTAssertGreaterThan(unread.count, 1)
-    for (unread, read) in zip(unread, read) { XCTAssertLessThanOrEqual(unread, read, "events keep copies of a key") }
+    // An event that kept a key would add one copy for each message. A few copies lie in freed memory, where reading the
+    // events may overwrite one.
+    for (unread, read) in zip(unread, read) {
+      XCTAssertLessThan(unread - read, messages / 2, "events keep copies of a key")
+    }
   }
 
   /// How often each key that reads a mailbox or subscribes a notifier occurs in this process's writable memory. Another

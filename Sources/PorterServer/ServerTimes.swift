@@ -40,6 +40,8 @@ struct ServerTimes {
   static let sweepInterval = Span.seconds(3_600)
   /// Longer than a relay keeps a message, so that no request can return from there after it was forgotten here.
   static let answerRetention = Span.days(30)
+  /// How long a token's document in a cluster keeps an answer, which is a record of its own as well.
+  static let answerInDocument = Span.seconds(3_600)
   /// As long as a relay keeps a message.
   static let notificationRetention = Span.days(21)
   /// A token whose client has not been in contact for this long expires.

@@ -318,33 +318,7 @@ final class SharedStateTests: XCTestCase {
       ]))
   }
 
-  // MARK: Documents
-
-  func testADocumentIsReadAsItWasWritten() throws {
-    var document = TokenDocument()
-    document.id = randomness.bytes(24)
-    (document.provider, document.pushToken, document.state) = ("apns_test", [1], "active")
-    (document.generation, document.period, document.usedAt, document.registeredAt) = (1, 20, -1, .max)
-    document.subscriptions = [.init(notifier: [2], key: [3], status: "ACTIVE")]
-    document.notifications = [.init(notifier: [2], milliseconds: 4, nonce: [5], metadata: [6])]
-    document.pushes = [.init(kind: "message", version: 7, provider: "apns_test", dueAt: 8)]
-    document.wake = .init(dueAt: 9, wokenAt: 10)
-    document.answers = [.init(correlation: [11], json: [12], answeredAt: 13)]
-    document.remember(after: nil)
-    XCTAssertTrue(document.knows([11]))
-    XCTAssertFalse(document.knows([12]))
-    let bytes = document.encoded()
-    XCTAssertEqual(try TokenDocument(decoding: bytes), document)
-    // An earlier version had the seconds.
-    document.notifications[0].milliseconds = 4_000
-    XCTAssertEqual(try TokenDocument(decoding: [1] + bytes.dropFirst()), document)
-    for count in bytes.indices {
-      XCTAssertThrowsError(try TokenDocument(decoding: Array(bytes.prefix(count)))) { error in
-        XCTAssertEqual(error as? ServerError, .damaged(.token))
-      }
-    }
-    XCTAssertThrowsError(try TokenDocument(decoding: bytes + [0]))
-  }
+  // MARK: Damage
 
   func testATokenThatDoesNotReadDelaysNoOther_INC44() throws {
     let world = try World()

@@ -58,15 +58,22 @@ extension SharedServer {
   func commit() throws(ServerError) -> Set<[UInt8]> {
     var changed: [TokenDocument] = []
     var ids: Set<[UInt8]> = []
+    var answers: [SharedChange] = []
+    let oldest = clock.wall() - ServerTimes.answerInDocument
     committed = [:]
     for var document in try state.documents() {
       ids.insert(document.id)
       let before = loaded[document.id]?.document
       document.remember(after: before)
       document.nameNewPushes(server.randomness)
-      if document != before { changed.append(document) }
+      if document != before {
+        answers += document.removeAnswers(before: oldest).map { Self.answer($0, from: document.signingKey) }
+        changed.append(document)
+      }
       committed[document.id] = document
     }
+    // A server that ended after storing a document has not stored its answer.
+    if !answers.isEmpty { _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(answers) } }
     // First: a change that makes other tokens superfluous commits along with its answer, so a repeat would no longer
     // remove them.
     let removed = loaded.keys.filter { !ids.contains($0) }

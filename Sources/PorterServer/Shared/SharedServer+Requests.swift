@@ -54,7 +54,7 @@ extension SharedServer {
 
   /// Nil if no answer is due.
   private func carryOut(_ request: SignedRequest) throws(ServerError) -> ServerAnswer? {
-    let name = SharedKey(.answers, TextEncoding.base64URL(request.correlation.bytes))
+    let name = Self.answerKey(request.correlation.bytes)
     for _ in 0..<Self.mostTries {
       let recorded = try asking { (store) throws(SharedStoreFailure) in try store.records([name])[0] }
       try load(try concerned(by: request))
@@ -70,7 +70,7 @@ extension SharedServer {
       // A request carried out before its answer was stored is not carried out again, but its follow-up work may be
       // missing.
       if isRepeat { try ensureWork() } else if try !commit().isEmpty { continue }
-      if recorded == nil, let answer { try store(answer, of: request, as: name) }
+      if recorded == nil, let answer { try store(answer, of: request) }
       if !isRepeat { try forgetWatching(of: request) }
       return answer
     }
@@ -146,9 +146,23 @@ extension SharedServer {
   }
 
   /// An answer that was not recorded can be given anew.
-  private func store(_ answer: ServerAnswer, of request: SignedRequest, as name: SharedKey) throws(ServerError) {
+  private func store(_ answer: ServerAnswer, of request: SignedRequest) throws(ServerError) {
     guard let recorded = try state.recordedRequest(request.correlation), recorded.answer != nil else { return }
-    let change = SharedChange(name, recorded.signer.bytes + answer.json.utf8, revision: 0)
+    let change = Self.answer(answer.json.utf8, to: request.correlation.bytes, from: recorded.signer.bytes)
     _ = try asking { (store) throws(SharedStoreFailure) in try store.replace([change]) }
+  }
+
+  static func answer(_ answer: TokenDocument.Answer, from signer: [UInt8]) -> SharedChange {
+    Self.answer(answer.json, to: answer.correlation, from: signer)
+  }
+
+  private static func answer(
+    _ json: some Sequence<UInt8>, to correlation: [UInt8], from signer: [UInt8]
+  ) -> SharedChange {
+    SharedChange(answerKey(correlation), signer + json, revision: 0)
+  }
+
+  private static func answerKey(_ correlation: [UInt8]) -> SharedKey {
+    SharedKey(.answers, TextEncoding.base64URL(correlation))
   }
 }

@@ -118,14 +118,19 @@ package final class SharedServer: LoopedServer {
 
   private static func bytes(_ fields: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.append(list: fields) { $0.append(counted: $1) }
+    bytes.append(list: fields) {
+      $0.append(unsigned32: UInt32($1.count))
+      $0.append(contentsOf: $1)
+    }
     return bytes
   }
 
   static func fields(_ bytes: [UInt8]) throws(ServerError) -> [[UInt8]] {
     do throws(RelayError) {
       var reader = RelayReader(bytes)
-      return try reader.list(limit: 5) { (reader) throws(RelayError) in try reader.counted() }
+      return try reader.list(limit: 5) { (reader) throws(RelayError) in
+        Array(try reader.bytes(Int(try reader.unsigned32())))
+      }
     } catch {
       throw .damaged(.identity)
     }

@@ -7,7 +7,8 @@ import PorterRelay
 struct TokenDocument: Equatable, Sendable {
   struct Subscription: Equatable, Sendable {
     var notifier: [UInt8]
-    var key: [UInt8]
+    /// The seed of its key. The public half would be as long again.
+    var seed: [UInt8]
     var status: String
   }
 
@@ -37,14 +38,12 @@ struct TokenDocument: Equatable, Sendable {
     var answeredAt: Int64
   }
 
-  /// Answers that commit together with their effects. Earlier ones are separate records.
+  /// Answers that commit together with their effects. Each is a record of its own as well, so that a document needs to
+  /// keep it only until that is stored.
   static let mostAnswers = 8
   /// Requests remembered as carried out, at 8 bytes each.
   static let mostPast = 4_096
   private static let pastCount = 8
-  /// Version 1 had the seconds of notifications.
-  private static let version: UInt8 = 2
-
   var id: [UInt8] = []
   var provider = ""
   var pushToken: [UInt8] = []
@@ -121,116 +120,14 @@ struct TokenDocument: Equatable, Sendable {
     answers = Array((earlier + new).suffix(Self.mostAnswers))
   }
 
+  /// Removes the answers that were given before this time.
+  mutating func removeAnswers(before time: WallTime) -> [Answer] {
+    let removed = answers.filter { $0.answeredAt < time.milliseconds }
+    answers.removeAll { $0.answeredAt < time.milliseconds }
+    return removed
+  }
+
   private static func digest(_ correlation: [UInt8]) -> ArraySlice<UInt8> {
     Digest.sha256(correlation).prefix(pastCount)
-  }
-}
-
-// MARK: Bytes
-
-extension TokenDocument {
-  func encoded() -> [UInt8] {
-    var bytes = [Self.version]
-    for each in [id, Array(provider.utf8), pushToken, signingKey, clientBoxKey, boxKey, pushKey, code] {
-      bytes.append(counted: each)
-    }
-    bytes.append(counted: Array(state.utf8))
-    for each in [generation, period, usedAt, registeredAt] { bytes.append(signed64: each) }
-    bytes.append(list: subscriptions) { bytes, each in
-      bytes.append(counted: each.notifier)
-      bytes.append(counted: each.key)
-      bytes.append(counted: Array(each.status.utf8))
-    }
-    bytes.append(list: notifications) { bytes, each in
-      bytes.append(counted: each.notifier)
-      bytes.append(signed64: each.milliseconds)
-      bytes.append(counted: each.nonce)
-      bytes.append(counted: each.metadata)
-    }
-    bytes.append(list: pushes) { bytes, each in
-      bytes.append(counted: Array(each.kind.utf8))
-      bytes.append(signed64: each.version)
-      bytes.append(counted: Array(each.provider.utf8))
-      bytes.append(signed64: each.dueAt)
-    }
-    bytes.append(list: wake.map { [$0] } ?? []) { bytes, each in
-      bytes.append(signed64: each.dueAt)
-      bytes.append(signed64: each.wokenAt)
-    }
-    bytes.append(list: answers) { bytes, each in
-      bytes.append(counted: each.correlation)
-      bytes.append(counted: each.json)
-      bytes.append(signed64: each.answeredAt)
-    }
-    bytes.append(counted: past)
-    return bytes
-  }
-
-  init(decoding bytes: [UInt8]) throws(ServerError) {
-    do throws(RelayError) { try self.init(reading: bytes) } catch { throw .damaged(.token) }
-  }
-
-  private init(reading bytes: [UInt8]) throws(RelayError) {
-    var reader = RelayReader(bytes)
-    let version = try reader.byte()
-    guard 1...Self.version ~= version else { throw .version }
-    id = try reader.counted()
-    provider = try reader.text()
-    pushToken = try reader.counted()
-    signingKey = try reader.counted()
-    clientBoxKey = try reader.counted()
-    boxKey = try reader.counted()
-    pushKey = try reader.counted()
-    code = try reader.counted()
-    state = try reader.text()
-    generation = try reader.signed64()
-    period = try reader.signed64()
-    usedAt = try reader.signed64()
-    registeredAt = try reader.signed64()
-    subscriptions = try reader.list(limit: .max) { (reader) throws(RelayError) in
-      Subscription(notifier: try reader.counted(), key: try reader.counted(), status: try reader.text())
-    }
-    notifications = try reader.list(limit: .max) { (reader) throws(RelayError) in
-      let (notifier, time) = (try reader.counted(), try reader.signed64())
-      return Notification(
-        notifier: notifier, milliseconds: version == 1 ? time &* 1_000 : time, nonce: try reader.counted(),
-        metadata: try reader.counted())
-    }
-    pushes = try reader.list(limit: .max) { (reader) throws(RelayError) in
-      Push(
-        kind: try reader.text(), version: try reader.signed64(), provider: try reader.text(),
-        dueAt: try reader.signed64())
-    }
-    wake = try reader.list(limit: 1) { (reader) throws(RelayError) in
-      Wake(dueAt: try reader.signed64(), wokenAt: try reader.signed64())
-    }.first
-    answers = try reader.list(limit: .max) { (reader) throws(RelayError) in
-      Answer(correlation: try reader.counted(), json: try reader.counted(), answeredAt: try reader.signed64())
-    }
-    past = try reader.counted()
-    try reader.end()
-    guard isConsistent else { throw .syntax }
-  }
-
-  /// Content that does not fit in a work file is damage to this token, not a failure of the file (INC-44).
-  private var isConsistent: Bool {
-    let notified = Set(notifications.map(\.notifier)), kinds = Set(pushes.map(\.kind))
-    return notifiers.count == subscriptions.count && notified.count == notifications.count
-      && kinds.count == pushes.count && kinds.allSatisfy { PushKind(rawValue: $0) != nil }
-  }
-}
-
-extension [UInt8] {
-  mutating func append(counted bytes: [UInt8]) {
-    append(unsigned32: UInt32(bytes.count))
-    append(contentsOf: bytes)
-  }
-}
-
-extension RelayReader {
-  mutating func counted() throws(RelayError) -> [UInt8] { Array(try bytes(Int(try unsigned32()))) }
-  mutating func text() throws(RelayError) -> String {
-    guard let text = String(validating: try counted(), as: UTF8.self) else { throw .syntax }
-    return text
   }
 }

@@ -35,7 +35,7 @@ extension ServerState {
       for each in document.subscriptions {
         try database.run(
           "INSERT INTO subscription (token, notifier, key, status) VALUES (?1, ?2, ?3, ?4)",
-          [number, .blob(each.notifier), .blob(each.key), .text(each.status)])
+          [number, .blob(each.notifier), .blob(each.seed), .text(each.status)])
       }
       for each in document.notifications {
         try database.run(
@@ -133,7 +133,11 @@ extension ServerState {
     var document = token
     document.subscriptions = try database.rows(
       "SELECT notifier, key, status FROM subscription WHERE token = ?1 ORDER BY number", [number]
-    ) { .init(notifier: $0.blob(0), key: $0.blob(1), status: $0.text(2)) }
+    ) { row in
+      // One that was added here still has the public half.
+      let seed = Array(row.blob(1).prefix(SigningKeyPair.seedCount))
+      return .init(notifier: row.blob(0), seed: seed, status: row.text(2))
+    }
     document.notifications = try database.rows(
       """
       SELECT subscription.notifier, milliseconds, nonce, metadata FROM notification

@@ -17,7 +17,10 @@ extension ServerState {
   private static let subscriptionColumns = "SELECT token, number, notifier, key, status FROM subscription"
 
   private static func subscription(_ row: borrowing Row) throws(ServerError) -> SubscriptionRecord {
-    guard let notifier = RelayIdentifier(bytes: row.blob(2)), let key = SigningKeyPair(stored: row.blob(3)),
+    // A work file has the seed.
+    let stored = row.blob(3)
+    guard let notifier = RelayIdentifier(bytes: row.blob(2)),
+      let key = SigningKeyPair(stored: stored) ?? SigningKeyPair(seed: stored),
       let status = SubscriptionStatus(rawValue: row.text(4))
     else { throw .damaged(.subscription) }
     return SubscriptionRecord(

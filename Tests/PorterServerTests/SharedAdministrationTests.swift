@@ -72,8 +72,9 @@ final class SharedAdministrationTests: XCTestCase {
       ["tokens that notifications do not lead to: 1", "damaged records of subscriptions: 1"])
     try replace(store, watchers, by: [])
     XCTAssertEqual(try administration.problems(), ["tokens that notifications do not lead to: 1"])
-    let devices = TokenDocument.device(device.pushToken.provider, device.pushToken.bytes)
-    try replace(store, devices, by: [])
+    let index = try WatcherIndex(decoding: XCTUnwrap(try store.records([WatcherIndex.key])[0]).bytes)
+    let name = DeviceName(provider: device.pushToken.provider, pushToken: device.pushToken.bytes)
+    try replace(store, index.key(of: name), by: [])
     XCTAssertEqual(
       try administration.problems(),
       ["tokens that their devices do not lead to: 1", "tokens that notifications do not lead to: 1"])

@@ -99,7 +99,8 @@ final class WatcherIndexTests: XCTestCase {
     let whole = WatcherIndex.new(randomness: randomness)
     XCTAssertNoThrow(try WatcherIndex(decoding: whole))
     let others: [[UInt8]] = [
-      [], [1], [2] + whole.dropFirst(), [1, 25] + whole.dropFirst(2), Array(whole.dropLast()), whole + [0],
+      [], [1], [0] + whole.dropFirst(), [3] + whole.dropFirst(), [2, 25] + whole.dropFirst(2), Array(whole.dropLast()),
+      whole + [0],
     ]
     for bytes in others {
       XCTAssertThrowsError(try WatcherIndex(decoding: bytes)) { error in

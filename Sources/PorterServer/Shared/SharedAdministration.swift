@@ -20,11 +20,9 @@ public struct SharedAdministration: Sendable {
     switch try ServerAdministration.Name(name) {
     case .token(let id): return try documents([id]).map { ServerAdministration.Token($0.document) }
     case .device(let pushToken):
-      let record = try asking { (store) throws(SharedStoreFailure) in
-        try store.records([TokenDocument.device(pushToken.provider, pushToken.bytes)])[0]
-      }
-      let ids = SharedIndex.entries(record?.bytes ?? []).map(\.id)
-      return try documents(ids).map(\.document)
+      let (index, name) = (try index(), DeviceName(provider: pushToken.provider, pushToken: pushToken.bytes))
+      let record = try asking { (store) throws(SharedStoreFailure) in try index.device(name, in: store) }
+      return try documents(record.entries.map(\.id)).map(\.document)
         .filter { $0.provider == pushToken.provider && $0.pushToken == pushToken.bytes }
         .map(ServerAdministration.Token.init)
     }
@@ -136,10 +134,8 @@ public struct SharedAdministration: Sendable {
         findings.damaged.insert(id)
         continue
       }
-      let device = try asking { (store) throws(SharedStoreFailure) in
-        try store.records([TokenDocument.device(document.provider, document.pushToken)])[0]
-      }
-      let isFound = SharedIndex.entries(device?.bytes ?? []).contains { $0.id == id }
+      let device = try asking { (store) throws(SharedStoreFailure) in try index.device(document.device, in: store) }
+      let isFound = device.entries.contains { $0.id == id }
       if !isFound, try isStill(document) { findings.withoutDevice.insert(id) }
       let watching = try asking { (store) throws(SharedStoreFailure) in
         try index.records(of: document.active, in: store)

@@ -72,6 +72,7 @@ extension SharedServer {
       if !unreadable.contains(id) { state.damaged.forget(token: TokenDocument.number(id)) }
       let documents = loaded.values.map(\.document)
       try ensureWatching(documents)
+      try ensureDevices(documents)
       try addLostWork(documents)
       // Nothing else does this for a token that gets no messages.
       try state.transaction { () throws(ServerError) in try sweepLoaded() }

@@ -163,24 +163,6 @@ extension SharedServer {
 
   // MARK: Who watches a notifier, and which tokens a device has
 
-  /// Returns tokens of which nothing may be stored because another server has given the device a token since this one
-  /// looked.
-  private func noteDevices(_ documents: [TokenDocument]) throws(ServerError) -> Set<[UInt8]> {
-    for document in documents {
-      let key = TokenDocument.device(document.provider, document.pushToken)
-      let entry = SharedIndex.entry(document.id, key: document.signingKey)
-      guard let found = devices[key] else {
-        try note([(key, { SharedIndex.adding(entry, to: $0) })])
-        continue
-      }
-      let change = SharedChange(
-        key, SharedIndex.adding(entry, to: found?.bytes ?? []), revision: found?.revision ?? 0)
-      let revision = try asking { (store) throws(SharedStoreFailure) in try store.replace([change])[0] }
-      if revision == nil { return [document.id] }
-    }
-    return []
-  }
-
   /// Always writes, so that another server cannot remove the entry because of what it read before.
   private func note(_ additions: [(key: SharedKey, add: ([UInt8]) -> [UInt8])]) throws(ServerError) {
     var left = additions
@@ -293,36 +275,5 @@ extension TokenDocument {
 
   func watches(_ notifier: [UInt8]) -> Bool {
     subscriptions.contains { $0.notifier == notifier && $0.status == SubscriptionStatus.active.rawValue }
-  }
-}
-
-/// A record that leads from a device to its tokens. It may name too many, which their documents reveal, but never too
-/// few.
-enum SharedIndex {
-  struct Entry {
-    let id: [UInt8]
-    /// The search key of the token: a digest of its signing key.
-    let detail: [UInt8]
-  }
-
-  private static let mostEntries = 256
-  private static let detailCount = 8
-  private static let size = RelayIdentifier.count + detailCount
-
-  static func entry(_ id: [UInt8], key: [UInt8]) -> [UInt8] { id + detail(ofKey: key) }
-  static func detail(ofKey key: [UInt8]) -> [UInt8] { Array(Digest.sha256(key).prefix(detailCount)) }
-
-  static func entries(_ bytes: [UInt8]) -> [Entry] {
-    stride(from: 0, to: bytes.count - size + 1, by: size).map { start in
-      Entry(
-        id: Array(bytes[start..<start + RelayIdentifier.count]),
-        detail: Array(bytes[start + RelayIdentifier.count..<start + size]))
-    }
-  }
-
-  static func adding(_ entry: [UInt8], to bytes: [UInt8]) -> [UInt8] {
-    let id = Array(entry.prefix(RelayIdentifier.count))
-    let others = entries(bytes).filter { $0.id != id }.suffix(mostEntries - 1)
-    return others.flatMap { $0.id + $0.detail } + entry
   }
 }

@@ -84,8 +84,8 @@ extension SharedServer {
     guard case .success(let understood) = request.request else { return [] }
     switch understood.command {
     case .newToken(let pushToken, let signingKey, _):
-      let detail = SharedIndex.detail(ofKey: signingKey.bytes)
-      let known = try tokens(of: TokenDocument.device(pushToken.provider, pushToken.bytes))
+      let detail = DeviceTokens.detail(ofKey: signingKey.bytes)
+      let known = try tokens(of: DeviceName(provider: pushToken.provider, pushToken: pushToken.bytes))
         .filter { $0.detail == detail }
       // If it is not stored, another server is about to store it: then both store the same one.
       server.proposedIdentifier = known.last?.id
@@ -94,16 +94,10 @@ extension SharedServer {
       // Verification ends the device's other tokens.
       try load([id])
       guard let token = loaded[id]?.document else { return [id] }
-      return try tokens(of: TokenDocument.device(token.provider, token.pushToken)).map(\.id) + [id]
+      return try tokens(of: token.device).map(\.id) + [id]
     case .check, .replace, .delete, .setPeriod, .subscribe, .checkSubscriptions, .unsubscribe:
       return understood.token.map { [$0] } ?? []
     }
-  }
-
-  private func tokens(of device: SharedKey) throws(ServerError) -> [SharedIndex.Entry] {
-    let record = try asking { (store) throws(SharedStoreFailure) in try store.records([device])[0] }
-    devices.updateValue(record, forKey: device)
-    return SharedIndex.entries(record?.bytes ?? [])
   }
 
   /// Whether the request was carried out before. If so, its answer is in the file, unless it has been forgotten.

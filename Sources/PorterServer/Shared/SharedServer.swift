@@ -32,7 +32,7 @@ package final class SharedServer: LoopedServer {
   /// Stored tokens whose documents were unreadable when last needed.
   var unreadable: Set<[UInt8]> = []
   /// Device records on which the current request depends, as it found them.
-  var devices: [SharedKey: SharedRecord?] = [:]
+  var devices: [DeviceName: DeviceRecord] = [:]
   /// Work whose pushes are under way, by their sequences.
   var underWay: [Int64: TakenWork] = [:]
   var recent = RecentNotifications()
@@ -101,13 +101,19 @@ package final class SharedServer: LoopedServer {
   private static func index(
     _ store: any SharedStore, _ randomness: any Randomness
   ) throws(ServerError) -> WatcherIndex {
-    for _ in 0..<2 {
+    for _ in 0..<3 {
       let identity = try asking(store) { (store) throws(SharedStoreFailure) in try store.records([identityKey])[0] }
       // After the identity: two servers may be starting for the first time.
       let stored = try asking(store) { (store) throws(SharedStoreFailure) in
         try store.records([WatcherIndex.key])[0]
       }
-      if let stored { return try WatcherIndex(decoding: stored.bytes) }
+      if let stored {
+        let index = try WatcherIndex(decoding: stored.bytes)
+        guard let upgraded = WatcherIndex.upgraded(stored.bytes) else { return index }
+        let change = SharedChange(WatcherIndex.key, upgraded, revision: stored.revision)
+        _ = try asking(store) { (store) throws(SharedStoreFailure) in try store.replace([change]) }
+        continue
+      }
       guard identity == nil else { throw .otherLayout }
       let change = SharedChange(WatcherIndex.key, WatcherIndex.new(randomness: randomness), revision: 0)
       let revision = try asking(store) { (store) throws(SharedStoreFailure) in try store.replace([change])[0] }

@@ -68,11 +68,6 @@ struct TokenDocument: Equatable, Sendable {
 
   static func key(_ id: [UInt8]) -> SharedKey { SharedKey(.tokens, TextEncoding.base64URL(id)) }
 
-  /// A digest, so that listing the keys does not suffice to send pushes.
-  static func device(_ provider: String, _ pushToken: [UInt8]) -> SharedKey {
-    SharedKey(.devices, TextEncoding.base64URL(Digest.sha256(Array(provider.utf8) + [0] + pushToken)))
-  }
-
   /// The number of the token's row in a work file: the same in each, so that a push can be identified between two uses
   /// of the file. A digest, because it is logged.
   static func number(_ id: [UInt8]) -> Int64 {

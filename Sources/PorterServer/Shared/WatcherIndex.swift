@@ -2,17 +2,19 @@ import PorterCrypto
 import PorterPlatform
 import PorterRelay
 
-/// Locates the records of the tokens that watch a notifier. Notifiers share a fixed number of records: a node's memory
-/// and startup time grow with the number of records.
+/// Locates the records of the tokens that watch a notifier, and of the tokens of a device. Notifiers share a fixed
+/// number of records, and so do devices: a node's memory and startup time grow with the number of records.
 struct WatcherIndex: Sendable {
   static let key = SharedKey(.settings, "watchers")
-  private static let version: UInt8 = 1
+  /// In version 1 each device had a record of its own. A server that only knows that must not start: it would not find
+  /// them.
+  private static let version: UInt8 = 2
   /// Chosen by the first server: 2^18 records, each of which names 38 of ten million subscriptions in 2 KB.
   private static let bits: UInt8 = 18
   private static let mostBits: UInt8 = 24
 
   private let bits: UInt8
-  /// Clients supply notifiers. Without the key they cannot pick ones that share a record.
+  /// Clients supply notifiers and device tokens. Without the key they cannot pick ones that share a record.
   private let secret: AuthenticationKey
 
   /// An index with a new key, for the first server to store.
@@ -20,17 +22,28 @@ struct WatcherIndex: Sendable {
     [version, bits] + randomness.bytes(AuthenticationKey.count)
   }
 
+  /// The same index in the current version; nil if it is.
+  static func upgraded(_ bytes: [UInt8]) -> [UInt8]? {
+    bytes.first == 1 ? [version] + bytes.dropFirst() : nil
+  }
+
   init(decoding bytes: [UInt8]) throws(ServerError) {
-    guard bytes.count > 2, bytes[0] == Self.version, bytes[1] <= Self.mostBits,
+    guard bytes.count > 2, 1...Self.version ~= bytes[0], bytes[1] <= Self.mostBits,
       let secret = AuthenticationKey(stored: Array(bytes.dropFirst(2)))
     else { throw .otherLayout }
     (bits, self.secret) = (bytes[1], secret)
   }
 
   /// The record that this notifier shares with others.
-  func key(of notifier: [UInt8]) -> SharedKey {
-    let number = secret.tag(notifier).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> (32 - UInt32(bits))
-    return SharedKey(.subscriptions, String(number))
+  func key(of notifier: [UInt8]) -> SharedKey { SharedKey(.subscriptions, String(number(of: notifier))) }
+
+  /// The record that this device shares with others.
+  func key(of device: DeviceName) -> SharedKey {
+    SharedKey(.devices, String(number(of: Array("device".utf8) + device.digest)))
+  }
+
+  private func number(of name: [UInt8]) -> UInt32 {
+    secret.tag(name).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> (32 - UInt32(bits))
   }
 
   func grouped(_ notifiers: some Collection<[UInt8]>) -> [(key: SharedKey, notifiers: [[UInt8]])] {

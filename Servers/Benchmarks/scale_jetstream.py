@@ -22,11 +22,11 @@ BATCH = int(os.environ.get("BATCH", "64"))
 LOAD = os.environ["PORTER_STORE_LOAD"]
 # How long a server works before it is measured. Replaced versions are deleted after 5 seconds, and it remembers the versions of the last 10.
 WARM_UP = int(os.environ.get("WARM_UP", "15"))
-# WatcherIndex.swift defines a cluster's number of records, and the size of an entry.
+# WatcherIndex.swift defines a cluster's number of records of each kind. Sizes of entries are in it and in DeviceIndex.swift.
 RECORDS = int(os.environ.get("RECORDS", str(1 << 18)))
-ENTRY = 56
-# A document with ten subscriptions, a device's record with one token.
-SIZES = {"tokens": 1_700, "devices": 32}
+ENTRY, DEVICE_ENTRY = 56, 48
+# Of a document with ten subscriptions, as TokenDocumentTests measures it.
+DOCUMENT = int(os.environ.get("DOCUMENT", "2000"))
 LATELY = 5_000
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -43,7 +43,7 @@ def processor(node: nats.Node) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> None:
+def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes = b"%d") -> None:
     connection = nats.Connection(node)
     payload = os.urandom(size)
     subject = f"HPUB $KV.porter_push_{bucket}.".encode() + name
@@ -63,7 +63,7 @@ def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes) -> No
 
 def load(cluster: nats.Cluster, tokens: int, pushes: int, records: int) -> dict:
     """The report of `store-load`, with the node's processor time per push, in µs."""
-    arguments = [cluster.address, *map(str, (tokens, SIZES["tokens"], pushes, BATCH, records, WARM_UP))]
+    arguments = [cluster.address, *map(str, (tokens, DOCUMENT, pushes, BATCH, records, WARM_UP))]
     with subprocess.Popen([LOAD, *arguments], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -80,10 +80,10 @@ def measure(tokens: int) -> float:
         [node] = cluster.nodes
         load(cluster, 0, 0, 0)
         subscriptions = tokens * SUBSCRIPTIONS
-        records = min(RECORDS, subscriptions)
-        for bucket, size in SIZES.items():
-            fill(node, bucket, tokens, size, b"n%031d")
-        fill(node, "subscriptions", records, 1 + ENTRY * -(-subscriptions // records), b"%d")
+        records, device_records = min(RECORDS, subscriptions), min(RECORDS, tokens)
+        fill(node, "tokens", tokens, DOCUMENT, b"n%031d")
+        fill(node, "devices", device_records, 1 + DEVICE_ENTRY * -(-tokens // device_records))
+        fill(node, "subscriptions", records, 1 + ENTRY * -(-subscriptions // records))
         files = sum(each.stat().st_size for each in node.folder.rglob("*") if each.is_file())
         print(f"{tokens:,} tokens, {subscriptions:,} subscriptions in {records:,} records: files {files / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
         costs = []

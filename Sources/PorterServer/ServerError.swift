@@ -6,7 +6,7 @@ import PorterStore
 /// Why a notification server cannot continue, or cannot start.
 package enum ServerError: Error, Hashable, Sendable {
   package enum Record: String, Hashable, Sendable {
-    case identity, token, subscription, notification, request
+    case identity, token, device, subscription, notification, request
   }
 
   /// The state file or its directory cannot be used.

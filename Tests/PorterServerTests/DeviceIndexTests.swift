@@ -1,3 +1,4 @@
+import Foundation
 import PorterCrypto
 import PorterPlatform
 import PorterPush
@@ -33,7 +34,7 @@ final class DeviceIndexTests: XCTestCase {
     XCTAssertEqual(read.of(name()), [])
     for count in 1..<bytes.count where (count - 1) % 48 != 0 || count == 1 {
       XCTAssertThrowsError(try DeviceTokens(decoding: Array(bytes.prefix(count)))) { error in
-        XCTAssertEqual(error as? ServerError, .damaged(.token))
+        XCTAssertEqual(error as? ServerError, .damaged(.device))
       }
     }
     XCTAssertThrowsError(try DeviceTokens(decoding: [2] + bytes.dropFirst()))
@@ -135,6 +136,42 @@ final class DeviceIndexTests: XCTestCase {
     XCTAssertEqual(device.token, token)
   }
 
+  /// Its key's digest, by which a device that registers again is found.
+  func testTheDailyCheckMendsAnEntryWithADamagedDigest() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let (key, record) = try record(of: device)
+    var bytes = try XCTUnwrap(record).bytes
+    bytes[bytes.count - 1] ^= 1
+    try put(bytes, key, world)
+    let administration = SharedAdministration(try XCTUnwrap(world.store))
+    XCTAssertEqual(try administration.problems(), ["tokens that their devices do not lead to: 1"])
+    world.clock.advance(by: .days(1) + .seconds(61))
+    try world.run()
+    XCTAssertEqual(try administration.problems(), [])
+    let token = device.token
+    try device.register()
+    XCTAssertEqual(device.token, token)
+  }
+
+  func testAnUnreadableRecordIsFoundAndReplacedByTheDailyCheck() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    try put([9], try record(of: device).key, world)
+    let administration = SharedAdministration(try XCTUnwrap(world.store))
+    XCTAssertEqual(
+      try administration.problems(),
+      ["tokens that their devices do not lead to: 1", "damaged records of devices: 1"])
+    let name = device.pushToken.provider + ":" + device.pushToken.bytes.map { String(format: "%02x", $0) }.joined()
+    XCTAssertThrowsError(try administration.tokens(name))
+    world.clock.advance(by: .days(1) + .seconds(61))
+    try world.run()
+    XCTAssertEqual(try administration.problems(), [])
+    XCTAssertEqual(try administration.tokens(name).count, 1)
+  }
+
   // MARK: Earlier versions
 
   /// As an earlier version stored it: the device has a record of its own.
@@ -181,6 +218,12 @@ final class DeviceIndexTests: XCTestCase {
     let store = try XCTUnwrap(world.store)
     let index = try XCTUnwrap(try store.records([WatcherIndex.key])[0]).bytes
     try put([1] + index.dropFirst(), WatcherIndex.key, world)
+    store.serve(true)
+    XCTAssertThrowsError(try world.restart()) { error in
+      XCTAssertTrue("\(error)".contains("stop all of them first"), "\(error)")
+    }
+    XCTAssertEqual(try store.records([WatcherIndex.key])[0]?.bytes.first, 1)
+    store.serve(false)
     try world.restart()
     XCTAssertEqual(try store.records([WatcherIndex.key])[0]?.bytes, index)
     XCTAssertEqual(index.first, 2)

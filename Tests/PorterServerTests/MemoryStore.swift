@@ -36,6 +36,7 @@ final class MemoryStore: SharedStore {
     var stalled: Set<String> = []
     /// Whether the next call that adds items fails.
     var isAddFailing = false
+    var isServed = false
     /// The answers of a node that no longer leads.
     var lagging: [SharedKey: SharedRecord] = [:]
     /// Called before a replacement in this bucket, so that another server can get in first.
@@ -280,6 +281,10 @@ final class MemoryStore: SharedStore {
     let time = clock.now() + Self.lease
     state.withLock { state in for each in work { state.items[Int(each.handle) ?? 0]?.availableAt = time } }
   }
+
+  /// Whether a server of an earlier version is heard.
+  func isServed() throws(SharedStoreFailure) -> Bool { state.withLock { $0.isServed } }
+  func serve(_ isServed: Bool) { state.withLock { $0.isServed = isServed } }
 
   func close() {}
 }

@@ -145,6 +145,34 @@ final class TokenDocumentTests: XCTestCase {
     XCTAssertEqual(try store.records([key])[0]?.bytes, record.bytes)
     XCTAssertEqual(try again(command, correlation, device), first)
   }
+
+  /// By later requests, before the hour is over.
+  func testAnAnswerIsStoredBeforeItIsDisplaced() throws {
+    let world = try World()
+    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
+    try device.activate()
+    let command = ServerRequest.Command.setPeriod(token: device.token, minutes: 30)
+    let correlation = CorrelationID.new()
+    let first = try XCTUnwrap(try again(command, correlation, device))
+    let key = SharedKey(.answers, TextEncoding.base64URL(correlation.bytes))
+    let record = try XCTUnwrap(try store.records([key])[0])
+    XCTAssertNotNil(try store.replace([SharedChange(key, [], revision: record.revision)])[0])
+    for _ in 0..<TokenDocument.mostAnswers { _ = try device.ask(.setPeriod(token: device.token, minutes: 40)) }
+    XCTAssertEqual(try store.records([key])[0]?.bytes, record.bytes)
+    XCTAssertEqual(try again(command, correlation, device), first)
+  }
+
+  /// The wall clock jumped between the answer and the document: if another server is faster, the request is carried out
+  /// again, and must not be taken for a repeat.
+  func testANewAnswerStaysHoweverOldItSeems() throws {
+    let before = try whole()
+    var document = before
+    document.answers.append(.init(correlation: [14], json: [15], answeredAt: 16))
+    document.remember(after: before)
+    let removed = document.removeAnswers(before: WallTime(milliseconds: 1_000_000), of: before)
+    XCTAssertEqual(removed, before.answers)
+    XCTAssertEqual(document.answers.map(\.correlation), [[14]])
+  }
 }
 
 extension CorrelationID {

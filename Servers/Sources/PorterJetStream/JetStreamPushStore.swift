@@ -268,6 +268,12 @@ public final class JetStreamPushStore: SharedStore {
     for each in work { cluster.queues.extend(each.handle) }
   }
 
+  public func isServed() throws(SharedStoreFailure) -> Bool {
+    try asking { [name] (cluster) async throws(ClusterFailure) in
+      try await cluster.connection.hears(WorkQueues.requests(name).map { ("a notification server", $0) }) != nil
+    }
+  }
+
   // MARK: Waiting
 
   private func asking<Value: Sendable>(

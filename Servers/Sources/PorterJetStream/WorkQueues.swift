@@ -135,6 +135,11 @@ final class WorkQueues: Sendable {
     return true
   }
 
+  /// The subjects on which servers ask for work: of queues that were never used they ask for the last item.
+  static func requests(_ name: String) -> [String] {
+    ["$JS.API.CONSUMER.MSG.NEXT.\(name)_push_work.*", "$JS.API.STREAM.MSG.GET.\(name)_push_work"]
+  }
+
   private func takeNow(_ queue: String, _ limit: Int) async throws(ClusterFailure) -> [Item] {
     let asked = ContinuousClock.now
     let query = #"{"batch":\#(limit),"no_wait":true}"#

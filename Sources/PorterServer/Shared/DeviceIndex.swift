@@ -47,7 +47,7 @@ struct DeviceTokens: Equatable, Sendable {
   init(decoding bytes: [UInt8]) throws(ServerError) {
     guard let version = bytes.first else { return }
     guard version == Self.version, bytes.count > 1, (bytes.count - 1).isMultiple(of: Self.size) else {
-      throw .damaged(.token)
+      throw .damaged(.device)
     }
     entries = bytes.dropFirst()
   }
@@ -85,6 +85,12 @@ struct DeviceTokens: Equatable, Sendable {
   }
 }
 
+extension DeviceTokens.Entry {
+  init(_ document: TokenDocument) {
+    self.init(id: document.id, detail: DeviceTokens.detail(ofKey: document.signingKey))
+  }
+}
+
 /// A device's tokens as they were read.
 struct DeviceRecord {
   let device: DeviceName
@@ -98,15 +104,24 @@ struct DeviceRecord {
   /// The newest last.
   var entries: [DeviceTokens.Entry] {
     let own = tokens?.of(device) ?? []
-    return (earlier.map { DeviceTokens.earlier($0.bytes) } ?? []).filter { !own.map(\.id).contains($0.id) } + own
+    let ids = Set(own.map(\.id))
+    return (earlier.map { DeviceTokens.earlier($0.bytes) } ?? []).filter { !ids.contains($0.id) } + own
+  }
+
+  /// Whether it leads to this token.
+  func has(_ document: TokenDocument) -> Bool { entries.contains(DeviceTokens.Entry(document)) }
+
+  /// Whether it lacks something that can be noted. A device with too many tokens keeps those it has.
+  func lacks(_ document: TokenDocument) -> Bool {
+    let own = tokens?.of(device) ?? []
+    return earlier != nil || (own.count < DeviceTokens.mostTokens && !own.contains(DeviceTokens.Entry(document)))
   }
 
   /// The change that notes this token, and what the record of an earlier version says. It has no effect if the record
   /// has changed since it was read.
   func noting(_ document: TokenDocument) -> SharedChange {
     var tokens = tokens ?? DeviceTokens()
-    let entry = DeviceTokens.Entry(id: document.id, detail: DeviceTokens.detail(ofKey: document.signingKey))
-    tokens.note(entries.filter { $0.id != document.id } + [entry], of: device)
+    tokens.note(entries.filter { $0.id != document.id } + [.init(document)], of: device)
     return SharedChange(key, tokens.encoded(), revision: revision)
   }
 }
@@ -115,9 +130,14 @@ extension WatcherIndex {
   /// The stored record of this device. Includes everything stored before the call.
   func device(_ device: DeviceName, in store: any SharedStore) throws(SharedStoreFailure) -> DeviceRecord {
     let key = key(of: device)
-    let records = try store.records([key, device.earlierKey])
+    var records = try store.records([key, device.earlierKey])
+    // Between the two reads a server may have moved what an earlier version noted: from the second to the first.
+    var tokens = try? DeviceTokens(decoding: records[0]?.bytes ?? [])
+    if records[1] == nil, tokens?.of(device).isEmpty ?? false {
+      records[0] = try store.records([key])[0]
+      tokens = try? DeviceTokens(decoding: records[0]?.bytes ?? [])
+    }
     return DeviceRecord(
-      device: device, key: key, revision: records[0]?.revision ?? 0,
-      tokens: try? DeviceTokens(decoding: records[0]?.bytes ?? []), earlier: records[1])
+      device: device, key: key, revision: records[0]?.revision ?? 0, tokens: tokens, earlier: records[1])
   }
 }

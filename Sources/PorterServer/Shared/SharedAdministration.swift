@@ -22,6 +22,7 @@ public struct SharedAdministration: Sendable {
     case .device(let pushToken):
       let (index, name) = (try index(), DeviceName(provider: pushToken.provider, pushToken: pushToken.bytes))
       let record = try asking { (store) throws(SharedStoreFailure) in try index.device(name, in: store) }
+      if record.tokens == nil { throw PushServiceError(.damaged(.device)) }
       return try documents(record.entries.map(\.id)).map(\.document)
         .filter { $0.provider == pushToken.provider && $0.pushToken == pushToken.bytes }
         .map(ServerAdministration.Token.init)
@@ -117,11 +118,14 @@ public struct SharedAdministration: Sendable {
     var unwatched: Set<[UInt8]> = []
     /// Names of subscription records.
     var unreadable: Set<[UInt8]> = []
+    /// Names of devices' records.
+    var unreadableDevices: Set<[UInt8]> = []
 
     var lines: [String] {
       [
         ("damaged tokens", damaged), ("tokens that their devices do not lead to", withoutDevice),
         ("tokens that notifications do not lead to", unwatched), ("damaged records of subscriptions", unreadable),
+        ("damaged records of devices", unreadableDevices),
       ].filter { !$1.isEmpty }.map { "\($0): \($1.count)" }
     }
   }
@@ -135,8 +139,8 @@ public struct SharedAdministration: Sendable {
         continue
       }
       let device = try asking { (store) throws(SharedStoreFailure) in try index.device(document.device, in: store) }
-      let isFound = device.entries.contains { $0.id == id }
-      if !isFound, try isStill(document) { findings.withoutDevice.insert(id) }
+      if device.tokens == nil { findings.unreadableDevices.insert(Array(device.key.name.utf8)) }
+      if !device.has(document), try isStill(document) { findings.withoutDevice.insert(id) }
       let watching = try asking { (store) throws(SharedStoreFailure) in
         try index.records(of: document.active, in: store)
       }

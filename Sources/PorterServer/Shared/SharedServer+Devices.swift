@@ -38,8 +38,7 @@ extension SharedServer {
   private func noteDevice(of document: TokenDocument, unlessFound: Bool) throws(ServerError) {
     for _ in 0..<Self.mostTries {
       let found = try record(of: document.device)
-      let isFound = found.tokens?.of(document.device).contains { $0.id == document.id } ?? false
-      if unlessFound, isFound, found.earlier == nil { return }
+      if unlessFound, !found.lacks(document) { return }
       if try note(document, in: found) { return }
     }
     throw .cluster("too many changes of one record at the same time")

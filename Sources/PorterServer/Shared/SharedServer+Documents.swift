@@ -67,7 +67,9 @@ extension SharedServer {
       document.remember(after: before)
       document.nameNewPushes(server.randomness)
       if document != before {
-        answers += document.removeAnswers(before: oldest).map { Self.answer($0, from: document.signingKey) }
+        answers += document.removeAnswers(before: oldest, of: before).map {
+          Self.answer($0, from: document.signingKey)
+        }
         changed.append(document)
       }
       committed[document.id] = document

@@ -56,8 +56,11 @@ extension SharedServer {
   private func carryOut(_ request: SignedRequest) throws(ServerError) -> ServerAnswer? {
     let name = Self.answerKey(request.correlation.bytes)
     for _ in 0..<Self.mostTries {
-      let recorded = try asking { (store) throws(SharedStoreFailure) in try store.records([name])[0] }
+      var recorded = try asking { (store) throws(SharedStoreFailure) in try store.records([name])[0] }
       try load(try concerned(by: request))
+      if recorded == nil, hasMovedAnswer(to: request) {
+        recorded = try asking { (store) throws(SharedStoreFailure) in try store.records([name])[0] }
+      }
       if let id = server.proposedIdentifier, loaded[id] != nil || unreadable.contains(id) {
         server.proposedIdentifier = nil
       }
@@ -97,6 +100,14 @@ extension SharedServer {
       return try tokens(of: token.device).map(\.id) + [id]
     case .check, .replace, .delete, .setPeriod, .subscribe, .checkSubscriptions, .unsubscribe:
       return understood.token.map { [$0] } ?? []
+    }
+  }
+
+  /// Whether its answer has left the document: maybe since it was looked for in `answers`.
+  private func hasMovedAnswer(to request: SignedRequest) -> Bool {
+    let correlation = request.correlation.bytes
+    return loaded.values.map(\.document).contains { document in
+      document.knows(correlation) && !document.answers.contains { $0.correlation == correlation }
     }
   }
 

@@ -110,6 +110,10 @@ package final class SharedServer: LoopedServer {
       if let stored {
         let index = try WatcherIndex(decoding: stored.bytes)
         guard let upgraded = WatcherIndex.upgraded(stored.bytes) else { return index }
+        // It would take for damaged what this one stores, and acknowledge notifications without a push.
+        guard try !asking(store, { (store) throws(SharedStoreFailure) in try store.isServed() }) else {
+          throw .cluster("a server of an earlier version is at work; stop all of them first")
+        }
         let change = SharedChange(WatcherIndex.key, upgraded, revision: stored.revision)
         _ = try asking(store) { (store) throws(SharedStoreFailure) in try store.replace([change]) }
         continue

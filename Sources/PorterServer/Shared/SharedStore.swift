@@ -39,6 +39,9 @@ public protocol SharedStore: AnyObject, Sendable {
   /// A loss in the store, in one line for an operator; nil if there is none. From any thread.
   var problem: String? { get }
 
+  /// Whether any server takes work. Listens for some seconds.
+  func isServed() throws(SharedStoreFailure) -> Bool
+
   func close()
 }
 
@@ -55,7 +58,7 @@ public struct SharedKey: Hashable, Sendable {
     case tokens
     /// The tokens that watch notifiers, in a fixed number of numbered records.
     case subscriptions
-    /// The tokens of a device, by a digest of its platform's name for it.
+    /// The tokens of devices, in a fixed number of numbered records.
     case devices
     /// Answers to requests, by their correlation; kept for 30 days.
     case answers

@@ -173,7 +173,11 @@ private struct DocumentReader {
   mutating func status() throws(RelayError) -> String {
     guard !isFixed else { return try text() }
     let code = try reader.byte()
-    if code == otherStatus { return try text() }
+    if code == otherStatus {
+      let other = try text()
+      guard SubscriptionStatus(rawValue: other) == nil else { throw .syntax }
+      return other
+    }
     guard let status = SubscriptionStatus(code: code) else { throw .syntax }
     return status.rawValue
   }
@@ -186,7 +190,8 @@ private struct DocumentReader {
   }
 }
 
-/// A status that this version does not know follows as text: it damages one subscription only (INC-44).
+/// A status that this version does not know follows as text: it damages one subscription only (INC-44). So later
+/// versions must store new ones as text.
 private let otherStatus: UInt8 = 0xff
 
 extension SubscriptionStatus {

@@ -115,11 +115,14 @@ struct TokenDocument: Equatable, Sendable {
     answers = Array((earlier + new).suffix(Self.mostAnswers))
   }
 
-  /// Removes the answers that were given before this time.
-  mutating func removeAnswers(before time: WallTime) -> [Answer] {
-    let removed = answers.filter { $0.answeredAt < time.milliseconds }
-    answers.removeAll { $0.answeredAt < time.milliseconds }
-    return removed
+  /// Removes answers of the earlier document that were given before this time. Returns all that are not in this document
+  /// any more.
+  mutating func removeAnswers(before time: WallTime, of earlier: TokenDocument?) -> [Answer] {
+    let known = earlier?.answers ?? []
+    // Never one that is stored with its effect now: if this document is not stored, the request is carried out again.
+    answers.removeAll { $0.answeredAt < time.milliseconds && known.contains($0) }
+    let kept = Set(answers.map(\.correlation))
+    return known.filter { !kept.contains($0.correlation) }
   }
 
   private static func digest(_ correlation: [UInt8]) -> ArraySlice<UInt8> {

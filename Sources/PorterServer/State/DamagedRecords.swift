@@ -54,7 +54,7 @@ extension ServerState {
       case .token: _ = try token(number: name.token)
       case .subscription: _ = try subscriptions(token: name.token)
       case .notification: try checkNotifications(token: name.token)
-      case .identity, .request: break
+      case .identity, .request, .device: break
       }
       return false
     } catch {

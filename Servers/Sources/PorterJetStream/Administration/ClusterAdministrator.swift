@@ -75,7 +75,7 @@ public final class ClusterAdministrator: Sendable {
     guard let (store, administration) = try await mailboxes() else { return [] }
     var (damaged, missing) = (0, 0)
     for partition in 0..<store.settings.partitions {
-      var cursor = try await RecordCursor(stream, "\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).*")
+      var cursor = RecordCursor(stream, "\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).*")
       while let records = try await cursor.next() {
         let findings = try await eachAtOnce(records) { (record) async throws(ClusterFailure) in
           try await patiently { () async throws(ClusterFailure) in

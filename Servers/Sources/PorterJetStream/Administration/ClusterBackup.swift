@@ -33,7 +33,7 @@ extension ClusterAdministrator {
     guard let (store, administration) = try await mailboxes() else { return }
     try writer.write(.init(kind: .relaySettings, name: "", bytes: store.settings.bytes))
     for partition in 0..<store.settings.partitions {
-      var cursor = try await RecordCursor(stream, "\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).*")
+      var cursor = RecordCursor(stream, "\(name)_mailboxes_\(partition)", "\(name).mailbox.\(partition).*")
       while let records = try await cursor.next() {
         let bodies = try await eachAtOnce(records) { (record) async throws(ClusterFailure) in
           try await patiently { () async throws(ClusterFailure) in
@@ -58,7 +58,7 @@ extension ClusterAdministrator {
       (.subscriptions, .watchers),
     ]
     for (bucket, kind) in buckets {
-      var cursor = try await RecordCursor(
+      var cursor = RecordCursor(
         stream, JetStreamPushStore.bucket(bucket, name), JetStreamPushStore.subject(SharedKey(bucket, "*"), name))
       while let records = try await cursor.next() {
         // The progress of the daily check is a place in a stream.

@@ -1,13 +1,10 @@
 import PorterRelay
 public import PorterRelayCluster
 import PorterServer
-import Synchronization
 
 /// Restores backups into a cluster that has nothing under that name.
 extension ClusterAdministrator {
   private static let most = 128
-  /// Servers ask for work once a second, relays beat four times a second.
-  private static let silence = Duration.milliseconds(2_500)
 
   /// Verifies the backup first. Settings are written last, so no server mistakes an unfinished restore for a complete
   /// one. `replacing`: whether existing streams may be deleted; no server may be using them.
@@ -19,7 +16,10 @@ extension ClusterAdministrator {
         guard replacing else {
           throw ClusterFailure("the cluster has streams of \(name) already; --replace yes deletes them")
         }
-        if let user = try await user() { throw ClusterFailure("\(user) uses them; stop it first") }
+        let servers = WorkQueues.requests(name).map { (name: "a notification server", subject: $0) }
+        if let user = try await connection.hears([("a relay", name + ".beat")] + servers) {
+          throw ClusterFailure("\(user) uses them; stop it first")
+        }
         for each in present { try await delete(each) }
       }
       let replicas =
@@ -57,7 +57,11 @@ extension ClusterAdministrator {
       batch = []
     }
     _ = try await eachAtOnce(batch) { (item) async throws(ClusterFailure) in try await filler.put(item) }
-    for entry in settings { try await filler.put(Item(entry: entry, bodies: [:])) }
+    // An identity without an index would be taken for an earlier layout.
+    let index = settings.filter { $0.name == SharedAdministration.watchersName }
+    for entry in index + settings.filter({ $0.name != SharedAdministration.watchersName }) {
+      try await filler.put(Item(entry: entry, bodies: [:]))
+    }
   }
 
   // MARK: What is there
@@ -86,21 +90,6 @@ extension ClusterAdministrator {
   private func delete(_ place: String) async throws(ClusterFailure) {
     let reply = Reply(try await connection.request("$JS.API.STREAM.DELETE.\(place)").data)
     guard reply.errorCode == nil else { throw stream.failure(reply, "stream \(place)") }
-  }
-
-  /// The kind of process using the streams, if any is heard.
-  private func user() async throws(ClusterFailure) -> String? {
-    let heard = Mutex<String?>(nil)
-    let subjects = [
-      ("a relay", name + ".beat"), ("a notification server", "$JS.API.CONSUMER.MSG.NEXT.\(name)_push_work.*"),
-    ]
-    var subscriptions: [NATSConnection.Subscription] = []
-    for (user, subject) in subjects {
-      subscriptions.append(try connection.subscribe(subject) { _ in heard.withLock { $0 = user } })
-    }
-    try? await Task.sleep(for: Self.silence)
-    withExtendedLifetime(subscriptions) {}
-    return heard.withLock { $0 }
   }
 }
 

@@ -1,6 +1,9 @@
 import PorterRelayCluster
 
-/// Reads a stream's records, each once, as of some moment between the first call and the last.
+/// Reads a stream's records, each once, as of some moment between the first call and the last. Those that exist all the
+/// while are all read: one that is replaced moves to the end of the stream, and its earlier version is deleted some
+/// seconds later, maybe before it was reached. So the cursor follows the stream until it has read the rest faster than
+/// versions are deleted.
 struct RecordCursor {
   struct Record: Sendable {
     /// The last part of its subject.
@@ -9,6 +12,10 @@ struct RecordCursor {
   }
 
   private static let most = 128
+  /// A version stays for longer after it was replaced.
+  private static let fast = OutdatedMessages.pause / 2
+  /// Each time it reads what was stored meanwhile.
+  private static let mostTimes = 64
   /// Relays and servers publish to this so that a leader has caught up when it answers: a thousand messages that are
   /// not versions of a record.
   private static let probe = "probe"
@@ -16,20 +23,21 @@ struct RecordCursor {
   private let stream: JetStream
   private let place: String
   private let subjects: String
-  /// Messages stored later are read as the newest version of an earlier record, or not at all.
-  private let end: UInt64
+  /// For now: messages stored later are read as the newest version of an earlier record, or after it.
+  private var end: UInt64 = 0
+  private var begin: ContinuousClock.Instant?
+  private var times = 0
   private var position: UInt64 = 0
-  /// Records that were replaced after `end` and have been read.
-  private var late: Set<String> = []
+  /// The records that have been read.
+  private var read: Set<String> = []
 
-  init(_ stream: JetStream, _ place: String, _ subjects: String) async throws(ClusterFailure) {
+  init(_ stream: JetStream, _ place: String, _ subjects: String) {
     (self.stream, self.place, self.subjects) = (stream, place, subjects)
-    end = try await patiently { () async throws(ClusterFailure) in try await stream.lastSequence(place) }
   }
 
   /// Nil at the end; some batches may be empty.
   mutating func next() async throws(ClusterFailure) -> [Record]? {
-    guard position < end else { return nil }
+    if position >= end, try await !advance() { return nil }
     var found: [(subject: String, revision: UInt64)] = []
     while found.count < Self.most, position < end {
       let (stream, place, subjects, start) = (stream, place, subjects, position)
@@ -52,11 +60,24 @@ struct RecordCursor {
       guard let stored = stored[subject] ?? nil, !stored.bytes.isEmpty else { continue }
       let name = Self.name(subject)
       // Of several versions, the valid one is read at its own position.
-      if stored.revision > end ? late.insert(name).inserted : stored.revision == revision {
+      if stored.revision > end || stored.revision == revision, read.insert(name).inserted {
         records.append(Record(name: name, bytes: stored.bytes))
       }
     }
     return records
+  }
+
+  /// Whether there is more to read, now or later.
+  private mutating func advance() async throws(ClusterFailure) -> Bool {
+    let now = ContinuousClock.now
+    if let begin, now - begin < Self.fast { return false }
+    guard times < Self.mostTimes else { throw ClusterFailure("\(place) changes faster than it is read") }
+    let (stream, place) = (stream, place)
+    let last = try await patiently { () async throws(ClusterFailure) in try await stream.lastSequence(place) }
+    (begin, times) = (now, times + 1)
+    guard last > end else { return false }
+    end = last
+    return true
   }
 
   private static func name(_ subject: String) -> String { String(subject.split(separator: ".").last ?? "") }

@@ -107,11 +107,12 @@ class TroubleTests(NetCase):
             self.assertEqual(driver.exchange(milliseconds=SHORT // 3), (TIMEOUT, "timeout", b""))
 
     def test_nothing_listens(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
         driver = self.drive()
-        driver.open(f"https://127.0.0.1:{port}")
-        self.assertEqual(driver.exchange(), (SYSTEM, "unreachable", b""))
+        # Bound, so that no other process is given the port, but it does not listen.
+        with socket.socket() as bound:
+            bound.bind(("127.0.0.1", 0))
+            driver.open(f"https://127.0.0.1:{bound.getsockname()[1]}")
+            self.assertEqual(driver.exchange(), (SYSTEM, "unreachable", b""))
 
     def test_a_dropped_connection_is_tried_once_more(self) -> None:
         for version in ("h2", "http/1.1"):

@@ -128,9 +128,13 @@ final class QuiescenceTests: XCTestCase {
       INSERT INTO filler SELECT randomblob(100000) FROM n;
       """)
     try filler.close()
-    let command = #"/_db encryption {"currentKey":"","newKey":"x'\#(String(repeating: "ab", count: 32))'"}"#
+    let key = "x'\(String(repeating: "ab", count: 32))'"
+    let command = #"/_db encryption {"currentKey":"","newKey":"\#(key)"}"#
+    let undo = #"/_db encryption {"currentKey":"\#(key)","newKey":""}"#
 
-    for letGo in [#"chat_send_cmd $c "/_app suspend 0""#, "chat_close_store $c"] {
+    var tries = 0
+    var ways = [#"chat_send_cmd $c "/_app suspend 0""#, "chat_close_store $c"]
+    while let letGo = ways.first {
       try start("keys", command, night.alice)
       let begun = Date(timeIntervalSinceNow: 20)
       while Self.size(of: file + "-rekey") < 1_000_000, begun.timeIntervalSinceNow > 0 { usleep(500) }
@@ -142,8 +146,16 @@ final class QuiescenceTests: XCTestCase {
       XCTAssertEqual(state["quiescent"], true, state.text)
       try expectNothingHeld(night.alice, night, letGo)
       let answer = try night.alice.call("join keys")
-      XCTAssertNotNil(answer["error"], "it was in the midst of it: \(answer.text)")
       XCTAssertEqual(Self.size(of: file + "-rekey"), 0, "no copy is left")
+      tries += 1
+      // On a busy machine this test may have been too late to cancel it.
+      if answer["error"] == nil, tries < 10 {
+        let undone = try night.alice.call("chat_send_cmd $c \(JSONValue(undo).text)", within: 60)
+        XCTAssertEqual(undone["result"]?["type"], "cmdOk", undone.text)
+        continue
+      }
+      XCTAssertNotNil(answer["error"], "it was in the midst of it: \(answer.text)")
+      ways.removeFirst()
     }
     XCTAssertEqual(try night.alice.call("chat_reopen_store $c"), "", "under the key that it had")
     try night.alice.command("/_start", "chatStarted")

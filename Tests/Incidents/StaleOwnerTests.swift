@@ -82,8 +82,10 @@ final class StaleOwnerTests: XCTestCase {
     // With time for SQLite's wait, which ends in busy, and without.
     for (deadline, outcome) in [(2_000, "expired"), (25_000, "failed")] {
       let started = Date()
-      let answer = try patient.call(
-        "np_receive_push $c \(JSONValue(push.text).text) \(deadline)", within: Double(deadline) / 1_000 + 10)
+      let answer = try repeating(while: \.isLate, of: patient) {
+        try patient.call(
+          "np_receive_push $c \(JSONValue(push.text).text) \(deadline)", within: Double(deadline) / 1_000 + 10)
+      }
       let seconds = -started.timeIntervalSinceNow
       print("a push of \(deadline) ms beside an app frozen inside a transaction: \(Int(seconds * 1_000)) ms")
       XCTAssertEqual(answer["outcome"]?.stringValue, outcome, answer.text)

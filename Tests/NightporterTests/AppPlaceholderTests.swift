@@ -104,12 +104,15 @@ final class AppPlaceholderTests: XCTestCase {
 
   func testAPushThatExpiresAnnouncesItsMessage() throws {
     let launched = try launch()
-    launched.transport.hang(true)
-    let cut = launched.app.inBackground { [push = launched.push] in $0.push(push, deadline: 30_000).description }
-    awaitThat("the push is at work") { launched.app.state["machines"]["push"].text == "claiming" }
-    XCTAssertEqual(np_expire_push(launched.app.handle), NP_OK)
-    launched.transport.hang(false)
-    let early = JSON(try XCTUnwrap(cut.wait(atMost: .seconds(20))))
+    let early = try repeating(while: \.isWithoutEngine, of: launched.app) {
+      launched.transport.waitUntilOutside()
+      launched.transport.hang(true)
+      let cut = launched.app.inBackground { [push = launched.push] in $0.push(push, deadline: 30_000).description }
+      awaitThat("the push is at work") { launched.app.state["machines"]["push"].text == "claiming" }
+      XCTAssertEqual(np_expire_push(launched.app.handle), NP_OK)
+      launched.transport.hang(false)
+      return JSON(try XCTUnwrap(cut.wait(atMost: .seconds(20))))
+    }
     XCTAssertEqual(early["outcome"].text, "expired", early.description)
     XCTAssertEqual(early.placeholders, ["message received"], early.description)
     let late = launched.app.push(launched.push)

@@ -80,7 +80,9 @@ final class LogSizeTests: XCTestCase {
     host.send("/_app suspend 0").assert("cmdOk")
     XCTAssertGreaterThan(size(file + "-wal"), bound)
     let service = try XCTUnwrap(Host.open(folder.file("a"), isExtension: true).host)
-    XCTAssertTrue(service.push(wake, deadline: 300)["quiescent"].flag)
+    // The engine's part of it is shorter than the time that cutting the log needs.
+    let cut = repeating(while: \.isLate, of: service) { service.push(wake, deadline: 390) }
+    XCTAssertTrue(cut["quiescent"].flag, cut.description)
     XCTAssertGreaterThan(size(file + "-wal"), bound)
     XCTAssertTrue(service.push(wake, deadline: 20_000)["quiescent"].flag)
     XCTAssertLessThan(size(file + "-wal"), bound)

@@ -206,21 +206,17 @@ final class PromptSuspensionTests: XCTestCase {
     try holder.execute("BEGIN IMMEDIATE")
     let notifier = try XCTUnwrap(Host.open(pair.alice.prefix, isExtension: true).host)
     for expires in [false, true] {
-      let (handle, payload, answer) = (UInt(bitPattern: notifier.handle), wake, Box(""))
-      let answered = expectation(description: "answered")
-      Thread.detachNewThread {
-        answer.value = take(np_receive_push(chat_ctrl(bitPattern: handle), payload, expires ? 30_000 : 2_000))
-        answered.fulfill()
+      let told = try repeating(while: \.isLate, of: notifier) {
+        let answer = notifier.inBackground { [wake] in $0.push(wake, deadline: expires ? 30_000 : 2_000).description }
+        if expires {
+          awaitThat("the push waits") { notifier.state["busy"].exists }
+          XCTAssertEqual(np_expire_push(notifier.handle), NP_OK)
+        }
+        return JSON(try XCTUnwrap(answer.wait(atMost: .seconds(30))))
       }
-      if expires {
-        awaitThat("the push waits") { notifier.state["busy"].exists }
-        XCTAssertEqual(np_expire_push(notifier.handle), NP_OK)
-      }
-      wait(for: [answered], timeout: 30)
-      let told = JSON(answer.value)
-      XCTAssertEqual(told["outcome"].text, "expired", answer.value)
-      XCTAssertTrue(told["quiescent"].flag, answer.value)
-      XCTAssertGreaterThan(told["holders"].count, 0, "INC-18: \(answer.value)")
+      XCTAssertEqual(told["outcome"].text, "expired", told.description)
+      XCTAssertTrue(told["quiescent"].flag, told.description)
+      XCTAssertGreaterThan(told["holders"].count, 0, "INC-18: \(told)")
       XCTAssertTrue(notifier.state["quiescent"].flag)
     }
     try holder.execute("COMMIT")

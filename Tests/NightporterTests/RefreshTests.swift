@@ -167,7 +167,9 @@ final class RefreshTests: XCTestCase {
     let fresh = try XCTUnwrap(Host.open(pair.folder.file("alice")).host)
     transport.install(in: fresh)
     transport.hang(true)
-    let cut = refresh(fresh, deadline: 700)
+    let cut = repeating(while: \.isLate, of: fresh) { JSON(take(np_background_refresh(fresh.handle, 700))) }
+    XCTAssertTrue(cut["quiescent"].flag, cut.description)
+    XCTAssertTrue(fresh.state["quiescent"].flag, fresh.state.description)
     XCTAssertEqual(cut["outcome"].text, "expired", cut.description)
     XCTAssertEqual(cut["nextRefreshMs"].number, 600_000)
     XCTAssertEqual(fresh.state["machines"]["background_refresh"].text, "expired")

@@ -48,7 +48,7 @@ final class WakeIntervalTests: XCTestCase {
     let transport = HostTransport(relay: station.pair.folder.file("relay.db"))
     transport.install(in: service)
     transport.hang(.get)
-    let cut = service.push(push, deadline: 2_000)
+    let cut = service.push(push, deadline: 5_000)
     transport.hang(nil)
     XCTAssertEqual(cut["outcome"].text, "expired", cut.description)
     try awaitPeriodic(station, "without another process")

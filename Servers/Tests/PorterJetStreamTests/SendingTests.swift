@@ -41,7 +41,7 @@ final class SendingTests: XCTestCase {
       let connection = try node.connect()
       defer { connection.close() }
       let stream = JetStream(connection: connection, watch: StreamWatch())
-      for second in -60 ... -1 { stream.settledNumbers.note("s", UInt64(second + 70), now: .now + .seconds(second)) }
+      for second in -60...0 { stream.settledNumbers.note("s", UInt64(second + 70), now: .now + .seconds(second)) }
       stream.outdated.note(.init("s", "s.a", 2, .replaced(by: 3), now: .now - .seconds(6)))
       if isLost { _ = stream.lost("s") }
       stream.drop(StoredBody(number: 4, message: [1]), "s", "s.b", seenAt: .now - .seconds(1))
@@ -172,7 +172,7 @@ final class SendingTests: XCTestCase {
       }
       let connection = try node.connect()
       let stream = JetStream(connection: connection, watch: StreamWatch())
-      for second in -10 ... -1 where isCertain {
+      for second in -10...0 where isCertain {
         stream.settledNumbers.note("s", UInt64(second + 20), now: .now + .seconds(second))
       }
       if let troubledAgo { stream.settledNumbers.noteTrouble(now: .now - .seconds(troubledAgo)) }
@@ -198,7 +198,7 @@ final class SendingTests: XCTestCase {
       let connection = try node.connect()
       defer { connection.close() }
       let stream = JetStream(connection: connection, watch: StreamWatch())
-      for second in -30 ... -1 {
+      for second in -30...0 {
         stream.settledNumbers.note("b", UInt64(second + 100), now: .now + .seconds(second))
       }
       stream.outdated.note(

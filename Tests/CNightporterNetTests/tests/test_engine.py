@@ -170,10 +170,8 @@ class EngineTests(Conversation, NetCase):
 class PorterRelayTests(Conversation, NetCase):
     def setUp(self) -> None:
         super().setUp()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
         self.process = subprocess.Popen(
-            [PORTER_RELAY, "serve", "--data", self.folder / "relay", "--listen", f"127.0.0.1:{port}",
+            [PORTER_RELAY, "serve", "--data", self.folder / "relay", "--listen", "127.0.0.1:0",
              "--operators", "127.0.0.1:0"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip

@@ -85,9 +85,10 @@ class ProxyTests(NetCase):
                 self.assertEqual(len(proxy.asked), 1)
 
     def test_a_proxy_that_is_not_there_is_not_gone_around(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
         server, driver = self.serve(), self.drive(NO_PROXY="*", no_proxy="*")
-        driver.open(self.pinned(server), proxy=f"socks5h://127.0.0.1:{port}")
-        self.assertEqual(driver.exchange(), (SYSTEM, "proxy", b""))
+        # Bound, so that no other process is given the port, but it does not listen.
+        with socket.socket() as bound:
+            bound.bind(("127.0.0.1", 0))
+            driver.open(self.pinned(server), proxy=f"socks5h://127.0.0.1:{bound.getsockname()[1]}")
+            self.assertEqual(driver.exchange(), (SYSTEM, "proxy", b""))
         self.assertEqual(server.record.connections, 0)

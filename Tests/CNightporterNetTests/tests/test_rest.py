@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from .driver import LONG, SYSTEM, NetCase
-from .server import hang
+from .driver import LONG, OK, SYSTEM, NetCase
+from .server import echo, hang
 
 
 class RestTests(NetCase):
@@ -40,8 +40,10 @@ class RestTests(NetCase):
 
     def test_a_suspension_waits_for_connections_that_are_being_closed(self) -> None:
         server, driver = self.serve(), self.drive()
-        server.handlers = [hang]
+        server.handlers = [echo, hang]
         driver.open(self.pinned(server))
+        # In its time, the next one need not wait for a new connection.
+        self.assertEqual(driver.exchange().code, OK)
         driver.linger(2000)
         # The connection on which an exchange hung is closed, while the next exchange removes what has ended.
         self.assertEqual(driver.exchange(milliseconds=300).failure, "timeout")

@@ -22,8 +22,10 @@ class TroubleTests(NetCase):
         for version in ("h2", "http/1.1"):
             with self.subTest(version):
                 server, driver = self.serve(versions=(version,)), self.drive()
-                server.handlers = [hang, echo]
+                server.handlers = [echo, hang, echo]
                 driver.open(self.pinned(server))
+                # In its time, the next one need not wait for a new connection.
+                self.assert_works(driver)
                 self.assertEqual(driver.exchange(milliseconds=SHORT), (TIMEOUT, "timeout", b""))
                 self.assert_works(driver)
                 # The connection on which it hung is closed.
@@ -90,8 +92,9 @@ class TroubleTests(NetCase):
                 await request.send(b"x")
                 await asyncio.sleep(0.02)
 
-        server.handlers = [trickle, echo]
+        server.handlers = [echo, trickle, echo]
         driver.open(self.pinned(server))
+        self.assert_works(driver)
         self.assertEqual(driver.exchange(milliseconds=SHORT).code, TIMEOUT)
         self.assert_works(driver)
 
@@ -99,16 +102,17 @@ class TroubleTests(NetCase):
         # The kernel accepts the connection, but no TLS follows.
         with socket.create_server(("127.0.0.1", 0)) as listener:
             driver = self.drive()
-            driver.open(f"https://127.0.0.1:{listener.getsockname()[1]}#{self.certificate.fingerprint}", connect=SHORT)
+            driver.open(f"https://127.0.0.1:{listener.getsockname()[1]}#{self.certificate.fingerprint}", connect=5 * SHORT)
             self.assertEqual(driver.exchange(milliseconds=LONG), (SYSTEM, "unreachable", b""))
             self.assertEqual(driver.exchange(milliseconds=SHORT // 3), (TIMEOUT, "timeout", b""))
 
     def test_nothing_listens(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
         driver = self.drive()
-        driver.open(f"https://127.0.0.1:{port}")
-        self.assertEqual(driver.exchange(), (SYSTEM, "unreachable", b""))
+        # Bound, so that no other process is given the port, but it does not listen.
+        with socket.socket() as bound:
+            bound.bind(("127.0.0.1", 0))
+            driver.open(f"https://127.0.0.1:{bound.getsockname()[1]}")
+            self.assertEqual(driver.exchange(), (SYSTEM, "unreachable", b""))
 
     def test_a_dropped_connection_is_tried_once_more(self) -> None:
         for version in ("h2", "http/1.1"):

@@ -1,6 +1,7 @@
 """Nodes of a NATS cluster, each in its own process, on this machine's loopback interface."""
 
 import base64
+import fcntl
 import json
 import os
 import random
@@ -26,11 +27,24 @@ PATIENCE = 120
 SICK = 40
 
 
+given: set[int] = set()
+# Each byte's lock is that of a port, as long as this process lives.
+locks = open(Path(tempfile.gettempdir()) / f"porter-ports-{os.getuid()}", "ab")
+
+
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now, since a node names its ports before it binds them. Outside the range the system assigns to other sockets."""
+    """Ports that are free now, and that no other process of tests is given, since a node names its ports before it binds them, and leaves them while
+    it is down. Outside the range the system assigns to other sockets."""
     ports: list[int] = []
     while len(ports) < count:
         port = random.SystemRandom().randrange(10_000, 32_000)
+        if port in given:
+            continue
+        try:
+            fcntl.lockf(locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+        except OSError:
+            continue
+        given.add(port)
         with socket.socket() as probe:
             # As a server binds it, so that remains of earlier connections do not matter.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -38,8 +52,7 @@ def free_ports(count: int) -> list[int]:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        if port not in ports:
-            ports.append(port)
+        ports.append(port)
     return ports
 
 

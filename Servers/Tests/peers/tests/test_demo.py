@@ -73,8 +73,10 @@ class DemoTests(unittest.TestCase):
                 running = children(process.pid)
         self.assertEqual((process.wait(PATIENCE), process.stderr.read()), (0, ""), lines)
         self.assert_story({event["event"]: event for event in lines})
-        self.assertEqual({name: len(places) for name, places in running.items()}, {
-            "porter-relay": 1, "porter-push": 1, "porter-harness": 2})
+        counts = {name: len(places) for name, places in running.items()}
+        # When this test reads the line, the extension may have begun.
+        self.assertIn(counts.pop("porter-harness"), (2, 3))
+        self.assertEqual(counts, {"porter-relay": 1, "porter-push": 1})
         places = [place for each in running.values() for place in each]
         self.assertEqual(len({*places, os.readlink("/proc/self/ns/net")}), 5, "four of their own")
         self.assertEqual(os.listdir(self.folder), [])

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 
 from nacl.signing import SigningKey
 
@@ -117,9 +118,17 @@ class NotifierTests(RelayTestCase):
         stream = self.news(relay, name)
         stream.next()
         other = self.person(relay)
-        other.ask(protocol.send(watched.mailbox, b"x", notify=True))
-        self.assertEqual(stream.next(), "news")
-        wait, found = self.due(other, service)
+        for _ in range(5):
+            sent = time.monotonic()
+            other.ask(protocol.send(watched.mailbox, b"x", notify=True))
+            self.assertEqual(stream.next(), "news")
+            wait, found = self.due(other, service)
+            if time.monotonic() - sent < 1.5:
+                break
+            # On a busy machine the two seconds may have passed. The next push is another message's.
+            head = self.head(other, watched.mailbox)
+            other.ask(protocol.acknowledge_notifications(service, [each.nonce for each in found or [self.again(other, service)]]))
+            client.ask(protocol.acknowledge(watched.mailbox, head))
         self.assertEqual(found, [])
         self.assertLessEqual(wait, 2_001)
         self.assertEqual(self.again(other, service).message(watched.keys), self.head(other, watched.mailbox))

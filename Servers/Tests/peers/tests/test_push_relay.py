@@ -4,8 +4,8 @@ import asyncio
 import os
 import re
 import signal
-import socket
 
+from . import nats
 from .push import Device, PushServer, acquaint, begin, text
 from .support import PATIENCE, Relay, RelayTestCase
 
@@ -93,10 +93,7 @@ class PushRelayTests(RelayTestCase):
         self.assertIn("the relay on the network: answers again", server.lines())
 
     def test_a_relay_that_comes_later_is_waited_for(self) -> None:
-        with socket.socket() as placeholder:
-            placeholder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            placeholder.bind(("127.0.0.1", 0))
-            port = placeholder.getsockname()[1]
+        [port] = nats.free_ports(1)
         # Its key is created first, so that its address is known.
         relay = self.start()
         fingerprint = relay.fingerprint

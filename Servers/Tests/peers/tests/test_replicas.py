@@ -124,11 +124,16 @@ class RefusalTests(ReplicaTestCase):
         numbers there, and requests for acknowledged ones return others, or none."""
         if self.version >= (2, 9, 21):
             self.skipTest("changed in 2.9.21; not tried")
-        acknowledged, sequences, follower = self.run_with("named", lambda number: {"Nats-Msg-Id": f"m{number}"})
+        for round_ in range(3):
+            name = f"named{round_}"
+            acknowledged, sequences, follower = self.run_with(name, lambda number: {"Nats-Msg-Id": f"m{number}"})
+            # A replica that has the others' state from a snapshot refuses nothing.
+            if len(set(sequences)) > 1:
+                break
         self.assertGreater(len(set(sequences)), 1, sequences)
-        self.lead("named", follower)
+        self.lead(name, follower)
         reader = self.connect(follower)
-        self.assertNotEqual({number: reader.message("named", number) for number in acknowledged}, acknowledged)
+        self.assertNotEqual({number: reader.message(name, number) for number in acknowledged}, acknowledged)
 
 
 class PartitionTests(ReplicaTestCase):

@@ -318,6 +318,34 @@ final class SharedStateTests: XCTestCase {
       ]))
   }
 
+  /// In a busy cluster the check of all tokens does not reach one that changes: it moves to the end of its bucket.
+  func testATokenThatChangesIsCheckedOnceADay_INC67() throws {
+    let world = try World()
+    let device = try Device(world)
+    try device.activate()
+    let mailboxes = try device.subscribedMailboxes(3)
+    world.clock.advance(by: .days(1) + .seconds(61))
+    // The day's check of all tokens is over, and did not find this one.
+    let store = try store(of: world)
+    var progress: [UInt8] = []
+    for each in [world.clock.wall().milliseconds, .max, .max] { progress.append(signed64: each) }
+    _ = try store.replace([SharedChange(SharedKey(.settings, "check"), progress, revision: 0)])
+
+    func statuses(afterDisabling mailbox: Int) throws -> [SubscriptionStatus] {
+      try device.relay.disableNotifier(mailboxes[mailbox].ends.recipient, key: mailboxes[mailbox].key)
+      try device.receive("hello", in: mailboxes[2])
+      try world.run()
+      let answer = try device.ask(.checkSubscriptions(token: device.token, mailboxes.map(\.notifier.bytes)))
+      guard case .subscriptions(let some) = answer.result else { return [] }
+      return some.map(\.status)
+    }
+    XCTAssertEqual(try statuses(afterDisabling: 0), [.refused, .active, .active])
+    world.clock.advance(by: .seconds(3_600))
+    XCTAssertEqual(try statuses(afterDisabling: 1), [.refused, .active, .active], "it was checked an hour ago")
+    world.clock.advance(by: .days(1))
+    XCTAssertEqual(try statuses(afterDisabling: 1), [.refused, .refused, .active])
+  }
+
   // MARK: Damage
 
   func testATokenThatDoesNotReadDelaysNoOther_INC44() throws {

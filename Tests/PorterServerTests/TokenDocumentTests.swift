@@ -16,6 +16,7 @@ final class TokenDocumentTests: XCTestCase {
     document.id = randomness.bytes(24)
     (document.provider, document.pushToken, document.state) = ("apns_test", [1], "active")
     (document.generation, document.period, document.usedAt, document.registeredAt) = (1, 20, -1, .max)
+    document.checkedAt = 14
     let statuses = SubscriptionStatus.allCases.map(\.rawValue) + ["ACTIVF"]
     document.subscriptions = statuses.enumerated().map { index, status in
       .init(notifier: [2, UInt8(index)], seed: randomness.bytes(SigningKeyPair.seedCount), status: status)
@@ -45,6 +46,8 @@ final class TokenDocumentTests: XCTestCase {
 
   func testDocumentsOfEarlierVersionsAreRead() throws {
     var document = try whole()
+    // They did not say when.
+    document.checkedAt = 0
     XCTAssertEqual(try TokenDocument(decoding: document.encodedAs(version: 2)), document)
     let bytes = document.encodedAs(version: 1)
     document.notifications[0].milliseconds = 4_000

@@ -3,13 +3,13 @@ import PorterPush
 import PorterRelay
 
 /// The daily check of each subscription with the relay (INC-67), shared by all servers: each takes the next tokens by
-/// moving a shared position.
+/// moving a shared position. Tokens that change meanwhile are beyond its end; the server that changes one checks it.
 extension SharedServer {
   private struct Progress {
     static let key = SharedKey(.settings, "check")
     var began: Int64
     var position: UInt64
-    /// Tokens changed later are not checked again.
+    /// Tokens changed later are not reached.
     var end: UInt64
 
     var isOver: Bool { position >= end }
@@ -62,12 +62,27 @@ extension SharedServer {
     let change = SharedChange(Progress.key, progress.bytes, revision: stored?.revision ?? 0)
     let revision = try asking { (store) throws(SharedStoreFailure) in try store.replace([change])[0] }
     guard revision != nil else { return }
-    for id in ids { try check(id) }
+    for id in ids { try check(id) { $0.checkedAt < progress.began } }
   }
 
-  private func check(_ id: [UInt8]) throws(ServerError) {
+  /// In each turn, so that the rest of it is not delayed for long.
+  private static let changedOfATurn = 2
+
+  /// Checks tokens that have changed and are due.
+  func checkChanged() throws(ServerError) {
+    for _ in 0..<Self.changedOfATurn {
+      guard let id = dueChecks.take() else { return }
+      try check(id) { $0.isCheckDue(now: clock.wall()) }
+    }
+    if !dueChecks.isEmpty { server.times.hasMoreAtRelay = true }
+  }
+
+  private func check(_ id: [UInt8], unlessDone isDue: (TokenDocument) -> Bool) throws(ServerError) {
+    checked = (id, clock.wall().milliseconds)
+    defer { checked = nil }
     for _ in 0..<Self.mostTries {
       try load([id])
+      if let document = loaded[id]?.document, !isDue(document) { return }
       // Damage is found again if it is still there.
       if !unreadable.contains(id) { state.damaged.forget(token: TokenDocument.number(id)) }
       let documents = loaded.values.map(\.document)

@@ -38,6 +38,9 @@ package final class SharedServer: LoopedServer {
   var recent = RecentNotifications()
   var finished = FinishedWork()
   var heldWakes = HeldWakes()
+  var dueChecks = DueChecks()
+  /// The token whose subscriptions have just been checked, and when.
+  var checked: (id: [UInt8], at: Int64)?
   var nextCheck: Moment
   /// When the first of the work that this server has postponed is due.
   private var nextPostponed: Moment?
@@ -186,6 +189,7 @@ package final class SharedServer: LoopedServer {
       try forwardRequests()
       try takeRequests()
       try takeNotifications()
+      try checkChanged()
       try checkSubscriptions()
       server.times.relayWorked()
     } catch {

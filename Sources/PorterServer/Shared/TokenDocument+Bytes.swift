@@ -14,7 +14,7 @@ extension TokenDocument {
       bytes.append(field: each)
     }
     bytes.append(field: Array(state.utf8))
-    for each in [generation, period, usedAt, registeredAt] { bytes.append(number: each) }
+    for each in [generation, period, usedAt, registeredAt, checkedAt] { bytes.append(number: each) }
     bytes.append(items: subscriptions) { bytes, each in
       bytes.append(field: each.notifier)
       bytes.append(field: each.seed)
@@ -67,6 +67,7 @@ extension TokenDocument {
     period = try reader.number()
     usedAt = try reader.number()
     registeredAt = try reader.number()
+    checkedAt = version < 3 ? 0 : try reader.number()
     subscriptions = try reader.list { (reader) throws(RelayError) in
       Subscription(notifier: try reader.counted(), seed: try reader.seed(), status: try reader.status())
     }

@@ -57,6 +57,8 @@ struct TokenDocument: Equatable, Sendable {
   var period: Int64 = 0
   var usedAt: Int64 = 0
   var registeredAt: Int64 = 0
+  /// When its subscriptions were last checked with the relay.
+  var checkedAt: Int64 = 0
   var subscriptions: [Subscription] = []
   var notifications: [Notification] = []
   var pushes: [Push] = []
@@ -94,6 +96,14 @@ struct TokenDocument: Equatable, Sendable {
     }
   }
 
+  // MARK: Checks
+
+  /// Whether its subscriptions were not checked within the last day, or when is not known.
+  func isCheckDue(now: WallTime) -> Bool {
+    let (now, interval) = (now.milliseconds, ServerTimes.subscriptionCheckInterval.milliseconds)
+    return !subscriptions.isEmpty && !(now - interval...now + interval).contains(max(checkedAt, registeredAt))
+  }
+
   // MARK: Requests
 
   /// Whether the request was carried out, however long ago.
@@ -109,6 +119,7 @@ struct TokenDocument: Equatable, Sendable {
     let earlier = before?.answers ?? []
     let known = Set(earlier.map(\.correlation))
     let new = answers.filter { !known.contains($0.correlation) }
+    checkedAt = max(checkedAt, before?.checkedAt ?? 0)
     past = (before?.past ?? []) + new.flatMap { Self.digest($0.correlation) }
     past.removeFirst(max(0, past.count - Self.mostPast * Self.pastCount))
     // Not sorted by time: the clock may have been set back.

@@ -329,7 +329,9 @@ final class SharedStateTests: XCTestCase {
     let store = try store(of: world)
     var progress: [UInt8] = []
     for each in [world.clock.wall().milliseconds, .max, .max] { progress.append(signed64: each) }
-    _ = try store.replace([SharedChange(SharedKey(.settings, "check"), progress, revision: 0)])
+    let key = SharedKey(.settings, "check")
+    let revision = try XCTUnwrap(try store.records([key])[0]).revision
+    XCTAssertNotNil(try store.replace([SharedChange(key, progress, revision: revision)])[0])
 
     func statuses(afterDisabling mailbox: Int) throws -> [SubscriptionStatus] {
       try device.relay.disableNotifier(mailboxes[mailbox].ends.recipient, key: mailboxes[mailbox].key)

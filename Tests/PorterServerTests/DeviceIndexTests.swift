@@ -81,6 +81,13 @@ final class DeviceIndexTests: XCTestCase {
     XCTAssertNotNil(try store.replace([SharedChange(key, bytes, revision: revision)])[0])
   }
 
+  /// It gets the token that it has.
+  private func assertRegistersAgain(_ device: Device, file: StaticString = #filePath, line: UInt = #line) throws {
+    let token = device.token
+    try device.register()
+    XCTAssertEqual(device.token, token, file: file, line: line)
+  }
+
   func testDevicesThatShareARecordKeepTheirTokens() throws {
     let world = try World()
     // All devices share one record.
@@ -90,9 +97,7 @@ final class DeviceIndexTests: XCTestCase {
     for device in devices { try device.activate() }
     XCTAssertEqual(world.store?.count(.devices), 1)
     for device in devices {
-      let token = device.token
-      try device.register()
-      XCTAssertEqual(device.token, token)
+      try assertRegistersAgain(device)
     }
     XCTAssertEqual(world.store?.count(.tokens), 4)
   }
@@ -113,9 +118,7 @@ final class DeviceIndexTests: XCTestCase {
     one.note(try XCTUnwrap(try one.answer()))
     two.note(try XCTUnwrap(try two.answer()))
     for device in [one, two] {
-      let token = device.token
-      try device.register()
-      XCTAssertEqual(device.token, token)
+      try assertRegistersAgain(device)
     }
   }
 
@@ -131,9 +134,7 @@ final class DeviceIndexTests: XCTestCase {
     try put([], try record(of: device).key, world)
     world.clock.advance(by: .days(1) + .seconds(61))
     try world.run()
-    let token = device.token
-    try device.register()
-    XCTAssertEqual(device.token, token)
+    try assertRegistersAgain(device)
   }
 
   /// Its key's digest, by which a device that registers again is found.
@@ -150,9 +151,7 @@ final class DeviceIndexTests: XCTestCase {
     world.clock.advance(by: .days(1) + .seconds(61))
     try world.run()
     XCTAssertEqual(try administration.problems(), [])
-    let token = device.token
-    try device.register()
-    XCTAssertEqual(device.token, token)
+    try assertRegistersAgain(device)
   }
 
   func testAnUnreadableRecordIsFoundAndReplacedByTheDailyCheck() throws {
@@ -187,9 +186,7 @@ final class DeviceIndexTests: XCTestCase {
     let device = try Device(world)
     try device.activate()
     try storeAsEarlier(device)
-    let token = device.token
-    try device.register()
-    XCTAssertEqual(device.token, token)
+    try assertRegistersAgain(device)
     XCTAssertEqual(world.store?.count(.tokens), 1)
   }
 
@@ -204,9 +201,7 @@ final class DeviceIndexTests: XCTestCase {
     try world.run()
     for device in devices {
       XCTAssertNil(try XCTUnwrap(world.store).records([name(of: device).earlierKey])[0])
-      let token = device.token
-      try device.register()
-      XCTAssertEqual(device.token, token)
+      try assertRegistersAgain(device)
     }
   }
 

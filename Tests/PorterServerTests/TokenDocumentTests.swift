@@ -131,8 +131,11 @@ final class TokenDocumentTests: XCTestCase {
     XCTAssertEqual(try device.ask(.check(token: device.token)).tokenStatus, .active)
   }
 
-  /// A server ended after it had stored the document and before it had stored the answer.
-  func testAnAnswerIsStoredBeforeItLeavesTheDocument() throws {
+  /// A server ends after it has stored the document and before it has stored the answer. What follows makes the answer
+  /// leave the document; it is stored then, and given again.
+  private func assertAnswerIsStored(
+    by whatFollows: (World, Device) throws -> Void, file: StaticString = #filePath, line: UInt = #line
+  ) throws {
     let world = try World()
     let (device, store) = (try Device(world), try XCTUnwrap(world.store))
     try device.activate()
@@ -142,27 +145,23 @@ final class TokenDocumentTests: XCTestCase {
     let key = SharedKey(.answers, TextEncoding.base64URL(correlation.bytes))
     let record = try XCTUnwrap(try store.records([key])[0])
     XCTAssertNotNil(try store.replace([SharedChange(key, [], revision: record.revision)])[0])
-    world.clock.advance(by: ServerTimes.answerInDocument + .seconds(1))
-    _ = try device.ask(.setPeriod(token: device.token, minutes: 40))
-    XCTAssertEqual(try answers(of: device), 1)
-    XCTAssertEqual(try store.records([key])[0]?.bytes, record.bytes)
-    XCTAssertEqual(try again(command, correlation, device), first)
+    try whatFollows(world, device)
+    XCTAssertEqual(try store.records([key])[0]?.bytes, record.bytes, file: file, line: line)
+    XCTAssertEqual(try again(command, correlation, device), first, file: file, line: line)
   }
 
-  /// By later requests, before the hour is over.
-  func testAnAnswerIsStoredBeforeItIsDisplaced() throws {
-    let world = try World()
-    let (device, store) = (try Device(world), try XCTUnwrap(world.store))
-    try device.activate()
-    let command = ServerRequest.Command.setPeriod(token: device.token, minutes: 30)
-    let correlation = CorrelationID.new()
-    let first = try XCTUnwrap(try again(command, correlation, device))
-    let key = SharedKey(.answers, TextEncoding.base64URL(correlation.bytes))
-    let record = try XCTUnwrap(try store.records([key])[0])
-    XCTAssertNotNil(try store.replace([SharedChange(key, [], revision: record.revision)])[0])
-    for _ in 0..<TokenDocument.mostAnswers { _ = try device.ask(.setPeriod(token: device.token, minutes: 40)) }
-    XCTAssertEqual(try store.records([key])[0]?.bytes, record.bytes)
-    XCTAssertEqual(try again(command, correlation, device), first)
+  func testAnAnswerIsStoredBeforeItLeavesTheDocument() throws {
+    try assertAnswerIsStored { world, device in
+      world.clock.advance(by: ServerTimes.answerInDocument + .seconds(1))
+      _ = try device.ask(.setPeriod(token: device.token, minutes: 40))
+      XCTAssertEqual(try answers(of: device), 1)
+    }
+  }
+
+  func testAnAnswerIsStoredBeforeLaterOnesDisplaceIt() throws {
+    try assertAnswerIsStored { _, device in
+      for _ in 0..<TokenDocument.mostAnswers { _ = try device.ask(.setPeriod(token: device.token, minutes: 40)) }
+    }
   }
 
   /// The wall clock jumped between the answer and the document: if another server is faster, the request is carried out

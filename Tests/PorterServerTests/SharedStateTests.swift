@@ -348,6 +348,27 @@ final class SharedStateTests: XCTestCase {
     XCTAssertEqual(try statuses(afterDisabling: 1), [.refused, .refused, .active])
   }
 
+  /// A server's clock was ahead when the token was stored, and was corrected.
+  func testATokenFromTheFutureIsCheckedAndNotAgainAndAgain() throws {
+    let world = try World()
+    let device = try Device(world)
+    world.clock.stepWall(by: .days(400))
+    try device.activate()
+    let mailboxes = try device.subscribedMailboxes(2)
+    world.clock.stepWall(by: .days(-400))
+    let store = try store(of: world)
+    try device.receive("hello", in: mailboxes[1])
+    try world.run()
+    let reads = store.reads(of: .tokens) { try? world.servers[0].serve() }
+    XCTAssertLessThan(reads, 3, "it is checked without end")
+    try device.relay.disableNotifier(mailboxes[0].ends.recipient, key: mailboxes[0].key)
+    world.clock.advance(by: .days(1) + .seconds(61))
+    try world.run()
+    XCTAssertEqual(
+      try device.ask(.checkSubscriptions(token: device.token, [mailboxes[0].notifier.bytes])).result,
+      .subscriptions([.init(notifier: mailboxes[0].notifier.bytes, status: .refused)]))
+  }
+
   // MARK: Damage
 
   func testATokenThatDoesNotReadDelaysNoOther_INC44() throws {

@@ -12,7 +12,9 @@ extension NATSConnection {
     for (name, subject) in subjects {
       subscriptions.append(try subscribe(subject) { _ in heard.withLock { $0 = name } })
     }
-    try? await Task.sleep(for: Self.silence)
+    do { try await Task.sleep(for: Self.silence) } catch { throw ClusterFailure("it was not listened to the end") }
+    // Nothing was heard either if the connection was lost meanwhile.
+    _ = try await request("$JS.API.INFO")
     withExtendedLifetime(subscriptions) {}
     return heard.withLock { $0 }
   }

@@ -113,8 +113,10 @@ struct DeviceRecord {
 
   /// Whether it lacks something that can be noted. A device with too many tokens keeps those it has.
   func lacks(_ document: TokenDocument) -> Bool {
-    let own = tokens?.of(device) ?? []
-    return earlier != nil || (own.count < DeviceTokens.mostTokens && !own.contains(DeviceTokens.Entry(document)))
+    let (own, entry) = (tokens?.of(device) ?? [], DeviceTokens.Entry(document))
+    if earlier != nil { return true }
+    if let known = own.first(where: { $0.id == entry.id }) { return known != entry }
+    return own.count < DeviceTokens.mostTokens
   }
 
   /// The change that notes this token, and what the record of an earlier version says. It has no effect if the record

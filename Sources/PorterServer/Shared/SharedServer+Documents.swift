@@ -66,6 +66,7 @@ extension SharedServer {
       let before = loaded[document.id]?.document
       document.remember(after: before)
       document.nameNewPushes(server.randomness)
+      if before == nil { document.checkedAt = clock.wall().milliseconds }
       if let checked, checked.id == document.id { document.checkedAt = checked.at }
       if document != before {
         answers += document.removeAnswers(before: oldest, of: before).map {
@@ -91,7 +92,9 @@ extension SharedServer {
     guard conflicts.isEmpty else { return conflicts }
     conflicts = try replace(changed.map { ($0.id, $0.encoded(), loaded[$0.id]?.revision ?? 0) })
     let stored = changed.filter { !conflicts.contains($0.id) }
-    for document in stored where document.isCheckDue(now: clock.wall()) { dueChecks.insert(document.id) }
+    for document in stored where document.id != checked?.id && document.isCheckDue(now: clock.wall()) {
+      dueChecks.insert(document.id, now: clock.now())
+    }
     try confirmWatching(stored)
     try addWork(stored) { loaded[$0.id]?.document }
     return conflicts

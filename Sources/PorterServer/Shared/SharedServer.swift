@@ -189,8 +189,8 @@ package final class SharedServer: LoopedServer {
       try forwardRequests()
       try takeRequests()
       try takeNotifications()
-      try checkChanged()
       try checkSubscriptions()
+      try checkChanged()
       server.times.relayWorked()
     } catch {
       guard error.mayPass(at: port) else { throw error }

@@ -57,7 +57,7 @@ struct TokenDocument: Equatable, Sendable {
   var period: Int64 = 0
   var usedAt: Int64 = 0
   var registeredAt: Int64 = 0
-  /// When its subscriptions were last checked with the relay.
+  /// When its subscriptions were last checked with the relay; at first, when it was stored.
   var checkedAt: Int64 = 0
   var subscriptions: [Subscription] = []
   var notifications: [Notification] = []
@@ -101,7 +101,7 @@ struct TokenDocument: Equatable, Sendable {
   /// Whether its subscriptions were not checked within the last day, or when is not known.
   func isCheckDue(now: WallTime) -> Bool {
     let (now, interval) = (now.milliseconds, ServerTimes.subscriptionCheckInterval.milliseconds)
-    return !subscriptions.isEmpty && !(now - interval...now + interval).contains(max(checkedAt, registeredAt))
+    return !subscriptions.isEmpty && !(now - interval...now + interval).contains(checkedAt)
   }
 
   // MARK: Requests

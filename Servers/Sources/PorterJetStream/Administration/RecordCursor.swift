@@ -44,7 +44,8 @@ struct RecordCursor {
       let next = try await patiently { () async throws(ClusterFailure) in
         try await stream.next(place, subjects, after: start)
       }
-      position = next?.revision ?? end
+      // What comes after `end` is read after it.
+      position = min(next?.revision ?? end, end)
       if let next, next.revision <= end, Self.name(next.subject) != Self.probe {
         found.append((next.subject, next.revision))
       }

@@ -51,7 +51,8 @@ class RecordTests(ClusterTestCase):
         backup.send_signal(signal.SIGSTOP)
         began = time.monotonic()
         self.assertLess(os.path.getsize(partial), 1_000_000, "it had nearly ended")
-        for key, number in numbers.items():
+        # The first one after what the stream had is then one that was not read.
+        for key, number in reversed(numbers.items()):
             self.put(connection, "devices", key, b"later", number)
             connection.request(f"$JS.API.STREAM.MSG.DELETE.{DEVICES}", b'{"seq":%d}' % number)
         time.sleep(max(0, began + PAUSE - time.monotonic()))

@@ -26,12 +26,16 @@ struct FolderLock: ~Copyable {
 }
 
 enum ServingProcess {
+  private static let mostLooks = 20
+  private static let pauseMicroseconds: UInt32 = 10_000
+
   /// The processes holding a lock on the file, as the system reports them. Its list comes in several reads, and may miss
-  /// a lock while others change, so an empty result is read again.
+  /// a lock while others change, so an empty result is read again. On a busy system five times in a row were too few.
   static func holders(of path: String) throws(Failure) -> [pid_t] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Failure("\(path): \(systemError())") }
-    for _ in 0..<5 {
+    for look in 0..<mostLooks {
+      if look > 0 { usleep(pauseMicroseconds) }
       let holders = try listed(inode: UInt64(status.st_ino))
       if !holders.isEmpty { return holders }
     }

@@ -126,7 +126,7 @@ final class PushScenarioTests: XCTestCase {
       return try slow.call("join push", within: 10)
     }
     XCTAssertEqual(expired["outcome"], "expired", expired.text)
-    // An answer that came before the store was closed cannot be repeated: its placeholder is recorded.
+    // A push that was answered before the store was closed is not repeated: its placeholder is already recorded.
     XCTAssertEqual(try expired.isLate ? slow.state["quiescent"] : expired["quiescent"], true, expired.text)
     XCTAssertEqual(expired.bodies, [])
     XCTAssertEqual(expired.placeholders, ["message received"])

@@ -12,7 +12,7 @@ extension NATSConnection {
     for (name, subject) in subjects {
       subscriptions.append(try subscribe(subject) { _ in heard.withLock { $0 = name } })
     }
-    do { try await Task.sleep(for: Self.silence) } catch { throw ClusterFailure("it was not listened to the end") }
+    do { try await Task.sleep(for: Self.silence) } catch { throw ClusterFailure("listening was interrupted") }
     // Nothing was heard either if the connection was lost meanwhile.
     _ = try await request("$JS.API.INFO")
     withExtendedLifetime(subscriptions) {}

@@ -10,7 +10,7 @@ struct DueChecks {
 
   private var ids: [[UInt8]] = []
   private var known: Set<[UInt8]> = []
-  /// When those taken lately may be checked again.
+  /// When those taken recently may be checked again.
   private var pauses: [[UInt8]: Moment] = [:]
 
   var isEmpty: Bool { ids.isEmpty }

@@ -83,7 +83,7 @@ extension SharedServer {
     if !dueChecks.isEmpty { server.times.hasMoreAtRelay = true }
   }
 
-  private func check(_ id: [UInt8], unlessDone isDue: (TokenDocument) -> Bool) throws(ServerError) {
+  private func check(_ id: [UInt8], if isDue: (TokenDocument) -> Bool) throws(ServerError) {
     checked = (id, clock.wall().milliseconds)
     defer { checked = nil }
     for _ in 0..<Self.mostChecks {

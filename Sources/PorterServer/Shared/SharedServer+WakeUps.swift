@@ -113,7 +113,7 @@ extension SharedServer {
 
   /// Keeps items that came too early, and returns those that stay in their queues. Items that an earlier version or a
   /// restore has added move to the right queue. The others are early because nodes' clocks differ or have jumped; with
-  /// such clocks, any queue might give them back at once, so they are postponed until they are due.
+  /// such clocks, any queue might immediately give them back, so they are postponed until they are due.
   private func putBack(_ early: [WakeItem]) throws(ServerError) -> [WakeItem] {
     let wall = clock.wall()
     for item in early where item.queue != .due {

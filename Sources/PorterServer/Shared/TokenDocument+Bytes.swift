@@ -2,7 +2,7 @@ import PorterCrypto
 import PorterPush
 import PorterRelay
 
-/// Each push rewrites a document twice, and nodes keep in memory what they have read lately: so numbers and lengths take
+/// Each push rewrites a document twice, and nodes keep in memory what they have recently read: so numbers and lengths take
 /// as many bytes as they need, and nothing is stored that other fields determine.
 extension TokenDocument {
   /// 1 had the seconds of notifications; 1 and 2 had lengths of four bytes, and keys with their public halves.

@@ -44,6 +44,7 @@ struct TokenDocument: Equatable, Sendable {
   /// Requests remembered as carried out, at 8 bytes each.
   static let mostPast = 4_096
   private static let pastCount = 8
+
   var id: [UInt8] = []
   var provider = ""
   var pushToken: [UInt8] = []

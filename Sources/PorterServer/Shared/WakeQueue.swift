@@ -16,7 +16,7 @@ struct WakeQueue: Hashable, Sendable {
   /// How long before or after its time a wake-up may come. Without it, a wake-up added a moment after it was stored
   /// would not fit into the queue of its period.
   static let tolerance = Span.seconds(30)
-  /// The longest postponement. A replaced consumer delivers every item again at once, but a server counts those it had
+  /// The longest postponement. A replaced consumer immediately delivers every item again, but a server counts those it had
   /// postponed until their time, and takes fewer.
   static let longestHold = Span.seconds(60)
   /// The shortest time between two looks at a queue that has nothing more.

@@ -14,8 +14,8 @@ struct RecordCursor {
   private static let most = 128
   /// A version stays for longer after it was replaced.
   private static let fast = OutdatedMessages.pause / 2
-  /// Each time it reads what was stored meanwhile.
-  private static let mostTimes = 64
+  /// Each pass reads what was stored during the one before.
+  private static let mostPasses = 64
   /// Relays and servers publish to this so that a leader has caught up when it answers: a thousand messages that are
   /// not versions of a record.
   private static let probe = "probe"
@@ -26,7 +26,7 @@ struct RecordCursor {
   /// For now: messages stored later are read as the newest version of an earlier record, or after it.
   private var end: UInt64 = 0
   private var begin: ContinuousClock.Instant?
-  private var times = 0
+  private var passes = 0
   private var position: UInt64 = 0
   /// The records that have been read.
   private var read: Set<String> = []
@@ -72,10 +72,10 @@ struct RecordCursor {
   private mutating func advance() async throws(ClusterFailure) -> Bool {
     let now = ContinuousClock.now
     if let begin, now - begin < Self.fast { return false }
-    guard times < Self.mostTimes else { throw ClusterFailure("\(place) changes faster than it is read") }
+    guard passes < Self.mostPasses else { throw ClusterFailure("\(place) changes faster than it is read") }
     let (stream, place) = (stream, place)
     let last = try await patiently { () async throws(ClusterFailure) in try await stream.lastSequence(place) }
-    (begin, times) = (now, times + 1)
+    (begin, passes) = (now, passes + 1)
     guard last > end else { return false }
     end = last
     return true

@@ -80,23 +80,24 @@ def template(folder: Path) -> None:
         shutil.move(folder / "data" / name, folder / name)
 
 
-def fill(source: Path, folder: Path) -> None:
-    """Makes copies of the device, and a sender's signed requests to each."""
-    files = ServerFiles(source, folder, TOKENS)
+def fill(source: Path, folder: Path, tokens: int = TOKENS, each: int = REQUESTS) -> ServerFiles:
+    """Makes copies of the device, and `each` signed requests of a sender to each, in random order of devices."""
+    files = ServerFiles(source, folder, tokens)
     for name in ("key.pem", "certificate.pem", "AuthKey.p8", "server.pem", "server.key"):
         shutil.copy(source / name, folder / name)
     sender = SigningKey.generate()
     with closing(sqlite3.connect(files.relay)) as store, store:
-        store.execute("UPDATE mailbox SET sender = randomblob(24), sender_key = ? WHERE number <= ?", (bytes(sender.verify_key), TOKENS))
+        store.execute("UPDATE mailbox SET sender = randomblob(24), sender_key = ? WHERE number <= ?", (bytes(sender.verify_key), tokens))
         # The first device's app no longer listens.
         store.execute("DELETE FROM subscription WHERE mailbox = 1")
-        senders = dict(store.execute("SELECT number, sender FROM mailbox WHERE number <= ?", (TOKENS,)))
+        senders = dict(store.execute("SELECT number, sender FROM mailbox WHERE number <= ?", (tokens,)))
     with closing(sqlite3.connect(files.state)) as store:
-        devices = dict(store.execute("SELECT number, push_token FROM token"))
+        devices = store.execute("SELECT number, push_token FROM token ORDER BY random()").fetchall()
     with open(folder / "requests", "wb") as requests:
-        for number, device in devices.items():
+        for number, device in devices:
             mailbox = protocol.Mailbox(b"", senders[number], sender, sender)
-            requests.write(device + mailbox.sender + b"".join(request(mailbox) for _ in range(REQUESTS)))
+            requests.write(device + mailbox.sender + b"".join(request(mailbox) for _ in range(each)))
+    return files
 
 
 def request(mailbox: protocol.Mailbox) -> bytes:
@@ -112,15 +113,16 @@ def processor_seconds(process: subprocess.Popen) -> float:
 
 
 class Pair:
-    """Both programs with these files, and the load."""
+    """Both programs with these files, and the load, with `most` messages under way. `settings` are more of porter-push's."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, each: int = REQUESTS, checked: int = TOKENS, most: int = TOKENS, **settings: str):
         self.relay = support.Relay(str(folder))
-        words = [LOAD, str(self.relay.port), "requests", str(REQUESTS), "server.pem", "server.key", str(CONNECTIONS)]
+        words = [LOAD, str(self.relay.port), "requests", str(each), "server.pem", "server.key", str(CONNECTIONS), str(most)]
         self.load = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.push = push.PushServer(str(folder), **push_settings(folder, self.relay, int(self.load.stdout.readline())))
+        port = int(self.load.stdout.readline())
+        self.push = push.PushServer(str(folder), **push_settings(folder, self.relay, port) | settings)
         self.push.link()
-        self.push.wait(lambda: self.checks() >= TOKENS / CHECKED)
+        self.push.wait(lambda: self.checks() >= checked / CHECKED)
 
     def checks(self) -> float:
         lines = re.findall(r'porter_relay_exchanges_total\{command="subscribeNotifiers".*\} (\d+)', self.relay.operator("/metrics")[1])
@@ -185,4 +187,5 @@ def main() -> None:
             shutil.rmtree(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

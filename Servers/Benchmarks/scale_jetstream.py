@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/peers"))
@@ -19,7 +21,7 @@ TOKENS = int(os.environ.get("TOKENS", "1000000"))
 SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
 PUSHES = int(os.environ.get("PUSHES", "6400"))
 BATCH = int(os.environ.get("BATCH", "64"))
-LOAD = os.environ["PORTER_STORE_LOAD"]
+LOAD = os.environ.get("PORTER_STORE_LOAD", str(Path(__file__).resolve().parents[1] / ".build/debug/store-load"))
 # How long a server works before it is measured. Replaced versions are deleted after 5 seconds, and it remembers the versions of the last 10.
 WARM_UP = int(os.environ.get("WARM_UP", "15"))
 # WatcherIndex.swift defines a cluster's number of records of each kind. Sizes of entries are in it and in DeviceIndex.swift.
@@ -43,22 +45,37 @@ def processor(node: nats.Node) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes = b"%d") -> None:
+def put(node: nats.Node, bucket: str, records: Iterable[tuple[bytes, bytes]]) -> None:
+    """Stores these records, of a name and a payload each, as a server would."""
     connection = nats.Connection(node)
-    payload = os.urandom(size)
-    subject = f"HPUB $KV.porter_push_{bucket}.".encode() + name
     # As in JetStream+Records.swift. A new record names a message from five seconds before, which is LATELY earlier.
     headers = b"NATS/1.0\r\nPorter-Replaces: 0\r\nPorter-Follows: %d\r\nPorter-Writer: 2mf8jq0x7vkz1\r\n\r\n"
 
-    def record(number: int) -> bytes:
+    def message(number: int, name: bytes, payload: bytes) -> bytes:
         head = headers % max(0, number - LATELY)
-        return subject % number + b" %d %d\r\n%b%b\r\n" % (len(head), len(head) + len(payload), head, payload)
+        subject = f"HPUB $KV.porter_push_{bucket}.".encode() + name
+        return subject + b" %d %d\r\n%b%b\r\n" % (len(head), len(head) + len(payload), head, payload)
 
-    for start in range(0, count, 2_000):
-        connection.socket.sendall(b"".join(record(number) for number in range(start, min(count, start + 2_000))))
+    for some in batched(enumerate(records), 2_000):
+        connection.socket.sendall(b"".join(message(number, *record) for number, record in some))
         # Otherwise the node would have to queue what it has not stored yet.
         connection.request(f"$KV.porter_push_{bucket}.probe")
     connection.close()
+
+
+def batched(items: Iterable, count: int) -> Iterator[list]:
+    iterator = iter(items)
+    while some := list(islice(iterator, count)):
+        yield some
+
+
+def fill(node: nats.Node, bucket: str, count: int, size: int, name: bytes = b"%d") -> None:
+    payload = os.urandom(size)
+    put(node, bucket, ((name % number, payload) for number in range(count)))
+
+
+def folder_size(node: nats.Node) -> int:
+    return sum(each.stat().st_size for each in node.folder.rglob("*") if each.is_file())
 
 
 def load(cluster: nats.Cluster, tokens: int, pushes: int, records: int) -> dict:
@@ -84,8 +101,7 @@ def measure(tokens: int) -> float:
         fill(node, "tokens", tokens, DOCUMENT, b"n%031d")
         fill(node, "devices", device_records, 1 + DEVICE_ENTRY * -(-tokens // device_records))
         fill(node, "subscriptions", records, 1 + ENTRY * -(-subscriptions // records))
-        files = sum(each.stat().st_size for each in node.folder.rglob("*") if each.is_file())
-        print(f"{tokens:,} tokens, {subscriptions:,} subscriptions in {records:,} records: files {files / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
+        print(f"{tokens:,} tokens, {subscriptions:,} subscriptions in {records:,} records: files {folder_size(node) / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
         costs = []
         for _ in range(4):
             result = load(cluster, tokens, PUSHES, records)
@@ -108,5 +124,6 @@ def measure(tokens: int) -> float:
         cluster.stop()
 
 
-few, many = measure(1_000), measure(TOKENS)
-print(f"cost of a push at the node, {TOKENS:,} tokens beside 1,000: {many / few:.2f} x (goal 1.2)")
+if __name__ == "__main__":
+    few, many = measure(1_000), measure(TOKENS)
+    print(f"cost of a push at the node, {TOKENS:,} tokens beside 1,000: {many / few:.2f} x (goal 1.2)")

@@ -47,11 +47,13 @@ final class Messages: Sendable {
   private static let sizes = (device: 32, sender: 24, request: 24 + 24 + 64)
 
   private let numbers: [UInt64: Int]
+  /// The limit on messages under way.
+  private let most: Int
   private let state: Mutex<State>
   private let body = [UInt8](repeating: 7, count: 1_000)
 
   /// For each device, `bytes` has its identifier, its mailbox's sender identifier, and `each` signed requests.
-  init(_ bytes: [UInt8], each: Int) {
+  init(_ bytes: [UInt8], each: Int, most: Int) {
     let sizes = Self.sizes
     let size = sizes.device + sizes.sender + each * sizes.request
     var (numbers, state) = ([UInt64: Int](), State())
@@ -62,13 +64,15 @@ final class Messages: Sendable {
       state.devices.append(Device(sender: bytes[sender..<requests], requests: bytes[requests..<start + size]))
     }
     self.numbers = numbers
+    self.most = most
     self.state = Mutex(state)
   }
 
-  /// Nil if each device has a message under way or has used up its own: then `pushed` reports when that is over.
+  /// Nil if too many messages are under way, or each device has one or has used up its own: then `pushed` reports when
+  /// that is over.
   func next(due: NIODeadline) -> Request? {
     state.withLock { state in
-      guard let number = state.idle.popFirst() else {
+      guard state.counts.sent - state.counts.samples.count < most, let number = state.idle.popFirst() else {
         state.isShort = true
         return nil
       }

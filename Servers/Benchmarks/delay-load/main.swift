@@ -1,6 +1,6 @@
 // Sends messages to a relay, and takes the resulting pushes in place of Apple's service, in one process and with one
-// clock: `delay-load RELAY-PORT REQUESTS EACH CERTIFICATE KEY CONNECTIONS`. REQUESTS has EACH signed requests per
-// device, as written by delay.py.
+// clock: `delay-load RELAY-PORT REQUESTS EACH CERTIFICATE KEY CONNECTIONS MOST`. REQUESTS has EACH signed requests per
+// device, as written by delay.py. MOST messages at most are under way.
 //
 // Prints the port for pushes. A line on standard input, `flood SECONDS` or `pace RATE SECONDS`, is answered with one
 // JSON object once everything sent has been answered and pushed. Ends with standard input.
@@ -52,13 +52,13 @@ func put(_ text: String) {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 7, let relay = Int(arguments[1]), let each = Int(arguments[3]),
-  let connections = Int(arguments[6])
+guard arguments.count == 8, let relay = Int(arguments[1]), let each = Int(arguments[3]),
+  let connections = Int(arguments[6]), let most = Int(arguments[7])
 else {
-  print("usage: delay-load RELAY-PORT REQUESTS EACH CERTIFICATE KEY CONNECTIONS")
+  print("usage: delay-load RELAY-PORT REQUESTS EACH CERTIFICATE KEY CONNECTIONS MOST")
   exit(2)
 }
-let messages = Messages(bytes(of: arguments[2]), each: each)
+let messages = Messages(bytes(of: arguments[2]), each: each, most: most)
 let sending = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 let taking = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 let (sendingLoop, takingLoop) = (sending.next(), taking.next())

@@ -1,0 +1,166 @@
+"""Measures what a push costs porter-push and a NATS node, with few and with many tokens: `make bench-pushes-jetstream`.
+
+One relay, one server and one node. Of TOKENS tokens, evenly spread over the bucket, ACTIVE belong to devices that get messages, as in `delay.py`;
+the others, and nine of ten subscriptions of each, take up room. Messages come as fast as the server pushes them, to devices
+in random order. Reports the processor time of the server and of the node per push, and the node's memory.
+"""
+
+import base64
+import hashlib
+import os
+import sqlite3
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import delay  # noqa: E402
+import scale_jetstream as scale  # noqa: E402
+from tests import nats  # noqa: E402
+
+ACTIVE = int(os.environ.get("ACTIVE", "50000"))
+UNDER_WAY = 1_000
+ROUNDS = int(os.environ.get("ROUNDS", "4"))
+SECONDS = float(os.environ.get("SECONDS", "8"))
+# As in WatcherIndex.swift.
+VERSION, BITS = 2, scale.RECORDS.bit_length() - 1
+ACTIVE_STATUS = 2
+NOTIFICATIONS, METADATA = 6, 144
+
+
+@dataclass
+class Device:
+    """A token that gets messages, with its mailbox's notifier."""
+
+    identifier: bytes
+    notifier: bytes
+    document: bytes
+
+
+def number(value: int) -> bytes:
+    """As in TokenDocument+Bytes.swift."""
+    encoded = bytearray()
+    while value >= 0x80:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(encoded) + bytes([value])
+
+
+def field(content: bytes) -> bytes:
+    return number(len(content)) + content
+
+
+def document(token: sqlite3.Row, notifier: bytes, seed: bytes) -> bytes:
+    """A token with all its subscriptions, and a notification from each of six mailboxes."""
+    now = time.time_ns() // 1_000_000
+    names = ("id", "provider", "push_token", "signing_key", "client_box_key", "box_key", "push_key", "code", "state")
+    fields = [each.encode() if isinstance(each := token[name], str) else each for name in names]
+    numbers = (token["generation"], 0, now, now, now)
+    notifiers = [notifier] + [os.urandom(24) for _ in range(scale.SUBSCRIPTIONS - 1)]
+    subscriptions = [field(each) + field(seed[:32]) + bytes([ACTIVE_STATUS]) for each in notifiers]
+    notifications = [
+        number(each) + number(now - 60_000) + field(os.urandom(24)) + field(os.urandom(METADATA))
+        for each in range(min(NOTIFICATIONS, scale.SUBSCRIPTIONS))]
+    head = bytes([3]) + b"".join(map(field, fields)) + b"".join(map(number, numbers))
+    lists = (number(len(each)) + b"".join(each) for each in (subscriptions, notifications))
+    return head + b"".join(lists) + number(0) * 3 + field(b"")
+
+
+def devices(state: Path) -> list[Device]:
+    with closing(sqlite3.connect(state)) as store:
+        store.row_factory = sqlite3.Row
+        rows = store.execute("SELECT token.*, notifier, key FROM token JOIN subscription ON token = token.number")
+        return [Device(row["id"], row["notifier"], document(row, row["notifier"], row["key"])) for row in rows]
+
+
+def settings(state: Path, secret: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The cluster's, with the server's identity, and a check of all tokens that is over."""
+    with closing(sqlite3.connect(state)) as store:
+        keys = store.execute("SELECT box_key, recipient_key, service_key, recipient, sender FROM identity").fetchone()
+    yield b"watchers", bytes([VERSION, BITS]) + secret
+    yield b"identity", struct.pack(">H", len(keys)) + b"".join(struct.pack(">I", len(key)) + key for key in keys)
+    yield b"check", struct.pack(">qqq", time.time_ns() // 1_000_000, 1, 1)
+
+
+def tokens(devices: list[Device], count: int) -> Iterator[tuple[bytes, bytes]]:
+    other = os.urandom(max(len(each.document) for each in devices))
+    step = count // len(devices)
+    for position in range(count):
+        if position % step == 0 and position // step < len(devices):
+            device = devices[position // step]
+            yield base64.urlsafe_b64encode(device.identifier), device.document
+        else:
+            yield b"n%031d" % position, other
+
+
+def records(devices: list[Device], count: int, secret: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The index of all subscriptions, of which there are `count`."""
+    noted: dict[int, list[bytes]] = {}
+    now = struct.pack(">q", time.time_ns() // 1_000_000)
+    for device in devices:
+        tag = hashlib.blake2b(device.notifier, digest_size=32, key=secret).digest()
+        noted.setdefault(int.from_bytes(tag[:4]) >> (32 - BITS), []).append(device.notifier + device.identifier + now)
+    each = count / scale.RECORDS
+    for position in range(scale.RECORDS):
+        entries = b"".join(noted.get(position, []))
+        room = (int((position + 1) * each) - int(position * each)) * scale.ENTRY - len(entries)
+        if entries or room > 0:
+            yield b"%d" % position, b"\1" + os.urandom(max(0, room)) + entries
+
+
+def measure(source: Path, folder: Path, count: int) -> tuple[float, float]:
+    """The means of the server's and the node's processor time per push, in µs."""
+    active = min(ACTIVE, count)
+    # ACTIVE messages in all.
+    each = min(delay.REQUESTS, -(-ACTIVE // active))
+    files = delay.fill(source, folder, active, each)
+    known, secret = devices(files.state), os.urandom(32)
+    assert all(len(device.document) == len(known[0].document) for device in known)
+    cluster = nats.Cluster(1)
+    pair = None
+    try:
+        [node] = cluster.nodes
+        scale.load(cluster, 0, 0, 0)
+        scale.put(node, "settings", settings(files.state, secret))
+        scale.put(node, "tokens", tokens(known, count))
+        scale.put(node, "subscriptions", records(known, count * scale.SUBSCRIPTIONS, secret))
+        device_records = min(scale.RECORDS, count)
+        scale.fill(node, "devices", device_records, 1 + scale.DEVICE_ENTRY * -(-count // device_records))
+        print(
+            f"{count:,} tokens with documents of {len(known[0].document):,} bytes, {count * scale.SUBSCRIPTIONS:,} subscriptions; "
+            f"files {scale.folder_size(node) / 1e9:.2f} GB, node {scale.memory(node)} MB", flush=True)
+        files.state.unlink()
+        pair = delay.Pair(folder, each, 0, UNDER_WAY, store=cluster.address, nats_replicas="1")
+        pair.run(f"flood {scale.WARM_UP}")
+        costs = []
+        for _ in range(ROUNDS):
+            before = scale.processor(node)
+            result = pair.run(f"flood {SECONDS}")
+            assert result["sent"], "all messages have been sent: ACTIVE must be greater"
+            spent = (result["processorSeconds"]["porter-push"], scale.processor(node) - before)
+            costs.append(tuple(seconds / result["sent"] * 1e6 for seconds in spent))
+            print(
+                f"  {result['sent'] / result['seconds']:,.0f} pushes a second, delay p50 {result['delay']['p50']:.0f} ms; processor time of each: "
+                f"server {costs[-1][0]:,.0f} us, node {costs[-1][1]:,.0f} us; memory: node {scale.memory(node)} MB", flush=True)
+        print(f"  at its peak the node has {scale.memory(node, 'VmHWM')} MB", flush=True)
+        return sum(server for server, _ in costs) / ROUNDS, sum(own for _, own in costs) / ROUNDS
+    finally:
+        if pair:
+            pair.stop()
+        cluster.stop()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as parent:
+        source = Path(parent, "template")
+        delay.template(source)
+        few, many = (measure(source, Path(parent, f"tokens{count}"), count) for count in (1_000, scale.TOKENS))
+    print(f"cost of a push, {scale.TOKENS:,} tokens beside 1,000: {sum(many) / sum(few):.2f} x (goal 1.2); the node alone {many[1] / few[1]:.2f} x")
+
+
+main()

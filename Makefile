@@ -37,7 +37,7 @@ SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -sta
 # The program made by `make order`, unless another was linked since.
 HARNESS = $$([ $(ORDERED) -nt $(PROGRAMS)/release/porter-harness ] && echo $(ORDERED) || echo $(PROGRAMS)/release/porter-harness)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-scale bench-scale-jetstream bench-wakes-jetstream
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-scale bench-scale-jetstream bench-pushes-jetstream bench-wakes-jetstream
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -137,6 +137,13 @@ bench-scale-jetstream: servers ## measure what pushes cost with few and many tok
 	@scripts/setup test
 	@PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load TOKENS=$(or $(TOKENS),1000000) \
 	  .venv/bin/python Servers/Benchmarks/scale_jetstream.py
+
+bench-pushes-jetstream: servers lib ## measure what pushes cost porter-push and a NATS node with few and with many tokens; TOKENS=1000000, ACTIVE=50000
+	@scripts/setup test
+	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_PUSH_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-push \
+	  PORTER_DELAY_LOAD=$(CURDIR)/$(SERVERS)/release/delay-load PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load \
+	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so NIGHTPORTER_NET_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter-net.so \
+	  TOKENS=$(or $(TOKENS),1000000) ACTIVE=$(or $(ACTIVE),50000) .venv/bin/python Servers/Benchmarks/push_cost_jetstream.py
 
 bench-wakes-jetstream: servers lib ## measure what waiting wake-ups cost in NATS JetStream; TOKENS=1000000
 	@scripts/setup test

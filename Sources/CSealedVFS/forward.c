@@ -12,6 +12,8 @@ void file_wipe(struct sealed_file *file) {
   if (file->spare != NULL) { sodium_memzero(file->spare, file->buffer_bytes); }
 }
 
+void file_drop_nonces(struct sealed_file *main) { main->drawn.left = 0; }
+
 static void free_buffers(struct sealed_file *file) {
   file_wipe(file);
   sqlite3_free(file->buffer);
@@ -51,7 +53,10 @@ int forward_truncate(sqlite3_file *file, sqlite3_int64 size) {
   return real(file)->pMethods->xTruncate(real(file), size);
 }
 
-int forward_sync(sqlite3_file *file, int flags) { return real(file)->pMethods->xSync(real(file), flags); }
+int forward_sync(sqlite3_file *file, int flags) {
+  if (self(file)->main != NULL) { file_drop_nonces(self(file)->main); }
+  return real(file)->pMethods->xSync(real(file), flags);
+}
 
 int forward_file_size(sqlite3_file *file, sqlite3_int64 *size) {
   return real(file)->pMethods->xFileSize(real(file), size);
@@ -65,6 +70,7 @@ int forward_lock(sqlite3_file *file, int level) {
 
 int forward_unlock(sqlite3_file *file, int level) {
   self(file)->lock = level;
+  file_drop_nonces(self(file));
   return real(file)->pMethods->xUnlock(real(file), level);
 }
 

@@ -47,6 +47,16 @@ struct file_keys {
   uint8_t label[LABEL_BYTES];
 };
 
+// Nonces requested from the kernel together: for one alone, that takes as long as encrypting a page with AEGIS-256. They
+// are used within one transaction, and the rest is dropped with its lock. So a forked process has none of them, unless
+// it could continue a transaction of the other one, and of a virtual machine that is resumed twice, only a transaction
+// that was under way uses one twice.
+enum { NONCES = 16 };
+struct nonces {
+  uint8_t bytes[NONCES][NONCE_BYTES];
+  size_t left; // the first ones
+};
+
 // Where a part belongs, and what is authenticated with it but not encrypted.
 struct seal_place {
   enum seal_sort sort;
@@ -62,8 +72,10 @@ void seal_file_keys(struct file_keys *keys, const uint8_t master[KEY_BYTES], con
 // The chosen cipher of new files, and the fastest one.
 sealed_vfs_cipher seal_chosen_cipher(void);
 sealed_vfs_cipher seal_fastest_cipher(void);
-// Encrypts `length` bytes in place, and fills the trailer.
-void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer);
+// Encrypts `length` bytes in place, and fills the trailer. The nonce is the next of `drawn`, or if that is NULL, one of
+// its own.
+void seal_close(const struct file_keys *keys, struct nonces *drawn, struct seal_place place, uint8_t *text,
+                size_t length, uint8_t *trailer);
 // Like `seal_close`, with a number in the last bytes of the nonce. The other 20 are random.
 void seal_close_noting(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length,
                        uint8_t *trailer, uint32_t noted);
@@ -197,6 +209,7 @@ struct sealed_file {
   const volatile void *wal_index; // main only: the start of the shared WAL index while it is mapped, or NULL
   volatile uint32_t *index_guard; // main only: the start of the index's file, if the index begins elsewhere in it
   int index_region;               // main only: where it begins
+  struct nonces drawn;            // main only: for this file and its WAL
   uint8_t *buffer;                // room for one part on its way to or from disk
   size_t buffer_bytes;
   uint8_t *spare; // WAL only: a second one, as large, behind it
@@ -215,6 +228,8 @@ enum { CONTROL_IS_SEALED = 0x5ea1ed, CONTROL_WIPE = 0x5ea1ee };
 void main_unlist(struct sealed_file *file);
 // Grows `buffer` (and `spare` of a WAL) to hold `bytes`. SQLITE_OK or SQLITE_NOMEM.
 int file_reserve(struct sealed_file *file, size_t bytes);
+// Drops the nonces that are left, when a lock is released or a file synced.
+void file_drop_nonces(struct sealed_file *main);
 // Wipes `buffer` (and `spare` of a WAL).
 void file_wipe(struct sealed_file *file);
 

@@ -97,7 +97,7 @@ static int write_record(struct sealed_file *file, const uint8_t *bytes, size_t a
   }
   int64_t at = offset + (int64_t)amount - (int64_t)record_bytes(file);
   swap_checksum(file, record, true);
-  seal_close(file->main->keys, record_place(at), record, length, record + length);
+  seal_close(file->main->keys, NULL, record_place(at), record, length, record + length);
   return journal_real_write(file, record, record_bytes(file), at);
 }
 

@@ -35,7 +35,7 @@ static int put_header(struct sealed_file *file, int64_t offset) {
   uint8_t *text = disk + plain;
   memcpy(disk, plain_bytes, PLAIN_BYTES);
   memcpy(text, file->state.journal.header, JOURNAL_HEADER_BYTES);
-  seal_close(file->main->keys, header_place(offset), text, JOURNAL_HEADER_BYTES, text + JOURNAL_HEADER_BYTES);
+  seal_close(file->main->keys, NULL, header_place(offset), text, JOURNAL_HEADER_BYTES, text + JOURNAL_HEADER_BYTES);
   memcpy(text + SEALED_HEADER, seal_label_salt(file->main->keys->label), SALT_BYTES);
   return journal_real_write(file, disk, own_header_bytes(file), offset);
 }

@@ -270,7 +270,7 @@ int main_write_sealed(struct sealed_file *file, uint64_t number, const uint8_t *
     memcpy(disk + CLEAR_BYTES, seal_label_salt(file->keys->label), SALT_BYTES);
     memcpy(disk + clear, page + CLEAR_BYTES, EMPTY_START - CLEAR_BYTES);
   }
-  seal_close(file->keys, page_place(number, page), disk + clear, page_size - TRAILER_BYTES - clear,
+  seal_close(file->keys, &file->drawn, page_place(number, page), disk + clear, page_size - TRAILER_BYTES - clear,
              disk + page_size - TRAILER_BYTES);
   return file->real->pMethods->xWrite(file->real, file->buffer, (int)page_size, (int64_t)(number - 1) * page_size);
 }

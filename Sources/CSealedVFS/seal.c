@@ -157,8 +157,22 @@ static void close_with_nonce(const struct file_keys *keys, struct seal_place pla
   cipher_seal(seal_mark_cipher(keys->label), &call, text, nonce + NONCE_BYTES);
 }
 
-void seal_close(const struct file_keys *keys, struct seal_place place, uint8_t *text, size_t length, uint8_t *trailer) {
-  randombytes_buf(nonce_of(keys, trailer), NONCE_BYTES);
+static void new_nonce(struct nonces *drawn, uint8_t nonce[NONCE_BYTES]) {
+  if (drawn == NULL) {
+    randombytes_buf(nonce, NONCE_BYTES);
+    return;
+  }
+  if (drawn->left == 0) {
+    randombytes_buf(drawn->bytes, sizeof drawn->bytes);
+    drawn->left = NONCES;
+  }
+  drawn->left--;
+  memcpy(nonce, drawn->bytes[drawn->left], NONCE_BYTES);
+}
+
+void seal_close(const struct file_keys *keys, struct nonces *drawn, struct seal_place place, uint8_t *text,
+                size_t length, uint8_t *trailer) {
+  new_nonce(drawn, nonce_of(keys, trailer));
   close_with_nonce(keys, place, text, length, trailer);
 }
 

@@ -36,7 +36,7 @@ static int put_block(struct sealed_file *file) {
   if (code != SQLITE_OK) { return code; }
   struct seal_place place = {.sort = SORT_TEMPORARY, .number = state->block};
   int64_t offset = disk_offset(state->block);
-  seal_close(file->keys, place, file->buffer, BLOCK_BYTES, file->buffer + BLOCK_BYTES);
+  seal_close(file->keys, NULL, place, file->buffer, BLOCK_BYTES, file->buffer + BLOCK_BYTES);
   code = file->real->pMethods->xWrite(file->real, file->buffer, BLOCK_ON_DISK, offset);
   if (code != SQLITE_OK) {
     seal_open(file->keys, place, file->buffer, BLOCK_BYTES, file->buffer + BLOCK_BYTES);

@@ -65,6 +65,7 @@ int wal_index_lock(sqlite3_file *sqlite, int offset, int count, int flags) {
   // The first of these locks is the one for writing, see https://sqlite.org/walformat.html#locks
   bool is_write = offset == 0;
   if (is_write && (flags & SQLITE_SHM_UNLOCK) != 0 && file->log != NULL) { wal_end_write(file->log); }
+  if ((flags & SQLITE_SHM_UNLOCK) != 0) { file_drop_nonces(file); }
   int code = file->real->pMethods->xShmLock(file->real, offset, count, flags);
   // A plain SQLite that came first may have written its own header there. It does so only under this lock.
   if (is_write && code == SQLITE_OK && (flags & SQLITE_SHM_LOCK) != 0) { put_guard(file); }

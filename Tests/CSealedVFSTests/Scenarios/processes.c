@@ -161,7 +161,64 @@ static void two_databases(struct dice *dice) {
   note("60 transactions, %ld committed", both);
 }
 
+// Eight bytes that belong to the nonce with either cipher, of each part in the file that ends at a multiple of `part`
+// after `start`; returns how many there are.
+enum { MOST_PARTS = 64 };
+static size_t nonces(const char *path, size_t start, size_t part, uint64_t found[MOST_PARTS]) {
+  enum { TRAILER = 64, WITHIN = 24 };
+  size_t length = 0, count = 0;
+  uint8_t *bytes = file_load(path, &length);
+  for (size_t end = start + part; end <= length && count < MOST_PARTS; end += part) {
+    memcpy(&found[count++], bytes + end - TRAILER + WITHIN, sizeof *found);
+  }
+  free(bytes);
+  return count;
+}
+
+// How many are not among the known ones.
+static size_t count_new(const uint64_t *found, size_t count, const uint64_t *known, size_t known_count) {
+  size_t result = 0;
+  for (size_t i = 0; i < count; i++) {
+    bool is_known = false;
+    for (size_t j = 0; j < known_count; j++) { is_known = is_known || found[i] == known[j]; }
+    if (!is_known) { result++; }
+  }
+  return result;
+}
+
+// Two processes with one memory, as after a fork or in a virtual machine resumed twice, each with a transaction of its
+// own: nothing is left of the nonces that were drawn before.
+static void twins(struct dice *dice) {
+  (void)dice;
+  const char *path = path_of("twins.db");
+  for (int with_log = 0; with_log < 2; with_log++) {
+    database_remove(path);
+    use_key(path);
+    sqlite3 *database = database_open(path, SEALED_VFS_NAME);
+    run_sql(database, "PRAGMA synchronous=OFF; PRAGMA wal_autocheckpoint=0; PRAGMA journal_mode=%s", with_log ? "WAL" : "DELETE");
+    run_sql(database, "CREATE TABLE t(a, b); INSERT INTO t VALUES(0, zeroblob(9000))");
+    const char *file = with_log ? with_suffix(path, "-wal") : path;
+    const size_t start = with_log ? log_start(path) : 0, part = with_log ? 4096 + 24 : 4096;
+    uint64_t before[MOST_PARTS], childs[MOST_PARTS], own[MOST_PARTS];
+    size_t known = nonces(file, start, part, before);
+    pid_t child = fork();
+    if (child == 0) {
+      run_sql(database, "UPDATE t SET a = 1, b = randomblob(9000)");
+      leave(0);
+    }
+    await(child, "the child");
+    size_t after_child = nonces(file, start, part, childs);
+    run_sql(database, "UPDATE t SET a = 2, b = randomblob(9000)");
+    size_t after_own = nonces(file, start, part, own);
+    // Each of the frames; without a log at least the row's three pages, and page 1, which counts the changes.
+    size_t of_child = count_new(childs, after_child, before, known), of_parent = count_new(own, after_own, childs, after_child);
+    bool are_new = with_log ? of_child == after_child - known && of_parent == after_own - after_child : of_child >= 4 && of_parent >= 4;
+    CHECK(are_new && (!with_log || after_own > after_child), "%zu and %zu new nonces in %s", of_child, of_parent, file);
+    database_close(database);
+  }
+}
+
 const struct scenario process_scenarios[] = {
     {"writing-processes", writers}, {"killed-processes", killed}, {"creating-processes", creation},
-    {"two-databases", two_databases}, {NULL, NULL},
+    {"two-databases", two_databases}, {"twins", twins}, {NULL, NULL},
 };

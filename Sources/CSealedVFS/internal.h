@@ -47,10 +47,10 @@ struct file_keys {
   uint8_t label[LABEL_BYTES];
 };
 
-// Nonces requested from the kernel together: for one alone, that takes as long as encrypting a page with AEGIS-256. They
-// are used within one transaction, and the rest is dropped with its lock. So a forked process has none of them, unless
-// it could continue a transaction of the other one, and of a virtual machine that is resumed twice, only a transaction
-// that was under way uses one twice.
+// Nonces requested from the kernel together: a request takes as long as encrypting a page with AEGIS-256. They are used
+// in one transaction, and the rest is dropped with its lock. So a forked process has none of them unless it continues
+// its parent's transaction, and of a virtual machine that is resumed twice, only a transaction that was under way uses
+// one twice.
 enum { NONCES = 16 };
 struct nonces {
   uint8_t bytes[NONCES][NONCE_BYTES];

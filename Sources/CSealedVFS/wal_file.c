@@ -250,7 +250,8 @@ static int write_frame(struct sealed_file *file, uint64_t frame, uint8_t *text) 
   if (wal->held == frame) { wal->held = 0; }
   int code = keep_header(file, frame, text);
   if (code != SQLITE_OK) { return code; }
-  seal_close(file->main->keys, &file->main->drawn, frame_place(frame), text, frame_bytes(file) - TRAILER_BYTES, trailer);
+  size_t length = frame_bytes(file) - TRAILER_BYTES;
+  seal_close(file->main->keys, &file->main->drawn, frame_place(frame), text, length, trailer);
   code = wal_real_write(file, text, frame_bytes(file), wal_frame_offset(file, frame));
   if (code == SQLITE_OK && frame > wal->highest_own) { wal->highest_own = frame; }
   if (code != SQLITE_OK) { wal_forget_headers(file); }

@@ -30,20 +30,22 @@ CACHED = {"commit", "read-cached"}
 PLAIN_BUDGET = 1 / 0.8
 SQLCIPHER_BUDGET = {"xchacha": None, "aegis": 1 / 2}
 
-# SQLite's own speed test, with the page cache of an app's store, to which the budgets apply, and with SQLite's default.
-APP_CACHE = 8192
-CACHES = {APP_CACHE: "8 MB of cache", 2000: "2 MB of cache"}
+# SQLite's own speed test, with the page cache of an app's store, and with the default of SQLite and SQLCipher.
+APP_CACHE, DEFAULT_CACHE = 8192, 2000
+CACHES = {APP_CACHE: "8 MB of cache", DEFAULT_CACHE: "2 MB of cache"}
 SPEEDTEST = ("--journal", "wal", "--pagesize", "4096")
 # The programs and their stores, including AEGIS-256 with the SQLite that a host can build for itself.
 SPEEDTEST_STORES = {**{store: (program, store) for store, program in STORES.items()}, "tuned": ("tuned", "aegis")}
-SPEEDTEST_NAMES = {**SEALED, "tuned": "AEGIS-256 and the tuned SQLite"}
-SPEEDTEST_BUDGETS = {
-    ("xchacha", "plain"): 1.35,
-    ("xchacha", "sqlcipher"): None,
-    ("aegis", "plain"): 1.15,
-    ("aegis", "sqlcipher"): 0.6,
-    ("tuned", "plain"): None,
-    ("tuned", "sqlcipher"): 0.6,
+SPEEDTEST_NAMES = {**SEALED, "plain": NAMES["plain"], "tuned": "AEGIS-256 and the tuned SQLite"}
+# With an app's cache even plain SQLite takes 0.7 times SQLCipher's time, so that no cipher can reach 0.6.
+SPEEDTEST_BUDGETS: dict[tuple[str, str], dict[int, float]] = {
+    ("xchacha", "plain"): {APP_CACHE: 1.35},
+    ("xchacha", "sqlcipher"): {},
+    ("aegis", "plain"): {APP_CACHE: 1.15, DEFAULT_CACHE: 1.15},
+    ("aegis", "sqlcipher"): {DEFAULT_CACHE: 0.6},
+    ("tuned", "plain"): {},
+    ("tuned", "sqlcipher"): {DEFAULT_CACHE: 0.6},
+    ("plain", "sqlcipher"): {},
 }
 
 
@@ -62,11 +64,10 @@ def speedtest(references: Path, folder: Path, rounds: int, size: int) -> list[Ro
             for name, (program, store) in in_turn(number, SPEEDTEST_STORES):
                 seconds = speedtest_run(references / f"speedtest-{program}", store, folder, kibibytes, size)
                 found[name].append(seconds)
-        for (store, other), budget in SPEEDTEST_BUDGETS.items():
+        for (store, other), budgets in SPEEDTEST_BUDGETS.items():
             key = f"speedtest-{kibibytes}-{store}-{other}"
             text = f"speedtest1, {what}, {SPEEDTEST_NAMES[store]}"
-            allowed = budget if kibibytes == APP_CACHE else None
-            rows.append(Row(key, text, "s", found[store], found[other], NAMES[other], allowed))
+            rows.append(Row(key, text, "s", found[store], found[other], NAMES[other], budgets.get(kibibytes)))
     return rows
 
 

@@ -46,6 +46,7 @@ final class ScenarioTests: XCTestCase {
   func testProcessIsKilled() { run("killed-processes") }
   func testCreationByProcessesAtOnceEndsInOneDatabase() { run("creating-processes") }
   func testTwoDatabasesCommitTogether() { run("two-databases") }
+  func testTwinsShareNoNonce() { run("twins") }
 
   func testTemporaryFilesAgreeWithAModel() { run("temporary-files") }
   func testOddCallsAreAnswered() { run("odd-calls") }
@@ -92,7 +93,7 @@ final class ScenarioTests: XCTestCase {
   func testEachScenarioHasItsTest() {
     var names: [String] = []
     while let name = sealed_scenario_name(names.count) { names.append(String(cString: name)) }
-    XCTAssertEqual(names.count, 71)
+    XCTAssertEqual(names.count, 72)
   }
 
   func testWhatADozingConnectionKeepsIsCurrent() { run("kept-while-dozing") }

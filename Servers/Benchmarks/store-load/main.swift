@@ -75,8 +75,12 @@ import PorterTelemetry
     let (tokens, size, pushes, batch, records) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
     var options = JetStreamOptions(cluster: NATSOptions(servers: arguments[1]))
     options.replicas = 1
+    options.files = FileManager.default.temporaryDirectory.appendingPathComponent("store-load-\(getpid())-").path
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
-    defer { store.close() }
+    defer {
+      store.close()
+      for kind in ["tokens", "subscriptions"] { unlink((options.files ?? "") + kind) }
+    }
     let load = Load(store: store, tokens: tokens, records: records, document: [UInt8](repeating: 7, count: size))
     guard tokens > 0 else {
       _ = try store.records([SharedKey(.settings, "identity")])

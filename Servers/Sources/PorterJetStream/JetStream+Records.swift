@@ -16,7 +16,7 @@ extension JetStream {
   static let replaces = "Porter-Replaces"
   /// The process that stored the version.
   static let writer = "Porter-Writer"
-  private static let follows = "Porter-Follows"
+  static let follows = "Porter-Follows"
   /// Messages that a replacement must see are neither deleted nor displaced within this time.
   private static let patience = Duration.seconds(1)
   private static let mostTries = 8
@@ -104,9 +104,11 @@ extension JetStream {
     _ stream: String, _ subject: String, _ bytes: [UInt8], _ replaced: UInt64, settled: UInt64, _ isSent: inout Bool
   ) async throws(ClusterFailure) -> UInt64? {
     let begin = ContinuousClock.now
-    let settled = replaced > 0 ? settledNumbers.number(stream) : settled
+    let known = replaced > 0 ? followers.records(stream)?.settled(subject, replaced) : nil
+    let settled = known ?? (replaced > 0 ? settledNumbers.number(stream) : settled)
     let start = max(replaced, settled)
-    var last = replaced
+    // To compare, the leader would look up the old version.
+    var last = known == nil ? replaced : 0
     for _ in 0..<Self.mostTries {
       var headers = [
         (name: Self.replaces, value: String(replaced)), (name: Self.follows, value: String(settled)),
@@ -172,7 +174,9 @@ extension JetStream {
     _ begin: ContinuousClock.Instant
   ) throws(ClusterFailure) -> UInt64 {
     guard ContinuousClock.now - begin < Self.patience else { throw Self.tookTooLong }
-    if replaced > 0 { outdated.note(.init(stream, subject, replaced, .replaced(by: stored))) }
+    guard replaced > 0 else { return stored }
+    let message = OutdatedMessages.Message(stream, subject, replaced, .replaced(by: stored))
+    if followers.records(stream) == nil { outdated.note(message) } else { outdated.gather(message) }
     return stored
   }
 
@@ -234,6 +238,7 @@ extension JetStream {
       guard (stored.data("data") ?? []).starts(with: message) else { return false }
       return try await newest(records, record).map { !$0.bytes.contains(message) } ?? true
     case .replaced(let replacement):
+      if followers.records(stream)?.revision(subject) ?? 0 >= replacement { return true }
       if let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#), last.replaced >= replacement {
         return true
       }

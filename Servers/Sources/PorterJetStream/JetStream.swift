@@ -1,4 +1,5 @@
 import PorterRelayCluster
+import PorterServer
 import PorterTelemetry
 
 /// JetStream's interface, as far as it is used here. `spec/protocol/relay-cluster.md` describes the use.
@@ -82,9 +83,18 @@ struct JetStream: Sendable {
   /// Nothing has failed, and no node was elected, for as long as a node can wrongly consider itself the leader.
   var isAtRest: Bool { settledNumbers.rest <= .now }
 
-  /// Keeps the versions of these streams' records known, until the task is cancelled.
-  func follow(_ streams: [String], _ log: LogWriter) async {
-    for stream in streams { followers.add(VersionFollower(connection, stream: stream, name: writer), stream) }
+  /// Keeps the versions of these streams' records known, until the task is cancelled; and the records themselves of those
+  /// with a file, named `known`, for which it publishes to the subject given there when no message was acknowledged.
+  func follow(
+    _ streams: [String], known: [String: (file: RecordFile, probe: String)] = [:], _ log: LogWriter
+  ) async {
+    // Without announced elections, nothing could be known for long.
+    let known = elections == nil ? [:] : known
+    for stream in streams {
+      followers.add(
+        VersionFollower(
+          connection, stream: stream, name: writer, records: known[stream]?.file, numbers: settledNumbers), stream)
+    }
     var isFailing = false
     while !Task.isCancelled {
       if let failure = await followers.keep().first, !isFailing {
@@ -93,6 +103,9 @@ struct JetStream: Sendable {
       } else if isFailing, followers.areFollowing {
         isFailing = false
         log(.info, "records are followed again")
+      }
+      for (stream, (_, probe)) in known where settledNumbers.isQuiet(stream) {
+        Task.detached { _ = try? await publish(probe, []) }
       }
       try? await Task.sleep(for: Self.followerInterval)
     }
@@ -255,7 +268,7 @@ struct JetStream: Sendable {
     do throws(ClusterFailure) { return try await body() } catch {
       // Also if only the exchange's own time was over: what it asked for may have been carried out or not. An exchange
       // whose time was over before has asked for nothing.
-      if !error.isUnsent { settledNumbers.noteTrouble() }
+      if !error.isUnsent { settledNumbers.noteFailure() }
       throw error
     }
   }

@@ -14,6 +14,9 @@ public struct JetStreamOptions: Sendable {
   public var partitions = 1
   /// Whether missing streams are created.
   public var isMaking = true
+  /// The first part of the names of a notification server's files for records that it knows, which no other process may
+  /// use; nil: it reads them from the cluster each time.
+  public var files: String?
   /// Concurrent exchanges of a relay; further ones are refused.
   public var exchanges = RelayServerOptions().waitingRequests
 

@@ -66,11 +66,23 @@ public final class JetStreamPushStore: SharedStore {
     // Only servers follow; other processes ask a single question.
     if options.isMaking {
       let buckets = SharedKey.Bucket.allCases.map { Self.bucket($0, name) }
-      let task = Task.detached { [log] in await made.stream.follow(buckets, log) }
+      let task = Task.detached { [log, known = known()] in await made.stream.follow(buckets, known: known, log) }
       following.withLock { $0 = task }
       if isClosed.withLock({ $0 }) { task.cancel() }
     }
     return made
+  }
+
+  /// What each push reads, of which there may be millions.
+  private func known() -> [String: (file: RecordFile, probe: String)] {
+    guard let files = options.files else { return [:] }
+    let known = [SharedKey.Bucket.tokens, .subscriptions].map { bucket in
+      (
+        Self.bucket(bucket, name),
+        (file: RecordFile(path: files + bucket.rawValue), probe: Self.subject(SharedKey(bucket, "probe"), name))
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: known)
   }
 
   private func open() async throws(ClusterFailure) -> Cluster {
@@ -126,22 +138,38 @@ public final class JetStreamPushStore: SharedStore {
 
   public func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
     try asking { [self] (cluster) async throws(ClusterFailure) in
-      let stream = cluster.stream
-      // A leader answers with what it has applied, and acknowledges a message once it has applied it and all before it.
-      if cluster.isReplicated {
-        _ = try await eachAtOnce(Array(Set(keys.map(\.bucket)))) {
-          [name] (bucket) async throws(ClusterFailure) in
-          try await stream.publish(Self.subject(SharedKey(bucket, "probe"), name), [])
-        }
+      let probes = try await probes(Set(keys.map(\.bucket)), cluster)
+      return try await inParts(keys) { [self] (key) async throws(ClusterFailure) in
+        try await newest(key, cluster.stream, probe: probes[key.bucket])
       }
-      return try await inParts(keys) { [self] (key) async throws(ClusterFailure) in try await newest(key, stream) }
     }
   }
 
+  /// Publishes to each bucket, unless it has one node and its records are not known. A leader answers with what it has
+  /// applied, and acknowledges a message once it has applied it and all before it.
+  private func probes(
+    _ buckets: Set<SharedKey.Bucket>, _ cluster: Cluster
+  ) async throws(ClusterFailure) -> [SharedKey.Bucket: UInt64] {
+    let stream = cluster.stream
+    let probed = buckets.filter { cluster.isReplicated || stream.followers.records(Self.bucket($0, name)) != nil }
+    let numbers = try await eachAtOnce(Array(probed)) { [name] (bucket) async throws(ClusterFailure) in
+      (bucket, try await stream.publish(Self.subject(SharedKey(bucket, "probe"), name), []))
+    }
+    return Dictionary(uniqueKeysWithValues: numbers)
+  }
+
   /// An empty record was removed.
-  private func newest(_ key: SharedKey, _ stream: JetStream) async throws(ClusterFailure) -> SharedRecord? {
-    let stored = try await stream.newest(Self.bucket(key.bucket, name), Self.subject(key, name))
-    return stored.flatMap { $0.bytes.isEmpty ? nil : SharedRecord(bytes: $0.bytes, revision: $0.revision) }
+  private func newest(
+    _ key: SharedKey, _ stream: JetStream, probe: UInt64?
+  ) async throws(ClusterFailure) -> SharedRecord? {
+    let (bucket, subject) = (Self.bucket(key.bucket, name), Self.subject(key, name))
+    let known = stream.followers.records(bucket)
+    if let probe, let record = await known?.record(subject, asOf: probe) { return record }
+    let asked = ContinuousClock.now
+    guard let stored = try await stream.newest(bucket, subject), !stored.bytes.isEmpty else { return nil }
+    let record = SharedRecord(bytes: stored.bytes, revision: stored.revision)
+    if let probe { await known?.note(subject, record, asOf: probe, asked: asked) }
+    return record
   }
 
   public func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?] {
@@ -217,9 +245,12 @@ public final class JetStreamPushStore: SharedStore {
 
   public func tokenCount() throws(SharedStoreFailure) -> Int {
     try asking { [name] (cluster) async throws(ClusterFailure) in
-      let count = try await cluster.stream.subjectCount(Self.bucket(.tokens, name))
+      let bucket = Self.bucket(.tokens, name)
+      let count = try await cluster.stream.subjectCount(bucket)
       // The probes have a subject as well.
-      return max(0, Int(clamping: count) - (cluster.isReplicated ? 1 : 0))
+      let probe = Self.subject(SharedKey(.tokens, "probe"), name)
+      let hasProbes = try await cluster.stream.get(bucket, #"{"last_by_subj":"\#(probe)"}"#) != nil
+      return max(0, Int(clamping: count) - (hasProbes ? 1 : 0))
     }
   }
 

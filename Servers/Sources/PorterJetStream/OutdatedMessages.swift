@@ -73,9 +73,27 @@ final class OutdatedMessages: Sendable {
   private struct Waiting {
     var new = Queue()
     var postponed = Queue()
+    /// For the next round.
+    var gathered: [Message] = []
+    var gatheredSince: ContinuousClock.Instant = .now
+    /// This round's, in order of number.
+    var round = Queue()
 
-    var count: Int { new.count + postponed.count }
-    var firstDue: ContinuousClock.Instant? { [new.first?.dueAt, postponed.first?.dueAt].compactMap(\.self).min() }
+    var count: Int { new.count + postponed.count + gathered.count + round.count }
+    var firstDue: ContinuousClock.Instant? {
+      [new.first, postponed.first, round.first ?? gathered.first].compactMap { $0?.dueAt }.min()
+    }
+
+    /// Its messages become due over as long a time as it took to gather them.
+    mutating func beginRound(_ now: ContinuousClock.Instant, _ most: Int) {
+      guard round.count == 0, let first = gathered.first, first.dueAt <= now || gathered.count >= most else { return }
+      let span = now - gatheredSince
+      gathered.sort { $0.sequence < $1.sequence }
+      // The last of them came just now.
+      let begin = now + OutdatedMessages.pause
+      for index in gathered.indices { gathered[index].dueAt = begin + span * index / gathered.count }
+      (round, gathered) = (Queue(messages: gathered), [])
+    }
   }
 
   private struct State {
@@ -88,7 +106,12 @@ final class OutdatedMessages: Sendable {
   static let pause = Duration.seconds(5)
   /// Per stream.
   private static let most = 65_536
+  private static let mostGathered = 262_144
+  /// How long messages are gathered for a round, unless there are many before.
+  let span: Duration
   private let state = Mutex(State())
+
+  init(span: Duration = .seconds(120)) { self.span = span }
 
   /// Messages beyond the limit are forgotten. They make room once their record has too many.
   func note(_ message: Message) { note([message]) }
@@ -100,6 +123,19 @@ final class OutdatedMessages: Sendable {
       for message in messages where state.messages[message.stream]?.count ?? 0 < Self.most {
         state.messages[message.stream, default: Waiting()][keyPath: queue].messages.append(message)
       }
+    }
+  }
+
+  /// Notes it for the next round. A node loads a whole file to delete a message that is no longer in its memory, and
+  /// rounds go through the stream in order: with millions of messages, each file is then loaded for many of them.
+  func gather(_ message: Message, now: ContinuousClock.Instant = .now) {
+    state.withLock { state in
+      var message = message
+      message.dueAt += span
+      let (count, isFirst) = state.messages[message.stream].map { ($0.count, $0.gathered.isEmpty) } ?? (0, true)
+      guard count < Self.mostGathered else { return }
+      if isFirst { state.messages[message.stream, default: Waiting()].gatheredSince = now }
+      state.messages[message.stream, default: Waiting()].gathered.append(message)
     }
   }
 
@@ -117,6 +153,7 @@ final class OutdatedMessages: Sendable {
   func forgetVersions(_ stream: String) {
     state.withLock { state in
       guard let waiting = state.messages[stream] else { return }
+      // Rounds are of nothing else.
       state.messages[stream] = Waiting(new: waiting.new.withoutVersions, postponed: waiting.postponed.withoutVersions)
     }
   }
@@ -143,8 +180,10 @@ final class OutdatedMessages: Sendable {
         if isCounted(message) { count += 1 }
         return count <= most
       }
+      state.messages[stream]?.beginRound(now, Self.mostGathered / 2)
       guard let postponed = state.messages[stream]?.postponed.takeFirst(while: isTaken) else { return [] }
-      return postponed + (state.messages[stream]?.new.takeFirst(while: isTaken) ?? [])
+      let new = state.messages[stream]?.new.takeFirst(while: isTaken) ?? []
+      return postponed + new + (state.messages[stream]?.round.takeFirst(while: isTaken) ?? [])
     }
   }
 

@@ -116,13 +116,33 @@ final class RecentVersions: Sendable {
     _ number: UInt64, of subject: String, replacing replaced: UInt64, by writer: String?, after start: UInt64
   ) async -> Bool {
     guard await reach(number, from: start) else { return false }
-    return state.withLock { state in
+    return isOnlyNoted(number, of: subject, replacing: replaced, by: writer, after: start)
+  }
+
+  /// The same, for a version that is noted.
+  func isOnlyNoted(
+    _ number: UInt64, of subject: String, replacing replaced: UInt64, by writer: String?, after start: UInt64
+  ) -> Bool {
+    state.withLock { state in
       guard Self.covers(state, start) else { return false }
       let between = state.versions[subject]?.filter { $0.number > start && $0.number <= number } ?? []
       guard between.count == 1, let only = between.first else { return false }
       return only.number == number && only.replaced == replaced && writer.map { $0 == only.writer } ?? true
     }
   }
+
+  /// The last message noted, if no version of the subject has come after `start`; nil if one has, or it is unknown.
+  func lastWithout(_ subject: String, after start: UInt64) -> UInt64? {
+    state.withLock { state in
+      guard Self.covers(state, start), state.versions[subject]?.last.map({ $0.number <= start }) ?? true else {
+        return nil
+      }
+      return state.last
+    }
+  }
+
+  /// The last message noted; 0 if none.
+  var last: UInt64 { state.withLock { $0.last } }
 
   /// Whether that process has stored no version of the subject after `start`, up to `end`. False if unknown.
   func hasNone(of subject: String, by writer: String, after start: UInt64, upTo end: UInt64) async -> Bool {
@@ -135,8 +155,8 @@ final class RecentVersions: Sendable {
 
   private static func covers(_ state: State, _ start: UInt64) -> Bool { state.from.map { $0 <= start } ?? false }
 
-  /// Returns once that message is noted, or has not come in time.
-  private func reach(_ number: UInt64, from start: UInt64) async -> Bool {
+  /// Returns once that message is noted, or has not come in time; false also if what came after `start` is unknown.
+  func reach(_ number: UInt64, from start: UInt64) async -> Bool {
     await withUnsafeContinuation { continuation in
       let (known, isWatching) = state.withLock { state -> (Bool?, Bool) in
         guard Self.covers(state, start) else { return (false, false) }

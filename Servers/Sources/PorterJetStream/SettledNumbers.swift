@@ -16,27 +16,41 @@ final class SettledNumbers: Sendable {
   /// are announced.
   private static let silence = Duration.seconds(2)
 
-  /// A period without a failure, an election, or a pause in which an election may have happened.
-  private struct Streak {
-    let since: ContinuousClock.Instant
-    var last: ContinuousClock.Instant
-  }
+  /// Periods without a pause in which an election may have happened, or anything else that ends them, by stream.
+  private struct Streaks {
+    struct Streak {
+      let since: ContinuousClock.Instant
+      var last: ContinuousClock.Instant
+    }
 
-  private let streaks: Mutex<[String: Streak]> = Mutex([:])
-  private let marks: Mutex<[String: [Mark]]> = Mutex([:])
-  private let troubledAt = Mutex<ContinuousClock.Instant?>(nil)
-  private let startedAt = Mutex<ContinuousClock.Instant?>(nil)
+    private var streaks: [String: Streak] = [:]
+    var endedAt: ContinuousClock.Instant?
 
-  /// Call after the stream has acknowledged the message with this number.
-  func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
-    let troubledAt = troubledAt.withLock { $0 }
-    streaks.withLock { streaks in
-      if let last = streaks[stream]?.last, now - last <= Self.silence, troubledAt.map({ $0 < last }) ?? true {
+    mutating func note(_ stream: String, _ now: ContinuousClock.Instant) {
+      if let last = streaks[stream]?.last, now - last <= silence, endedAt.map({ $0 < last }) ?? true {
         streaks[stream]?.last = now
       } else {
         streaks[stream] = Streak(since: now, last: now)
       }
     }
+
+    func covers(_ stream: String, since time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {
+      guard let streak = streaks[stream] else { return false }
+      return streak.since <= time && now - streak.last <= silence && endedAt.map { $0 < streak.since } ?? true
+    }
+  }
+
+  /// Without a failure or an election.
+  private let quiet = Mutex(Streaks())
+  /// Without an election.
+  private let steady = Mutex(Streaks())
+  private let marks: Mutex<[String: [Mark]]> = Mutex([:])
+  private let startedAt = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// Call after the stream has acknowledged the message with this number.
+  func note(_ stream: String, _ number: UInt64, now: ContinuousClock.Instant = .now) {
+    quiet.withLock { $0.note(stream, now) }
+    steady.withLock { $0.note(stream, now) }
     marks.withLock { marks in
       guard let last = marks[stream]?.last else { return marks[stream] = [Mark(number: number, at: now)] }
       // Acknowledgements of concurrent messages come in any order.
@@ -55,32 +69,47 @@ final class SettledNumbers: Sendable {
     marks.withLock { $0[stream]?.last { now - $0.at >= OutdatedMessages.pause }?.number ?? 0 }
   }
 
-  /// Whether one node has led the stream ever since, as far as its acknowledgements show.
+  /// Whether one node has led the stream ever since, as far as its acknowledgements show, and nothing has failed.
   func hasOneLeader(_ stream: String, since time: ContinuousClock.Instant, now: ContinuousClock.Instant = .now) -> Bool
   {
-    guard let streak = streaks.withLock({ $0[stream] }) else { return false }
-    return streak.since <= time && now - streak.last <= Self.silence
-      && troubledAt.withLock { $0 }.map { $0 < streak.since } ?? true
+    quiet.withLock { $0.covers(stream, since: time, now) }
+  }
+
+  /// The same, although requests may have failed. A leader is deposed without an announcement only if the others do not
+  /// hear it for seconds, in which it acknowledges nothing.
+  func isSteady(_ stream: String, since time: ContinuousClock.Instant, now: ContinuousClock.Instant = .now) -> Bool {
+    steady.withLock { $0.covers(stream, since: time, now) }
+  }
+
+  /// Whether it is time to publish something, so that the next acknowledgement is not too late.
+  func isQuiet(_ stream: String, now: ContinuousClock.Instant = .now) -> Bool {
+    steady.withLock { !$0.covers(stream, since: now, now + Self.silence * 3 / 4) }
   }
 
   /// From this time on, no node wrongly considers itself the leader.
   var rest: ContinuousClock.Instant {
-    let times = [troubledAt.withLock { $0 }, startedAt.withLock { $0 }].compactMap { $0 }
+    let times = [lastTrouble, startedAt.withLock { $0 }].compactMap { $0 }
     return times.max().map { $0 + Self.trouble } ?? .now
   }
 
   /// Nil if there was none.
-  var lastTrouble: ContinuousClock.Instant? { troubledAt.withLock { $0 } }
+  var lastTrouble: ContinuousClock.Instant? { quiet.withLock { $0.endedAt } }
 
   /// Nothing is known about the time before this.
   func noteStart(now: ContinuousClock.Instant = .now) { startedAt.withLock { $0 = now } }
 
-  /// A request to the cluster has failed, or another node leads.
-  func noteTrouble(now: ContinuousClock.Instant = .now) { troubledAt.withLock { $0 = now } }
+  /// Another node leads, or may, or the connection was lost.
+  func noteTrouble(now: ContinuousClock.Instant = .now) {
+    quiet.withLock { $0.endedAt = now }
+    steady.withLock { $0.endedAt = now }
+  }
+
+  /// A request to the cluster has failed.
+  func noteFailure(now: ContinuousClock.Instant = .now) { quiet.withLock { $0.endedAt = now } }
 
   /// Like `number`, for what no leader compares: 0 while nodes may disagree about which of them leads.
   func numberWithoutTrouble(_ stream: String, now: ContinuousClock.Instant = .now) -> UInt64 {
-    if let troubledAt = troubledAt.withLock({ $0 }), now - troubledAt < Self.trouble { return 0 }
+    if let lastTrouble, now - lastTrouble < Self.trouble { return 0 }
     return number(stream, now: now)
   }
 }

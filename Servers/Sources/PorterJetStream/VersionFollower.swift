@@ -1,7 +1,9 @@
 import PorterRelayCluster
+import PorterServer
 import Synchronization
 
-/// Follows the versions of a stream's records with its own consumer, which delivers only the messages' headers.
+/// Follows the versions of a stream's records with its own consumer, which delivers only the messages' headers unless
+/// records are to be known.
 final class VersionFollower: Sendable {
   private struct State {
     var subscription: NATSConnection.Subscription?
@@ -34,16 +36,22 @@ final class VersionFollower: Sendable {
   private static let mostMade = 64
 
   let versions: RecentVersions
+  let records: KnownRecords?
   private let connection: NATSConnection
   private let stream: String
   private let name: String
   private let state = Mutex(State())
 
   /// `name`: the first part of its consumers' names, unique to this process. `patience`: how long to wait for an
-  /// acknowledged message.
-  init(_ connection: NATSConnection, stream: String, name: String, patience: Duration = .milliseconds(50)) {
+  /// acknowledged message. `file`: for the records; nil: they are not known.
+  init(
+    _ connection: NATSConnection, stream: String, name: String, patience: Duration = .milliseconds(50),
+    records file: RecordFile? = nil, numbers: SettledNumbers = SettledNumbers()
+  ) {
     (self.connection, self.stream, self.name) = (connection, stream, name)
-    versions = RecentVersions(patience: patience)
+    let versions = RecentVersions(patience: patience)
+    self.versions = versions
+    records = file.map { KnownRecords(stream, in: $0, numbers, versions) }
   }
 
   /// The contents of the stream's replicas may have changed other than by later messages.
@@ -59,7 +67,12 @@ final class VersionFollower: Sendable {
 
   private func distrust(_ state: inout State) {
     state.isWanted = true
+    forget()
+  }
+
+  private func forget() {
     versions.reset()
+    records?.forgetAll()
   }
 
   var isFollowing: Bool { state.withLock { !$0.isWanted && $0.isHeard } }
@@ -79,7 +92,7 @@ final class VersionFollower: Sendable {
       (state.turn, state.triedAt, state.isHeard) = (state.turn + 1, now, false)
       state.made.insert(state.turn)
       if state.made.count > Self.mostMade { state.made.remove(state.made.min() ?? 0) }
-      versions.reset()
+      forget()
       return (state.turn, isSilent)
     }
     if let turn {
@@ -104,12 +117,12 @@ final class VersionFollower: Sendable {
   /// The consumer ends by itself when nothing is subscribed to its subject.
   private func makeConsumer(_ turn: Int) async throws(ClusterFailure) {
     let subject = connection.freshSubject()
-    let headers = [JetStream.replaces, JetStream.writer, Self.lastByConsumer]
+    let headers = [JetStream.replaces, JetStream.follows, JetStream.writer, Self.lastByConsumer]
     let subscription = try connection.subscribe(subject, headers: headers) { [weak self] in self?.take($0, turn) }
     state.withLock { state in if state.turn == turn { state.subscription = subscription } }
     let configuration = """
       {"stream_name":"\(stream)","config":{"name":"\(consumer(turn))","deliver_subject":"\(subject)","deliver_policy":"new","ack_policy":"none",\
-      "replay_policy":"instant","headers_only":true,"mem_storage":true,"num_replicas":1,\
+      "replay_policy":"instant","headers_only":\(records == nil),"mem_storage":true,"num_replicas":1,\
       "idle_heartbeat":\(Self.heartbeatMilliseconds * 1_000_000),"inactive_threshold":5000000000}}
       """
     let create = "$JS.API.CONSUMER.CREATE.\(stream).\(consumer(turn))"
@@ -134,16 +147,23 @@ final class VersionFollower: Sendable {
   private func take(_ message: NATSMessage, _ turn: Int) {
     if message.status != nil { return takeHeartbeat(message, turn) }
     guard let delivery = message.reply.flatMap({ Delivery($0) }) else { return }
-    let replaced = message.headers[JetStream.replaces].flatMap { UInt64($0) }
-    let version = replaced.map {
-      RecentVersions.Version(number: delivery.number, replaced: $0, writer: message.headers[JetStream.writer] ?? "")
+    let version = message.headers[JetStream.replaces].flatMap { UInt64($0) }.map {
+      KnownRecords.Version(
+        number: delivery.number, subject: message.subject, replaced: $0,
+        settled: message.headers[JetStream.follows].flatMap { UInt64($0) } ?? 0,
+        writer: message.headers[JetStream.writer] ?? "", bytes: message.data)
     }
     state.withLock { state in
       guard state.turn == turn, !state.isWanted else { return }
       (state.heardAt, state.failures, state.isHeard) = (.now, 0, true)
       guard delivery.consumerNumber == state.last + 1 else { return distrust(&state) }
       state.last = delivery.consumerNumber
-      versions.note(delivery.number, message.subject, version)
+      guard let records else {
+        return versions.note(
+          delivery.number, message.subject,
+          version.map { .init(number: $0.number, replaced: $0.replaced, writer: $0.writer) })
+      }
+      records.note(delivery.number, message.subject, version)
     }
   }
 
@@ -189,6 +209,9 @@ final class VersionFollowers: Sendable {
 
   /// Nil if the stream is not followed.
   func versions(_ stream: String) -> RecentVersions? { followers.withLock { $0[stream] }?.versions }
+
+  /// Nil if the stream's records are not known.
+  func records(_ stream: String) -> KnownRecords? { followers.withLock { $0[stream] }?.records }
 
   func distrust(_ stream: String) { followers.withLock { $0[stream] }?.distrust() }
   func noteReconnect() { for follower in followers.withLock({ Array($0.values) }) { follower.noteReconnect() } }

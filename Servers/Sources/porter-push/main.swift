@@ -82,6 +82,7 @@ func sharedStore(_ settings: Settings, _ log: LogWriter) throws -> (any SharedSt
         servers: place, credentials: settings.text("nats-credentials"), authorities: settings.text("nats-authorities")))
     options.name = try settings.require("nats-name")
     options.replicas = try settings.number("nats-replicas")
+    options.files = try settings.require("state") + "-"
     return JetStreamPushStore(options, log: log)
   #else
     throw SettingsError("store: this porter-push was built without JetStream")

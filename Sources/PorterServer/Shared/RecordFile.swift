@@ -1,0 +1,125 @@
+import PorterPlatform
+import PorterStore
+import Synchronization
+
+/// Records of a shared store that this process knows, in a file of its own, because there may be millions. Nothing in
+/// it is needed afterwards: it begins empty, and whatever fails empties it.
+///
+/// Threads: any; calls wait for each other. A call reads or writes one or two pages, and syncs nothing.
+public final class RecordFile: Sendable {
+  /// `@unchecked Sendable`: accessed only under the lock.
+  private final class Contents: @unchecked Sendable {
+    var database: Database?
+    /// Records of earlier periods count as absent.
+    var period: Int64 = 0
+    /// After a failure, the calls that do nothing.
+    var skipped = 0
+  }
+
+  /// A record takes some two kilobytes: several of them in a page waste less of it.
+  private static let pageSize: Int64 = 16_384
+  private static let cacheKibibytes = 8_192
+  /// A full disk would fail each call, and each would make the file anew.
+  private static let skippedAfterFailure = 10_000
+
+  private let path: String
+  private let contents = Mutex(Contents())
+
+  /// Replaces the file that an earlier process left there.
+  public init(path: String) { self.path = path }
+
+  deinit { close() }
+
+  /// Nil if unknown. `name` is unique among all records.
+  public func record(_ name: String) -> SharedRecord? {
+    use { (database, period) throws(SQLiteError) in
+      try database.first(
+        "SELECT revision, bytes FROM record WHERE place = ?1 AND name = ?2 AND period = ?3",
+        [.integer(Self.place(name)), .text(name), .integer(period)]
+      ) { SharedRecord(bytes: $0.blob(1), revision: UInt64(bitPattern: $0.integer(0))) }
+    } ?? nil
+  }
+
+  /// Its revision; nil if unknown.
+  public func revision(_ name: String) -> UInt64? {
+    use { (database, period) throws(SQLiteError) in
+      try database.integer(
+        "SELECT revision FROM record WHERE place = ?1 AND name = ?2 AND period = ?3",
+        [.integer(Self.place(name)), .text(name), .integer(period)])
+    }.flatMap(\.self).map { UInt64(bitPattern: $0) }
+  }
+
+  /// Replaces what is known of it. Of two with the same place, the later one is kept.
+  public func note(_ name: String, _ record: SharedRecord) {
+    _ = use { (database, period) throws(SQLiteError) in
+      try database.run(
+        "INSERT OR REPLACE INTO record (place, name, revision, period, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+        [
+          .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)), .integer(period),
+          .blob(record.bytes),
+        ])
+    }
+  }
+
+  public func forget(_ name: String) {
+    _ = use { (database, _) throws(SQLiteError) in
+      try database.run("DELETE FROM record WHERE place = ?1 AND name = ?2", [.integer(Self.place(name)), .text(name)])
+    }
+  }
+
+  /// Takes no time, however many there are.
+  public func forgetAll() { contents.withLock { $0.period += 1 } }
+
+  /// Removes the file. Records noted later make a new one.
+  public func close() { contents.withLock { remove($0) } }
+
+  /// Different in each process, so nobody can choose names with the same place.
+  private static func place(_ name: String) -> Int64 {
+    var hasher = Hasher()
+    hasher.combine(name)
+    return Int64(hasher.finalize())
+  }
+
+  private func use<Value: Sendable>(
+    _ body: (_ database: Database, _ period: Int64) throws(SQLiteError) -> Value
+  ) -> Value? {
+    contents.withLock { contents in
+      guard contents.skipped == 0 else {
+        contents.skipped -= 1
+        return nil
+      }
+      do throws(SQLiteError) {
+        let database = if let open = contents.database { open } else { try open(contents) }
+        return try body(database, contents.period)
+      } catch {
+        // A disk may be full, or the file damaged: nothing in it counts.
+        remove(contents)
+        contents.skipped = Self.skippedAfterFailure
+        return nil
+      }
+    }
+  }
+
+  private func open(_ contents: Contents) throws(SQLiteError) -> Database {
+    remove(contents)
+    var options = Database.Options(durability: .normal, isExclusive: true, cacheKibibytes: Self.cacheKibibytes)
+    options.pageSize = Self.pageSize
+    let database = try Database(path: path, options: options)
+    contents.database = database
+    // After a crash, the file is not read again.
+    try database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
+    try database.execute(
+      """
+      CREATE TABLE record (
+        place INTEGER PRIMARY KEY, name TEXT NOT NULL, revision INTEGER NOT NULL, period INTEGER NOT NULL,
+        bytes BLOB NOT NULL)
+      """)
+    return database
+  }
+
+  private func remove(_ contents: Contents) {
+    try? contents.database?.close(checkpoint: false)
+    contents.database = nil
+    for suffix in ["", "-wal", "-journal"] { try? Ports.system.files.remove(path + suffix) }
+  }
+}

@@ -77,10 +77,7 @@ import PorterTelemetry
     options.replicas = 1
     options.files = FileManager.default.temporaryDirectory.appendingPathComponent("store-load-\(getpid())-").path
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
-    defer {
-      store.close()
-      for kind in ["tokens", "subscriptions"] { unlink((options.files ?? "") + kind) }
-    }
+    defer { store.close() }
     let load = Load(store: store, tokens: tokens, records: records, document: [UInt8](repeating: 7, count: size))
     guard tokens > 0 else {
       _ = try store.records([SharedKey(.settings, "identity")])

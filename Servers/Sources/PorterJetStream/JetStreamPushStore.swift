@@ -25,6 +25,8 @@ public final class JetStreamPushStore: SharedStore {
   private let log: LogWriter
   private let watch: StreamWatch
   private let added = RecentNames()
+  /// For what each push reads, of which there may be millions.
+  private let files: [SharedKey.Bucket: RecordFile]
   private let cluster = Mutex<Cluster?>(nil)
   private let isClosed = Mutex(false)
   private let following = Mutex<Task<Void, Never>?>(nil)
@@ -34,6 +36,11 @@ public final class JetStreamPushStore: SharedStore {
   /// reason. `partitions` does not matter.
   public init(_ options: JetStreamOptions, log: LogWriter) {
     (self.options, self.log) = (options, log)
+    var files: [SharedKey.Bucket: RecordFile] = [:]
+    if let path = options.files {
+      for bucket in [SharedKey.Bucket.tokens, .subscriptions] { files[bucket] = RecordFile(path: path + bucket.rawValue) }
+    }
+    self.files = files
     watch = StreamWatch { log(.error, "the cluster has lost messages that it had acknowledged", ["stream": $0]) }
   }
 
@@ -73,16 +80,12 @@ public final class JetStreamPushStore: SharedStore {
     return made
   }
 
-  /// What each push reads, of which there may be millions.
   private func known() -> [String: (file: RecordFile, probe: String)] {
-    guard let files = options.files else { return [:] }
-    let known = [SharedKey.Bucket.tokens, .subscriptions].map { bucket in
-      (
-        Self.bucket(bucket, name),
-        (file: RecordFile(path: files + bucket.rawValue), probe: Self.subject(SharedKey(bucket, "probe"), name))
-      )
+    var known: [String: (file: RecordFile, probe: String)] = [:]
+    for (bucket, file) in files {
+      known[Self.bucket(bucket, name)] = (file, Self.subject(SharedKey(bucket, "probe"), name))
     }
-    return Dictionary(uniqueKeysWithValues: known)
+    return known
   }
 
   private func open() async throws(ClusterFailure) -> Cluster {
@@ -124,6 +127,7 @@ public final class JetStreamPushStore: SharedStore {
     isClosed.withLock { $0 = true }
     following.withLock { $0 }?.cancel()
     cluster.withLock { $0 }?.connection.close()
+    for file in files.values { file.close() }
   }
 
   // MARK: Records

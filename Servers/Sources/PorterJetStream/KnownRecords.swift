@@ -1,41 +1,74 @@
 import PorterServer
 import Synchronization
 
-/// The records of a stream that this process knows: it has read or stored their newest versions, and follows all
-/// others. A record that is known costs the cluster nothing to read, and its replacement no comparison at the leader.
-/// Either would take the old version from the leader's files, in which millions of others lie around it.
+/// The records of a stream that this process knows: it has read or stored their newest versions, or found them in a
+/// scan, and follows all others. A record that is known costs the cluster nothing to read, and its replacement no
+/// comparison at the leader. Either would take the old version from the leader's files, in which millions of others lie
+/// around it.
 ///
 /// Knowledge ends with whatever may undo a version that was acknowledged: another leader, a lost connection, a message
 /// that did not come, or a pause in which an election may have gone unnoticed (`SettledNumbers`). It then begins anew
-/// with each record that is read or stored.
+/// with each record that is read or stored, and with the next scan.
 final class KnownRecords: Sendable {
-  /// A version as it is followed.
-  struct Version {
+  /// A version as it is followed, or found.
+  struct Version: Sendable {
     var number: UInt64
     var subject: String
+    /// 0 if it replaces none.
     var replaced: UInt64
     /// No other version lies between the one it replaces and this number.
     var settled: UInt64
     var writer: String
     var bytes: [UInt8]
 
+    static let headers = [JetStream.replaces, JetStream.follows, JetStream.writer]
+
     var start: UInt64 { settled < number ? max(replaced, settled) : replaced }
+    var record: SharedRecord { SharedRecord(bytes: bytes, revision: number) }
+
+    /// Nil if it is something else.
+    init?(_ message: NATSMessage, _ delivery: Delivery) {
+      guard let replaced = message.headers[JetStream.replaces].flatMap({ UInt64($0) }) else { return nil }
+      (number, subject, self.replaced) = (delivery.number, message.subject, replaced)
+      settled = message.headers[JetStream.follows].flatMap { UInt64($0) } ?? 0
+      writer = message.headers[JetStream.writer] ?? ""
+      bytes = message.data
+    }
+  }
+
+  /// What a scan has left to find.
+  struct Scan: Sendable, Equatable {
+    fileprivate let number: Int
+    /// Everything later was followed.
+    let end: UInt64
   }
 
   private struct State {
     /// Since when everything is known; nil: nothing is.
     var since: ContinuousClock.Instant?
+    var scan: Scan?
+    /// Records whose newest version neither the scan nor what was followed since its begin can tell.
+    var undecided: Set<String> = []
+    var scans = 0
+    var mayScanAt: ContinuousClock.Instant
+    var beganAt: ContinuousClock.Instant?
   }
+
+  /// After the start, and after knowledge has ended.
+  private static let pauses = (Duration.seconds(5), Duration.seconds(60))
+  /// A cluster in trouble is not scanned each time.
+  private static let scanInterval = Duration.seconds(600)
 
   private let stream: String
   private let file: RecordFile
   private let numbers: SettledNumbers
   private let versions: RecentVersions
   /// Held while a message is noted, so that records and `versions` are of the same message.
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(_ stream: String, in file: RecordFile, _ numbers: SettledNumbers, _ versions: RecentVersions) {
     (self.stream, self.file, self.numbers, self.versions) = (stream, file, numbers, versions)
+    state = Mutex(State(mayScanAt: .now + Self.pauses.0))
   }
 
   /// Notes the stream's next message; `version` is nil if it is something else.
@@ -46,28 +79,31 @@ final class KnownRecords: Sendable {
       // Messages that were deleted before they came may have been versions. Numbers that come again are of others.
       if last > 0, number != last + 1 { forgetAll(&state) }
       guard number > last, let version, isKnowing(&state) else { return }
-      if let known = file.revision(subject) {
-        // It is the first that replaces the newest, or came late.
-        if version.replaced == known { return note(version) }
-        if version.replaced > known { file.forget(subject) }
-      } else if versions.isOnlyNoted(
-        number, of: subject, replacing: version.replaced, by: version.writer, after: version.start)
-      {
-        note(version)
+      guard let known = file.revision(subject) else {
+        let isValid = versions.isOnlyNoted(
+          number, of: subject, replacing: version.replaced, by: version.writer, after: version.start)
+        return isValid ? note(version, &state) : forget(subject, &state)
       }
+      // It is the first that replaces the newest, or came late.
+      if version.replaced == known { note(version, &state) } else if version.replaced > known { forget(subject, &state) }
     }
   }
 
-  private func note(_ version: Version) {
+  private func note(_ version: Version, _ state: inout State) {
     // A removal may be deleted, and the record then made anew.
-    guard !version.bytes.isEmpty else { return file.forget(version.subject) }
-    file.note(version.subject, SharedRecord(bytes: version.bytes, revision: version.number))
+    guard !version.bytes.isEmpty else { return forget(version.subject, &state) }
+    file.note(version.subject, version.record)
+  }
+
+  private func forget(_ subject: String, _ state: inout State) {
+    file.forget(subject)
+    if state.scan != nil { state.undecided.insert(subject) }
   }
 
   /// The record, with everything stored before this message, which the stream has acknowledged. Nil if it is unknown,
   /// or the message does not come in time.
   func record(_ subject: String, asOf number: UInt64) async -> SharedRecord? {
-    // Most records are unknown after a start, and need not wait.
+    // Unknown ones need not wait.
     guard file.revision(subject) != nil, await versions.reach(number, from: number) else { return nil }
     return state.withLock { state in isKnowing(&state) ? file.record(subject) : nil }
   }
@@ -99,7 +135,10 @@ final class KnownRecords: Sendable {
   func forgetAll() { state.withLock { forgetAll(&$0) } }
 
   private func forgetAll(_ state: inout State) {
-    state.since = nil
+    if state.since != nil, let began = state.beganAt {
+      state.mayScanAt = max(.now + Self.pauses.1, began + Self.scanInterval)
+    }
+    (state.since, state.scan, state.undecided) = (nil, nil, [])
     file.forgetAll()
   }
 
@@ -110,5 +149,43 @@ final class KnownRecords: Sendable {
     let now = ContinuousClock.now
     if numbers.isSteady(stream, since: now) { state.since = now }
     return state.since != nil
+  }
+
+  // MARK: Scans
+
+  /// Nil if none is due. Scans find what is not read or stored by itself soon.
+  func beginScan(now: ContinuousClock.Instant = .now) -> Scan? {
+    state.withLock { state in
+      guard now >= state.mayScanAt, isKnowing(&state), versions.last > 0 else { return nil }
+      state.scans += 1
+      let scan = Scan(number: state.scans, end: versions.last)
+      (state.scan, state.undecided, state.beganAt) = (scan, [], now)
+      state.mayScanAt = .now + .seconds(1_000_000_000)
+      file.beginScan()
+      return scan
+    }
+  }
+
+  /// Versions in the stream's order, without gaps. False if the scan is void.
+  func noteScanned(_ found: [Version], by scan: Scan) -> Bool {
+    state.withLock { state in
+      guard isKnowing(&state), state.scan == scan else { return false }
+      for version in found where version.number <= scan.end && !state.undecided.contains(version.subject) {
+        if version.bytes.isEmpty { forget(version.subject, &state) } else {
+          file.noteScanned(version.subject, version.record, replaced: version.replaced)
+        }
+      }
+      return true
+    }
+  }
+
+  /// `isComplete`: it has passed its end. False if it is void.
+  func endScan(_ scan: Scan, isComplete: Bool) -> Bool {
+    state.withLock { state in
+      guard isKnowing(&state), state.scan == scan else { return false }
+      (state.scan, state.undecided) = (nil, [])
+      if isComplete { file.endScan() } else { state.mayScanAt = .now + Self.scanInterval }
+      return isComplete
+    }
   }
 }

@@ -235,14 +235,16 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   /// Returns all answers, up to the one `isLast` identifies as the last. Answers keep the subjects they were published
-  /// on, so they need a subscription of their own.
+  /// on, so they need a subscription of their own. `headers`: those of the answers to deliver.
   func request(
-    _ subject: String, _ payload: [UInt8],
+    _ subject: String, _ payload: [UInt8], headers: [String] = [],
     until isLast: @escaping @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
   ) async throws(ClusterFailure) -> [NATSMessage] {
     let number = state.withLock { $0.takeNumber() }
     let reply = "\(inbox)-taken.\(number)"
-    let subscription = try subscribe(reply) { [weak self] message in self?.answered(message, to: number) }
+    let subscription = try subscribe(reply, headers: headers) { [weak self] message in
+      self?.answered(message, to: number)
+    }
     let messages = try await exchange(subject, payload, [], number, reply: reply, until: isLast)
     withExtendedLifetime(subscription) {}
     return messages

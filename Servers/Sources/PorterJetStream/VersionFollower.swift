@@ -147,12 +147,7 @@ final class VersionFollower: Sendable {
   private func take(_ message: NATSMessage, _ turn: Int) {
     if message.status != nil { return takeHeartbeat(message, turn) }
     guard let delivery = message.reply.flatMap({ Delivery($0) }) else { return }
-    let version = message.headers[JetStream.replaces].flatMap { UInt64($0) }.map {
-      KnownRecords.Version(
-        number: delivery.number, subject: message.subject, replaced: $0,
-        settled: message.headers[JetStream.follows].flatMap { UInt64($0) } ?? 0,
-        writer: message.headers[JetStream.writer] ?? "", bytes: message.data)
-    }
+    let version = KnownRecords.Version(message, delivery)
     state.withLock { state in
       guard state.turn == turn, !state.isWanted else { return }
       (state.heardAt, state.failures, state.isHeard) = (.now, 0, true)

@@ -10,10 +10,18 @@ public final class RecordFile: Sendable {
   /// `@unchecked Sendable`: accessed only under the lock.
   private final class Contents: @unchecked Sendable {
     var database: Database?
+    /// The number of the last period of either kind.
+    var last: Int64 = 1
     /// Records of earlier periods count as absent.
-    var period: Int64 = 0
+    var period: Int64 = 1
+    /// Of the records found by a scan, which count from its end on. Nil if there was none.
+    var scan: Int64?
+    var isScanned = false
     /// After a failure, the calls that do nothing.
     var skipped = 0
+    var isClosed = false
+
+    var counted: [Binding] { [.integer(period), .integer(isScanned ? scan ?? period : period)] }
   }
 
   /// A record takes some two kilobytes: several of them in a page waste less of it.
@@ -32,31 +40,31 @@ public final class RecordFile: Sendable {
 
   /// Nil if unknown. `name` is unique among all records.
   public func record(_ name: String) -> SharedRecord? {
-    use { (database, period) throws(SQLiteError) in
+    use { (database, contents) throws(SQLiteError) in
       try database.first(
-        "SELECT revision, bytes FROM record WHERE place = ?1 AND name = ?2 AND period = ?3",
-        [.integer(Self.place(name)), .text(name), .integer(period)]
+        "SELECT revision, bytes FROM record WHERE place = ?1 AND name = ?2 AND period IN (?3, ?4)",
+        [.integer(Self.place(name)), .text(name)] + contents.counted
       ) { SharedRecord(bytes: $0.blob(1), revision: UInt64(bitPattern: $0.integer(0))) }
     } ?? nil
   }
 
   /// Its revision; nil if unknown.
   public func revision(_ name: String) -> UInt64? {
-    use { (database, period) throws(SQLiteError) in
+    use { (database, contents) throws(SQLiteError) in
       try database.integer(
-        "SELECT revision FROM record WHERE place = ?1 AND name = ?2 AND period = ?3",
-        [.integer(Self.place(name)), .text(name), .integer(period)])
+        "SELECT revision FROM record WHERE place = ?1 AND name = ?2 AND period IN (?3, ?4)",
+        [.integer(Self.place(name)), .text(name)] + contents.counted)
     }.flatMap(\.self).map { UInt64(bitPattern: $0) }
   }
 
   /// Replaces what is known of it. Of two with the same place, the later one is kept.
   public func note(_ name: String, _ record: SharedRecord) {
-    _ = use { (database, period) throws(SQLiteError) in
+    _ = use { (database, contents) throws(SQLiteError) in
       try database.run(
-        "INSERT OR REPLACE INTO record (place, name, revision, period, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT OR REPLACE INTO record (place, name, revision, replaced, period, bytes) VALUES (?1, ?2, ?3, 0, ?4, ?5)",
         [
-          .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)), .integer(period),
-          .blob(record.bytes),
+          .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
+          .integer(contents.period), .blob(record.bytes),
         ])
     }
   }
@@ -68,10 +76,53 @@ public final class RecordFile: Sendable {
   }
 
   /// Takes no time, however many there are.
-  public func forgetAll() { contents.withLock { $0.period += 1 } }
+  public func forgetAll() {
+    contents.withLock { contents in
+      contents.last += 1
+      (contents.period, contents.scan, contents.isScanned) = (contents.last, nil, false)
+    }
+  }
 
-  /// Removes the file. Records noted later make a new one.
-  public func close() { contents.withLock { remove($0) } }
+  // MARK: Scans
+
+  /// Records noted by `noteScanned` from now on do not count before `endScan`.
+  public func beginScan() {
+    contents.withLock { contents in
+      contents.last += 1
+      (contents.scan, contents.isScanned) = (contents.last, false)
+    }
+  }
+
+  /// A version that the scan has found. Kept unless the record is known, or a version that replaces a later one was
+  /// found before.
+  public func noteScanned(_ name: String, _ record: SharedRecord, replaced: UInt64) {
+    _ = use { (database, contents) throws(SQLiteError) in
+      try database.run(
+        """
+        INSERT INTO record (place, name, revision, replaced, period, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT DO UPDATE SET
+          name = excluded.name, revision = excluded.revision, replaced = excluded.replaced, period = excluded.period,
+          bytes = excluded.bytes
+        WHERE record.period <> ?7
+          AND (record.period <> ?5 OR record.name <> excluded.name OR record.replaced < excluded.replaced)
+        """,
+        [
+          .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
+          .integer(Int64(bitPattern: replaced)), .optional(contents.scan), .blob(record.bytes),
+          .integer(contents.period),
+        ])
+    }
+  }
+
+  public func endScan() { contents.withLock { $0.isScanned = $0.scan != nil } }
+
+  /// Removes the file. Nothing is known afterwards.
+  public func close() {
+    contents.withLock { contents in
+      contents.isClosed = true
+      remove(contents)
+    }
+  }
 
   /// Different in each process, so nobody can choose names with the same place.
   private static func place(_ name: String) -> Int64 {
@@ -81,20 +132,21 @@ public final class RecordFile: Sendable {
   }
 
   private func use<Value: Sendable>(
-    _ body: (_ database: Database, _ period: Int64) throws(SQLiteError) -> Value
+    _ body: (_ database: Database, _ contents: Contents) throws(SQLiteError) -> Value
   ) -> Value? {
     contents.withLock { contents in
+      guard !contents.isClosed else { return nil }
       guard contents.skipped == 0 else {
         contents.skipped -= 1
         return nil
       }
       do throws(SQLiteError) {
         let database = if let open = contents.database { open } else { try open(contents) }
-        return try body(database, contents.period)
+        return try body(database, contents)
       } catch {
         // A disk may be full, or the file damaged: nothing in it counts.
         remove(contents)
-        contents.skipped = Self.skippedAfterFailure
+        (contents.skipped, contents.scan, contents.isScanned) = (Self.skippedAfterFailure, nil, false)
         return nil
       }
     }
@@ -111,8 +163,8 @@ public final class RecordFile: Sendable {
     try database.execute(
       """
       CREATE TABLE record (
-        place INTEGER PRIMARY KEY, name TEXT NOT NULL, revision INTEGER NOT NULL, period INTEGER NOT NULL,
-        bytes BLOB NOT NULL)
+        place INTEGER PRIMARY KEY, name TEXT NOT NULL, revision INTEGER NOT NULL,
+        replaced INTEGER NOT NULL, period INTEGER NOT NULL, bytes BLOB NOT NULL)
       """)
     return database
   }

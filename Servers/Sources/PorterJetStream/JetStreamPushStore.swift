@@ -38,7 +38,9 @@ public final class JetStreamPushStore: SharedStore {
     (self.options, self.log) = (options, log)
     var files: [SharedKey.Bucket: RecordFile] = [:]
     if let path = options.files {
-      for bucket in [SharedKey.Bucket.tokens, .subscriptions] { files[bucket] = RecordFile(path: path + bucket.rawValue) }
+      for bucket in [SharedKey.Bucket.tokens, .subscriptions] {
+        files[bucket] = RecordFile(path: path + bucket.rawValue)
+      }
     }
     self.files = files
     watch = StreamWatch { log(.error, "the cluster has lost messages that it had acknowledged", ["stream": $0]) }

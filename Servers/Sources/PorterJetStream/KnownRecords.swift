@@ -85,7 +85,11 @@ final class KnownRecords: Sendable {
         return isValid ? note(version, &state) : forget(subject, &state)
       }
       // It is the first that replaces the newest, or came late.
-      if version.replaced == known { note(version, &state) } else if version.replaced > known { forget(subject, &state) }
+      if version.replaced == known {
+        note(version, &state)
+      } else if version.replaced > known {
+        forget(subject, &state)
+      }
     }
   }
 
@@ -171,7 +175,9 @@ final class KnownRecords: Sendable {
     state.withLock { state in
       guard isKnowing(&state), state.scan == scan else { return false }
       for version in found where version.number <= scan.end && !state.undecided.contains(version.subject) {
-        if version.bytes.isEmpty { forget(version.subject, &state) } else {
+        if version.bytes.isEmpty {
+          forget(version.subject, &state)
+        } else {
           file.noteScanned(version.subject, version.record, replaced: version.replaced)
         }
       }

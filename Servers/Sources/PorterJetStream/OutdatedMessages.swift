@@ -85,8 +85,8 @@ final class OutdatedMessages: Sendable {
     }
 
     /// Its messages become due over as long a time as it took to gather them.
-    mutating func beginRound(_ now: ContinuousClock.Instant, _ most: Int) {
-      guard round.count == 0, let first = gathered.first, first.dueAt <= now || gathered.count >= most else { return }
+    mutating func beginRound(_ now: ContinuousClock.Instant) {
+      guard round.count == 0, let first = gathered.first, first.dueAt <= now else { return }
       let span = now - gatheredSince
       gathered.sort { $0.sequence < $1.sequence }
       // The last of them came just now.
@@ -130,12 +130,15 @@ final class OutdatedMessages: Sendable {
   /// rounds go through the stream in order: with millions of messages, each file is then loaded for many of them.
   func gather(_ message: Message, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
+      var waiting = state.messages[message.stream] ?? Waiting()
+      guard waiting.count < Self.mostGathered else { return }
       var message = message
       message.dueAt += span
-      let (count, isFirst) = state.messages[message.stream].map { ($0.count, $0.gathered.isEmpty) } ?? (0, true)
-      guard count < Self.mostGathered else { return }
-      if isFirst { state.messages[message.stream, default: Waiting()].gatheredSince = now }
-      state.messages[message.stream, default: Waiting()].gathered.append(message)
+      if waiting.gathered.isEmpty { waiting.gatheredSince = now }
+      state.messages[message.stream] = nil
+      waiting.gathered.append(message)
+      if waiting.gathered.count == Self.mostGathered / 2 { waiting.gathered[0].dueAt = now }
+      state.messages[message.stream] = waiting
     }
   }
 
@@ -180,7 +183,7 @@ final class OutdatedMessages: Sendable {
         if isCounted(message) { count += 1 }
         return count <= most
       }
-      state.messages[stream]?.beginRound(now, Self.mostGathered / 2)
+      state.messages[stream]?.beginRound(now)
       guard let postponed = state.messages[stream]?.postponed.takeFirst(while: isTaken) else { return [] }
       let new = state.messages[stream]?.new.takeFirst(while: isTaken) ?? []
       return postponed + new + (state.messages[stream]?.round.takeFirst(while: isTaken) ?? [])

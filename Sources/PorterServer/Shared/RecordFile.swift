@@ -1,3 +1,4 @@
+import PorterCrypto
 import PorterPlatform
 import PorterStore
 import Synchronization
@@ -32,6 +33,8 @@ public final class RecordFile: Sendable {
 
   private let path: String
   private let contents = Mutex(Contents())
+  /// A damaged record would be stored in the cluster with its next change.
+  private let key = AuthenticationKey(stored: (0..<AuthenticationKey.count).map { _ in .random(in: .min ... .max) })
 
   /// Replaces the file that an earlier process left there.
   public init(path: String) { self.path = path }
@@ -40,12 +43,18 @@ public final class RecordFile: Sendable {
 
   /// Nil if unknown. `name` is unique among all records.
   public func record(_ name: String) -> SharedRecord? {
-    use { (database, contents) throws(SQLiteError) in
+    let found = use { (database, contents) throws(SQLiteError) in
       try database.first(
-        "SELECT revision, bytes FROM record WHERE place = ?1 AND name = ?2 AND period IN (?3, ?4)",
+        "SELECT revision, bytes, tag FROM record WHERE place = ?1 AND name = ?2 AND period IN (?3, ?4)",
         [.integer(Self.place(name)), .text(name)] + contents.counted
-      ) { SharedRecord(bytes: $0.blob(1), revision: UInt64(bitPattern: $0.integer(0))) }
-    } ?? nil
+      ) { (record: SharedRecord(bytes: $0.blob(1), revision: UInt64(bitPattern: $0.integer(0))), tag: $0.blob(2)) }
+    }
+    guard let (record, tag) = found ?? nil else { return nil }
+    guard key?.verifies(tag, of: record.bytes) ?? false else {
+      forget(name)
+      return nil
+    }
+    return record
   }
 
   /// Its revision; nil if unknown.
@@ -61,10 +70,13 @@ public final class RecordFile: Sendable {
   public func note(_ name: String, _ record: SharedRecord) {
     _ = use { (database, contents) throws(SQLiteError) in
       try database.run(
-        "INSERT OR REPLACE INTO record (place, name, revision, replaced, period, bytes) VALUES (?1, ?2, ?3, 0, ?4, ?5)",
+        """
+        INSERT OR REPLACE INTO record (place, name, revision, replaced, period, bytes, tag)
+        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6)
+        """,
         [
           .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
-          .integer(contents.period), .blob(record.bytes),
+          .integer(contents.period), .blob(record.bytes), .optional(key?.tag(record.bytes)),
         ])
     }
   }
@@ -99,17 +111,17 @@ public final class RecordFile: Sendable {
     _ = use { (database, contents) throws(SQLiteError) in
       try database.run(
         """
-        INSERT INTO record (place, name, revision, replaced, period, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO record (place, name, revision, replaced, period, bytes, tag) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
         ON CONFLICT DO UPDATE SET
           name = excluded.name, revision = excluded.revision, replaced = excluded.replaced, period = excluded.period,
-          bytes = excluded.bytes
+          bytes = excluded.bytes, tag = excluded.tag
         WHERE record.period <> ?7
           AND (record.period <> ?5 OR record.name <> excluded.name OR record.replaced < excluded.replaced)
         """,
         [
           .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
           .integer(Int64(bitPattern: replaced)), .optional(contents.scan), .blob(record.bytes),
-          .integer(contents.period),
+          .integer(contents.period), .optional(key?.tag(record.bytes)),
         ])
     }
   }
@@ -164,7 +176,8 @@ public final class RecordFile: Sendable {
       """
       CREATE TABLE record (
         place INTEGER PRIMARY KEY, name TEXT NOT NULL, revision INTEGER NOT NULL,
-        replaced INTEGER NOT NULL, period INTEGER NOT NULL, bytes BLOB NOT NULL)
+        replaced INTEGER NOT NULL, period INTEGER NOT NULL, bytes BLOB NOT NULL,
+        tag BLOB NOT NULL)
       """)
     return database
   }

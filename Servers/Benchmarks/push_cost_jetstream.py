@@ -27,6 +27,7 @@ ACTIVE = int(os.environ.get("ACTIVE", "50000"))
 UNDER_WAY = 1_000
 ROUNDS = int(os.environ.get("ROUNDS", "4"))
 SECONDS = float(os.environ.get("SECONDS", "8"))
+KNOWING = 1_200
 # As in WatcherIndex.swift.
 VERSION, BITS = 2, scale.RECORDS.bit_length() - 1
 ACTIVE_STATUS = 2
@@ -127,7 +128,7 @@ def measure(source: Path, folder: Path, count: int) -> tuple[float, float]:
         [node] = cluster.nodes
         scale.load(cluster, 0, 0, 0)
         scale.put(node, "settings", settings(files.state, secret))
-        scale.put(node, "tokens", tokens(known, count))
+        scale.put(node, "tokens", tokens(known, count), scale.AGES)
         scale.put(node, "subscriptions", records(known, count * scale.SUBSCRIPTIONS, secret))
         device_records = min(scale.RECORDS, count)
         scale.fill(node, "devices", device_records, 1 + scale.DEVICE_ENTRY * -(-count // device_records))
@@ -135,7 +136,13 @@ def measure(source: Path, folder: Path, count: int) -> tuple[float, float]:
             f"{count:,} tokens with documents of {len(known[0].document):,} bytes, {count * scale.SUBSCRIPTIONS:,} subscriptions; "
             f"files {scale.folder_size(node) / 1e9:.2f} GB, node {scale.memory(node)} MB", flush=True)
         files.state.unlink()
-        pair = delay.Pair(folder, each, 0, UNDER_WAY, store=cluster.address, nats_replicas="1")
+        pair = delay.Pair(folder, each, 0, UNDER_WAY, store=cluster.address, nats_replicas="1", log_level="info")
+        began = time.monotonic()
+        # Of the tokens, and of their index. What a server does not know yet it must read from the node.
+        while pair.push.lines().count("records of a stream are known") < 2:
+            assert pair.push.process.poll() is None and time.monotonic() < began + KNOWING, pair.push.lines()
+            time.sleep(0.1)
+        print(f"  all records are known after {time.monotonic() - began:.0f} s; node {scale.memory(node)} MB", flush=True)
         pair.run(f"flood {scale.WARM_UP}")
         costs = []
         for _ in range(ROUNDS):

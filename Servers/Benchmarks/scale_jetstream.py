@@ -6,6 +6,7 @@ with random contents; then `store-load` works on them as pushes do. Reports a no
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ ENTRY, DEVICE_ENTRY = 56, 48
 # Of a document with ten subscriptions, as TokenDocumentTests measures it.
 DOCUMENT = int(os.environ.get("DOCUMENT", "2000"))
 LATELY = 5_000
+# How many times each token's document was replaced before, and how many replaced ones a server deletes together.
+AGES, ROUND = int(os.environ.get("AGES", "2")), 131_072
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -45,21 +48,52 @@ def processor(node: nats.Node) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def put(node: nats.Node, bucket: str, records: Iterable[tuple[bytes, bytes]]) -> None:
-    """Stores these records, of a name and a payload each, as a server would."""
+def put(node: nats.Node, bucket: str, records: Iterable[tuple[bytes, bytes]], ages: int = 0) -> None:
+    """Stores these records, of a name and a payload each, as a server would; and replaces each `ages` times, in random order."""
     connection = nats.Connection(node)
     # As in JetStream+Records.swift. A new record names a message from five seconds before, which is LATELY earlier.
-    headers = b"NATS/1.0\r\nPorter-Replaces: 0\r\nPorter-Follows: %d\r\nPorter-Writer: 2mf8jq0x7vkz1\r\n\r\n"
+    headers = b"NATS/1.0\r\nPorter-Replaces: %d\r\nPorter-Follows: %d\r\nPorter-Writer: 2mf8jq0x7vkz1\r\n\r\n"
+    probe = f"$KV.porter_push_{bucket}.probe"
+    last = connection.request(probe)["seq"]
+    numbers: dict[bytes, int] = {}
+    outdated: list[int] = []
 
     def message(number: int, name: bytes, payload: bytes) -> bytes:
-        head = headers % max(0, number - LATELY)
+        replaced = numbers.get(name, 0)
+        head = headers % (replaced, max(replaced, number - LATELY))
         subject = f"HPUB $KV.porter_push_{bucket}.".encode() + name
         return subject + b" %d %d\r\n%b%b\r\n" % (len(head), len(head) + len(payload), head, payload)
 
-    for some in batched(enumerate(records), 2_000):
-        connection.socket.sendall(b"".join(message(number, *record) for number, record in some))
-        # Otherwise the node would have to queue what it has not stored yet.
-        connection.request(f"$KV.porter_push_{bucket}.probe")
+    def store(records: Iterable[tuple[bytes, bytes]]) -> None:
+        nonlocal last
+        for some in batched(records, 2_000):
+            connection.socket.sendall(b"".join(message(last + index, *record) for index, record in enumerate(some, 1)))
+            outdated.extend(numbers[name] for name, _ in some if name in numbers)
+            if ages:
+                numbers.update((name, last + index) for index, (name, _) in enumerate(some, 1))
+            # Otherwise the node would have to queue what it has not stored yet.
+            answered = connection.request(probe)["seq"]
+            assert answered == last + len(some) + 1, (answered, last)
+            last = answered
+            if len(outdated) > ROUND:
+                delete()
+
+    def delete() -> None:
+        """As servers do, in order of number."""
+        for some in batched(sorted(outdated), 500):
+            queries = (b'{"seq":%d,"no_erase":true}' % number for number in some)
+            subject = f"PUB $JS.API.STREAM.MSG.DELETE.KV_porter_push_{bucket}".encode()
+            connection.socket.sendall(b"".join(subject + b" %d\r\n%b\r\n" % (len(query), query) for query in queries))
+            connection.request(f"$JS.API.STREAM.INFO.KV_porter_push_{bucket}")
+        outdated.clear()
+
+    if ages:
+        records = list(records)
+    store(records)
+    for _ in range(ages):
+        random.shuffle(records)
+        store(records)
+    delete()
     connection.close()
 
 

@@ -107,7 +107,7 @@ struct JetStream: Sendable {
       for (stream, (_, probe)) in known where settledNumbers.isQuiet(stream) {
         Task.detached { _ = try? await publish(probe, []) }
       }
-      scanIfDue(Array(known.keys))
+      scanIfDue(Array(known.keys), log)
       try? await Task.sleep(for: Self.followerInterval)
     }
   }

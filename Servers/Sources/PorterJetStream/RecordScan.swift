@@ -1,4 +1,5 @@
 import PorterRelayCluster
+import PorterTelemetry
 
 /// Reads a stream's records once after the start, and after knowledge has ended: each that is not known costs the
 /// leader's files when its first push comes (`KnownRecords`). Finds also the versions that were replaced, but not
@@ -10,15 +11,15 @@ extension JetStream {
   private static let leftAfter = Duration.seconds(600)
 
   /// Call once a second.
-  func scanIfDue(_ streams: [String]) {
+  func scanIfDue(_ streams: [String], _ log: LogWriter) {
     for stream in streams {
       guard let records = followers.records(stream), let scan = records.beginScan() else { continue }
       // Detached: takes minutes with millions of records.
-      Task.detached { await self.scan(stream, records, scan) }
+      Task.detached { await self.scan(stream, records, scan, log) }
     }
   }
 
-  private func scan(_ stream: String, _ records: KnownRecords, _ scan: KnownRecords.Scan) async {
+  private func scan(_ stream: String, _ records: KnownRecords, _ scan: KnownRecords.Scan, _ log: LogWriter) async {
     var (position, failures, turn): (UInt64, Int, Int) = (0, 0, 0)
     var (present, replaced): ([UInt64], [UInt64]) = ([], [])
     while position < scan.end, failures < Self.mostFailures {
@@ -45,6 +46,7 @@ extension JetStream {
       await deleteScanner(consumer, stream)
     }
     guard records.endScan(scan, isComplete: position >= scan.end) else { return }
+    log(.info, "the records of a stream are known", ["stream": stream, "messages": String(present.count)])
     await deleteLeft(stream, records, Self.common(present, replaced))
   }
 

@@ -170,14 +170,15 @@ public final class RecordFile: Sendable {
     options.pageSize = Self.pageSize
     let database = try Database(path: path, options: options)
     contents.database = database
-    // After a crash, the file is not read again.
+    // After a crash, the file is not read again. So nothing is ever committed: pages are written when memory is needed.
     try database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
     try database.execute(
       """
       CREATE TABLE record (
         place INTEGER PRIMARY KEY, name TEXT NOT NULL, revision INTEGER NOT NULL,
         replaced INTEGER NOT NULL, period INTEGER NOT NULL, bytes BLOB NOT NULL,
-        tag BLOB NOT NULL)
+        tag BLOB NOT NULL);
+      BEGIN
       """)
     return database
   }

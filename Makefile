@@ -138,12 +138,12 @@ bench-scale-jetstream: servers ## measure what pushes cost with few and many tok
 	@PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load TOKENS=$(or $(TOKENS),1000000) \
 	  .venv/bin/python Servers/Benchmarks/scale_jetstream.py
 
-bench-pushes-jetstream: servers lib ## measure what pushes cost porter-push and a NATS node with few and with many tokens; TOKENS=1000000, ACTIVE=50000
+bench-pushes-jetstream: servers lib ## measure what pushes cost porter-push and a NATS node with few and with many tokens; TOKENS=1000000, ACTIVE=75000
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_PUSH_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-push \
 	  PORTER_DELAY_LOAD=$(CURDIR)/$(SERVERS)/release/delay-load PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load \
 	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so NIGHTPORTER_NET_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter-net.so \
-	  TOKENS=$(or $(TOKENS),1000000) ACTIVE=$(or $(ACTIVE),50000) .venv/bin/python Servers/Benchmarks/push_cost_jetstream.py
+	  TOKENS=$(or $(TOKENS),1000000) ACTIVE=$(or $(ACTIVE),75000) .venv/bin/python Servers/Benchmarks/push_cost_jetstream.py
 
 bench-wakes-jetstream: servers lib ## measure what waiting wake-ups cost in NATS JetStream; TOKENS=1000000
 	@scripts/setup test

@@ -23,7 +23,7 @@ import delay  # noqa: E402
 import scale_jetstream as scale  # noqa: E402
 from tests import nats  # noqa: E402
 
-ACTIVE = int(os.environ.get("ACTIVE", "50000"))
+ACTIVE = int(os.environ.get("ACTIVE", "75000"))
 UNDER_WAY = 1_000
 ROUNDS = int(os.environ.get("ROUNDS", "4"))
 SECONDS = float(os.environ.get("SECONDS", "8"))

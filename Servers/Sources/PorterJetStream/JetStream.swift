@@ -64,8 +64,12 @@ struct JetStream: Sendable {
   /// Nodes announce each leader they elect. Without this, no leader is known to have led for a long time.
   private let elections: NATSConnection.Subscription?
 
-  init(connection: NATSConnection, watch: StreamWatch) {
-    (self.connection, self.watch) = (connection, watch)
+  /// Replaced versions that are present so long after a scan found them have been left: servers delete theirs in two
+  /// rounds.
+  let leftAfter: Duration
+
+  init(connection: NATSConnection, watch: StreamWatch, leftAfter: Duration = .seconds(600)) {
+    (self.connection, self.watch, self.leftAfter) = (connection, watch, leftAfter)
     let (settledNumbers, followers) = (settledNumbers, followers)
     let subject = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
     elections = try? connection.subscribe(subject + "*") { message in

@@ -7,8 +7,6 @@ import PorterTelemetry
 extension JetStream {
   private static let scanned = 200
   private static let mostFailures = 10
-  /// Replaced versions that are still present have been left: servers delete theirs in two rounds.
-  private static let leftAfter = Duration.seconds(600)
 
   /// Call once a second.
   func scanIfDue(_ streams: [String], _ log: LogWriter) {
@@ -100,7 +98,7 @@ extension JetStream {
   /// Deletes those of these messages, in order, that are versions of records of which a later one is known.
   private func deleteLeft(_ stream: String, _ records: KnownRecords, _ numbers: [UInt64]) async {
     guard !numbers.isEmpty else { return }
-    try? await Task.sleep(for: Self.leftAfter)
+    try? await Task.sleep(for: leftAfter)
     for number in numbers where isAtRest {
       guard !Task.isCancelled, let stored = try? await get(stream, #"{"seq":\#(number)}"#),
         let subject = stored.text("subject"), records.revision(subject) ?? 0 > number, isAtRest

@@ -11,6 +11,7 @@ final class FakeNode: Sendable {
     /// `NATS/1.0` and lines, as received; empty without headers.
     var headers: String
     var payload: String
+    var reply: String?
   }
 
   enum Answer: Sendable {
@@ -67,14 +68,15 @@ final class FakeNode: Sendable {
     try await Task.sleep(for: .milliseconds(50))
   }
 
-  /// Sends a message without contents to the subscription that matches `deliveredOn`.
+  /// Sends a message to the subscription that matches `deliveredOn`.
   func give(
-    _ subject: String, on deliveredOn: String, reply: String? = nil, headers: [String] = [], status: Int? = nil
+    _ subject: String, on deliveredOn: String, reply: String? = nil, headers: [String] = [], status: Int? = nil,
+    data: String = ""
   ) {
     let first = status.map { "NATS/1.0 \($0)" } ?? "NATS/1.0"
     let head = ([first] + headers + ["", ""]).joined(separator: "\r\n")
-    let sizes = [head.utf8.count, head.utf8.count]
-    if !client.put("HMSG", on: deliveredOn, subject: subject, reply: reply, sizes: sizes, head) {
+    let sizes = [head.utf8.count, head.utf8.count + data.utf8.count]
+    if !client.put("HMSG", on: deliveredOn, subject: subject, reply: reply, sizes: sizes, head + data) {
       XCTFail("no subscription to \(deliveredOn)")
     }
   }
@@ -125,7 +127,7 @@ final class FakeNode: Sendable {
         guard let bytes = reader.bytes(total + 2) else { return }
         let request = Request(
           subject: words[1], headers: String(decoding: bytes.prefix(head), as: UTF8.self),
-          payload: String(decoding: bytes[head..<total], as: UTF8.self))
+          payload: String(decoding: bytes[head..<total], as: UTF8.self), reply: hasReply ? words[2] : nil)
         guard let answered = answer(request), hasReply else { continue }
         switch answered {
         case .text(let text): _ = client.put("MSG", on: words[2], sizes: [text.utf8.count], text)

@@ -24,6 +24,10 @@ final class FollowedStream: Sendable {
     var names: Set<String> = []
     var questions = 0
     var checks = 0
+    var comparisons = 0
+    var deleted: [UInt64] = []
+    /// The next message of each consumer that is asked for messages.
+    var asked: [String: Int] = [:]
     var losesNext = false
     var deletesNext = false
     var refusesConsumers = false
@@ -69,6 +73,17 @@ final class FollowedStream: Sendable {
     }
   }
 
+  /// How often it was to compare since the last call.
+  func takeComparisons() -> Int {
+    state.withLock { state in
+      defer { state.comparisons = 0 }
+      return state.comparisons
+    }
+  }
+
+  /// The numbers of those deleted.
+  var deleted: [UInt64] { state.withLock { $0.deleted } }
+
   func loseNext() { state.withLock { $0.losesNext = true } }
   func deleteNext() { state.withLock { $0.deletesNext = true } }
   /// Another message takes the next one's place after the consumer has delivered that.
@@ -109,18 +124,18 @@ final class FollowedStream: Sendable {
   }
 
   private func store(_ subject: String, _ headers: [String]) -> UInt64 {
-    let (number, place, given) = state.withLock { state in
+    let (number, place, given, body) = state.withLock { state in
       state.last += 1
       let message = Message(number: state.last, subject: subject, headers: headers, body: state.replacesNext ? 2 : 1)
       defer { (state.losesNext, state.deletesNext, state.replacesNext) = (false, false, false) }
-      guard !state.deletesNext else { return (state.last, String?.none, 0) }
+      guard !state.deletesNext else { return (state.last, String?.none, 0, message.body) }
       state.messages.append(message)
       state.given += 1
-      return (state.last, state.losesNext ? nil : state.place, state.given)
+      return (state.last, state.losesNext ? nil : state.place, state.given, UInt8(1))
     }
     if let place {
       let reply = "$JS.ACK.s.consumer.1.\(number).\(given).1764196785000000000.0"
-      node.withLock { $0 }?.give(subject, on: place, reply: reply, headers: headers)
+      node.withLock { $0 }?.give(subject, on: place, reply: reply, headers: headers, data: Self.text(body))
     }
     return number
   }
@@ -140,15 +155,29 @@ final class FollowedStream: Sendable {
     case "$JS.API.CONSUMER.CREATE.s.\(name)":
       let place = Reply(Array(request.payload.utf8)).text("deliver_subject")
       return state.withLock { state in
+        if place == nil {
+          state.asked[name] = 0
+          return .text(#"{"name":"consumer"}"#)
+        }
         guard !state.refusesConsumers else { return .text(#"{"error":{"err_code":10074,"description":"no"}}"#) }
         (state.place, state.given, state.consumers) = (place, 0, state.consumers + 1)
         state.names.insert(name)
         return .text(#"{"name":"consumer"}"#)
       }
+    case "$JS.API.CONSUMER.MSG.NEXT.s.\(name)": return deliver(to: name, request)
+    case "$JS.API.STREAM.MSG.DELETE.s":
+      return state.withLock { state in
+        let number = Reply(Array(request.payload.utf8)).number("seq") ?? 0
+        state.deleted.append(number)
+        state.messages.removeAll { $0.number == number }
+        return .text(#"{"success":true}"#)
+      }
     case "$JS.API.STREAM.MSG.GET.s": return found(Reply(Array(request.payload.utf8)))
     case "s.a":
       let lines = request.headers.split(separator: "\r\n").map(String.init).filter { $0.hasPrefix("Porter-") }
+      let isCompared = request.headers.contains("Nats-Expected-Last-Subject-Sequence")
       let (isRefused, isDoubled) = state.withLock { state in
+        if isCompared { state.comparisons += 1 }
         defer { (state.refusesNext, state.doublesNext) = (nil, false) }
         if let questions = state.refusesNext, questions > 0 { state.refused = (lines, questions) }
         return (state.refusesNext != nil, state.doublesNext)
@@ -159,6 +188,24 @@ final class FollowedStream: Sendable {
       return .text(isRefused ? #"{"error":{"err_code":10071}}"# : #"{"stream":"s","seq":\#(number)}"#)
     default: return nil
     }
+  }
+
+  private static func text(_ body: UInt8) -> String { String(UnicodeScalar(body)) }
+
+  /// At most two at a time.
+  private func deliver(to consumer: String, _ request: FakeNode.Request) -> FakeNode.Answer? {
+    guard let place = request.reply else { return nil }
+    let messages = state.withLock { state in
+      let messages = state.messages.dropFirst(state.asked[consumer] ?? 0).prefix(2)
+      state.asked[consumer, default: 0] += messages.count
+      return Array(messages)
+    }
+    for message in messages {
+      node.withLock { $0 }?.give(
+        message.subject, on: place, reply: "$JS.ACK.s.\(consumer).1.\(message.number).1.1764196785000000000.0",
+        headers: message.headers, data: Self.text(message.body))
+    }
+    return .status(408)
   }
 
   private func storeRefused() {

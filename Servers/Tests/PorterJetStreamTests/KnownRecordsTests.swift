@@ -1,5 +1,6 @@
 import Foundation
 import PorterServer
+import PorterTelemetry
 import Synchronization
 import XCTest
 
@@ -214,6 +215,81 @@ final class KnownRecordsTests: XCTestCase {
     // One that was not followed yet.
     await known.records.note("s.c", SharedRecord(bytes: [1], revision: 1_000), asOf: probe, asked: asked)
     XCTAssertNil(known.records.revision("s.c"))
+  }
+
+  // MARK: With a node
+
+  private func withStream(_ body: (FollowedStream, JetStream) async throws -> Void) async throws {
+    let node = FollowedStream()
+    try node.start()
+    let connection = try node.connect()
+    defer { connection.close() }
+    let stream = JetStream(connection: connection, watch: StreamWatch(), leftAfter: .milliseconds(10))
+    let follower = VersionFollower(
+      connection, stream: "s", name: "n", patience: .seconds(30), records: RecordFile(path: path),
+      numbers: stream.settledNumbers)
+    stream.followers.add(follower, "s")
+    let failures = await stream.followers.keep()
+    XCTAssertEqual(failures, [])
+    try await body(node, stream)
+  }
+
+  func testTheReplacementOfAKnownRecordIsNotCompared() async throws {
+    try await withStream { node, stream in
+      node.store("s.b", replaced: 0)
+      var last: UInt64 = 0
+      for _ in 0..<2 {
+        let stored = try await stream.replace("s", "s.a", [1], last)
+        last = try XCTUnwrap(stored)
+      }
+      _ = (node.takeComparisons(), node.takeQuestions())
+      for _ in 0..<5 {
+        let stored = try await stream.replace("s", "s.a", [1], last)
+        last = try XCTUnwrap(stored)
+        let record = await stream.followers.records("s")?.record("s.a", asOf: last)
+        XCTAssertEqual(record, SharedRecord(bytes: [1], revision: last))
+      }
+      XCTAssertEqual([node.takeComparisons(), node.takeQuestions()], [0, 0])
+
+      // Another process is faster.
+      node.store("s.a", replaced: last)
+      let late = try await stream.replace("s", "s.a", [1], last)
+      XCTAssertNil(late)
+      // In doubt, the leader compares.
+      stream.settledNumbers.noteTrouble()
+      let stored = try await stream.replace("s", "s.a", [1], last + 1)
+      XCTAssertNotNil(stored)
+      XCTAssertEqual(node.takeComparisons(), 1)
+      // None is deleted before its round.
+      try await Task.sleep(for: .milliseconds(50))
+      XCTAssertEqual(node.deleted, [])
+    }
+  }
+
+  /// A server that ended has not deleted 2, which 3 replaces. Another follows only what comes later.
+  func testAScanFindsRecordsAndVersionsThatWereLeft() async throws {
+    try await withStream { node, stream in
+      node.store("s.b", replaced: 0)
+      node.store("s.a", replaced: 0)
+      node.store("s.a", replaced: 2)
+      node.store("s.b", replaced: 1)
+      let records = try XCTUnwrap(stream.followers.records("s"))
+      XCTAssertTrue(stream.isAtRest)
+      let end = ContinuousClock.now + .seconds(30)
+      while records.revision("s.a") != 3, .now < end {
+        _ = try await stream.publish("s.a", [])
+        stream.scanIfDue(["s"], LogWriter(minimum: .error, form: .logfmt))
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      XCTAssertEqual(records.revision("s.a"), 3)
+      XCTAssertEqual(records.revision("s.b"), 4)
+      while node.deleted.count < 2, .now < end {
+        _ = try await stream.publish("s.a", [])
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      XCTAssertEqual(node.deleted, [1, 2])
+      XCTAssertFalse(node.names.contains { $0.contains("scan") }, "its consumer is deleted")
+    }
   }
 
   // MARK: Scans

@@ -36,6 +36,57 @@ final class RecordTests: XCTestCase {
     XCTAssertEqual(versions.due("a", now: begin + .seconds(20)).map(\.sequence), [1])
   }
 
+  /// A node loads a whole file for a message that is deleted late: so each is loaded for many.
+  func testGatheredMessagesAreDeletedInOrderOfNumberInRounds() {
+    let (versions, begin) = (OutdatedMessages(span: .seconds(100)), ContinuousClock.now)
+    func gather(_ numbers: [UInt64], at second: Int) {
+      for number in numbers {
+        let now = begin + .seconds(second)
+        versions.gather(.init("a", "a.x", number, .replaced(by: 1_000), now: now), now: now)
+      }
+    }
+    func due(_ second: Int) -> [UInt64] { versions.due("a", now: begin + .seconds(second)).map(\.sequence) }
+    gather([9, 3, 12], at: 0)
+    gather([5], at: 60)
+    XCTAssertNil(versions.lateness("a", now: begin + .seconds(104)))
+    XCTAssertEqual(due(104), [])
+    XCTAssertEqual(versions.lateness("a", now: begin + .seconds(105)), .zero)
+    // The round takes as long as gathering has, and begins after the pause.
+    XCTAssertEqual(due(105), [])
+    gather([1, 4], at: 106)
+    XCTAssertEqual(due(110), [3])
+    XCTAssertEqual(due(163), [5, 9])
+    XCTAssertEqual(due(300), [12])
+    XCTAssertEqual(due(300), [], "the next round begins")
+    XCTAssertEqual(due(305), [1])
+    XCTAssertEqual(due(1_000), [4])
+    gather([7], at: 1_000)
+    versions.forgetVersions("a")
+    XCTAssertEqual(due(5_000), [])
+    XCTAssertEqual(due(6_000), [])
+  }
+
+  func testARoundBeginsEarlyIfManyAreGatheredAndNoMoreAreKept() {
+    let (versions, begin) = (OutdatedMessages(), ContinuousClock.now)
+    for number in (1...131_072 as ClosedRange<UInt64>).reversed() {
+      versions.gather(.init("a", "a.x", number, .replaced(by: 1), now: begin), now: begin)
+    }
+    XCTAssertEqual(versions.due("a", now: begin + .seconds(1)).count, 0)
+    let first = versions.due("a", now: begin + .seconds(7))
+    XCTAssertEqual(first.map(\.sequence), Array(1...131_072), "gathered in a second, they are due within one")
+    for number in 1...262_145 as ClosedRange<UInt64> {
+      versions.gather(.init("a", "a.x", number, .replaced(by: 1), now: begin), now: begin)
+    }
+    XCTAssertEqual(versions.due("a", now: begin + .seconds(1)).count, 0)
+    XCTAssertEqual(versions.due("a", now: begin + .seconds(7)).last?.sequence, 262_144)
+  }
+
+  func testLeftVersionsAreThosePresentThatWereReplaced() {
+    XCTAssertEqual(JetStream.common([1, 4, 6, 9, 12], [9, 0, 4, 5, 4, 13]), [4, 9])
+    XCTAssertEqual(JetStream.common([], [1]), [])
+    XCTAssertEqual(JetStream.common([1, 2], []), [])
+  }
+
   func testANumberIsSettledFiveSecondsAfterItWasAcknowledged() {
     let (numbers, begin) = (SettledNumbers(), ContinuousClock.now)
     XCTAssertEqual(numbers.number("a", now: begin), 0)

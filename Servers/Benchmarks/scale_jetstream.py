@@ -20,11 +20,12 @@ from tests import nats  # noqa: E402
 
 TOKENS = int(os.environ.get("TOKENS", "1000000"))
 SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
-PUSHES = int(os.environ.get("PUSHES", "6400"))
+PUSHES = int(os.environ.get("PUSHES", "25600"))
 BATCH = int(os.environ.get("BATCH", "64"))
 LOAD = os.environ.get("PORTER_STORE_LOAD", str(Path(__file__).resolve().parents[1] / ".build/debug/store-load"))
-# How long a server works before it is measured. Replaced versions are deleted after 5 seconds, and it remembers the versions of the last 10.
-WARM_UP = int(os.environ.get("WARM_UP", "15"))
+# How long a server works before it is measured: it remembers the versions of the last 10 seconds, and scans so many tokens a second.
+WARM_UP, SCANNED = int(os.environ.get("WARM_UP", "15")), 6_000
+ROUNDS = int(os.environ.get("ROUNDS", "1"))
 # WatcherIndex.swift defines a cluster's number of records of each kind. Sizes of entries are in it and in DeviceIndex.swift.
 RECORDS = int(os.environ.get("RECORDS", str(1 << 18)))
 ENTRY, DEVICE_ENTRY = 56, 48
@@ -114,7 +115,7 @@ def folder_size(node: nats.Node) -> int:
 
 def load(cluster: nats.Cluster, tokens: int, pushes: int, records: int) -> dict:
     """The report of `store-load`, with the node's processor time per push, in µs."""
-    arguments = [cluster.address, *map(str, (tokens, DOCUMENT, pushes, BATCH, records, WARM_UP))]
+    arguments = [cluster.address, *map(str, (tokens, DOCUMENT, pushes, BATCH, records, WARM_UP + tokens // SCANNED))]
     with subprocess.Popen([LOAD, *arguments], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
@@ -137,7 +138,7 @@ def measure(tokens: int) -> float:
         fill(node, "subscriptions", records, 1 + ENTRY * -(-subscriptions // records))
         print(f"{tokens:,} tokens, {subscriptions:,} subscriptions in {records:,} records: files {folder_size(node) / 1e9:.2f} GB, node {memory(node)} MB", flush=True)
         costs = []
-        for _ in range(4):
+        for _ in range(ROUNDS):
             result = load(cluster, tokens, PUSHES, records)
             costs.append(result["cost"])
             print(

@@ -19,6 +19,7 @@ extension JetStream {
   static let follows = "Porter-Follows"
   /// Messages that a replacement must see are neither deleted nor displaced within this time.
   private static let patience = Duration.seconds(1)
+  private static let freshness = Duration.milliseconds(100)
   private static let mostTries = 8
   /// A leader applies a message some milliseconds after accepting it.
   private static let mostLooks = 8
@@ -107,8 +108,8 @@ extension JetStream {
     let known = replaced > 0 ? followers.records(stream)?.settled(subject, replaced) : nil
     let settled = known ?? (replaced > 0 ? settledNumbers.number(stream) : settled)
     let start = max(replaced, settled)
-    // To compare, the leader would look up the old version.
-    var last = known == nil ? replaced : 0
+    // To compare, the leader would look up the old version. A process that was frozen meanwhile has it compared.
+    var last = known == nil || ContinuousClock.now - begin > Self.freshness ? replaced : 0
     for _ in 0..<Self.mostTries {
       var headers = [
         (name: Self.replaces, value: String(replaced)), (name: Self.follows, value: String(settled)),
@@ -311,10 +312,30 @@ extension JetStream {
       last = later.sequence
     }
     var position: UInt64 = 0
-    while let first = try await next(stream, subject, after: position), first.revision <= removal {
+    while let first = try await next(stream, subject, after: position), first.revision < removal {
       _ = try await delete(stream, first.revision)
       // A node that is cut off may still return it.
       position = first.revision
+    }
+    guard removalsKept > .zero else {
+      _ = try await delete(stream, removal)
+      return
+    }
+    // A scan may have read what was removed, and would not find that it was (`RecordScan`); a replacement that comes late
+    // would be the record.
+    Task.detached {
+      try? await Task.sleep(for: removalsKept)
+      for _ in 0..<Self.mostRests where !isAtRest { try? await Task.sleep(for: settledNumbers.rest - .now) }
+      guard isAtRest, let stored = try? await get(stream, #"{"seq":\#(removal)}"#), stored.text("subject") == subject,
+        stored.data("data")?.isEmpty ?? true, isAtRest
+      else { return }
+      // What came late meanwhile would be the record as well.
+      var last = removal
+      while let later = try? await version(stream, subject, after: last) {
+        if later.replaced < removal { _ = try? await delete(stream, later.sequence) }
+        last = later.sequence
+      }
+      _ = try? await delete(stream, removal)
     }
   }
 

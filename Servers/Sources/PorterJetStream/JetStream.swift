@@ -68,8 +68,14 @@ struct JetStream: Sendable {
   /// rounds.
   let leftAfter: Duration
 
-  init(connection: NATSConnection, watch: StreamWatch, leftAfter: Duration = .seconds(600)) {
-    (self.connection, self.watch, self.leftAfter) = (connection, watch, leftAfter)
+  /// How long a removal stays after what it removed was deleted.
+  let removalsKept: Duration
+
+  init(
+    connection: NATSConnection, watch: StreamWatch, leftAfter: Duration = .seconds(600),
+    removalsKept: Duration = .zero
+  ) {
+    (self.connection, self.watch, self.leftAfter, self.removalsKept) = (connection, watch, leftAfter, removalsKept)
     let (settledNumbers, followers) = (settledNumbers, followers)
     let subject = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
     elections = try? connection.subscribe(subject + "*") { message in

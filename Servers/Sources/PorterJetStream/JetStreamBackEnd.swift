@@ -17,6 +17,8 @@ public struct JetStreamOptions: Sendable {
   /// The first part of the names of a notification server's files for records that it knows, which no other process may
   /// use; nil: it reads them from the cluster each time.
   public var files: String?
+  /// How long a notification server keeps removals: longer than a scan takes, or a message can be under way.
+  var removalsKept = Duration.seconds(1_800)
   /// Concurrent exchanges of a relay; further ones are refused.
   public var exchanges = RelayServerOptions().waitingRequests
 

@@ -93,7 +93,7 @@ public final class JetStreamPushStore: SharedStore {
   private func open() async throws(ClusterFailure) -> Cluster {
     let connection = try NATSConnection(options.cluster, name: "porter-push")
     do throws(ClusterFailure) {
-      let stream = JetStream(connection: connection, watch: watch)
+      let stream = JetStream(connection: connection, watch: watch, removalsKept: options.removalsKept)
       // Existing streams keep their replica count, and a node may be down at the moment.
       let known = try await stream.replicas(of: Self.bucket(.settings, name))
       let replicas: Int
@@ -169,13 +169,10 @@ public final class JetStreamPushStore: SharedStore {
     _ key: SharedKey, _ stream: JetStream, probe: UInt64?
   ) async throws(ClusterFailure) -> SharedRecord? {
     let (bucket, subject) = (Self.bucket(key.bucket, name), Self.subject(key, name))
-    let known = stream.followers.records(bucket)
-    if let probe, let record = await known?.record(subject, asOf: probe) { return record }
-    let asked = ContinuousClock.now
-    guard let stored = try await stream.newest(bucket, subject), !stored.bytes.isEmpty else { return nil }
-    let record = SharedRecord(bytes: stored.bytes, revision: stored.revision)
-    if let probe { await known?.note(subject, record, asOf: probe, asked: asked) }
-    return record
+    if let probe, let record = await stream.followers.records(bucket)?.record(subject, asOf: probe) { return record }
+    // What a leader returns may be old, and only what was followed or scanned is known to be the newest.
+    let stored = try await stream.newest(bucket, subject)
+    return stored.flatMap { $0.bytes.isEmpty ? nil : SharedRecord(bytes: $0.bytes, revision: $0.revision) }
   }
 
   public func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?] {

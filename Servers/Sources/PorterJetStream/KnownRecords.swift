@@ -1,14 +1,14 @@
 import PorterServer
 import Synchronization
 
-/// The records of a stream that this process knows: it has read or stored their newest versions, or found them in a
-/// scan, and follows all others. A record that is known costs the cluster nothing to read, and its replacement no
+/// The records of a stream that this process knows: it has followed their newest versions, or found them in a scan, and
+/// follows all others. A record that is known costs the cluster nothing to read, and its replacement no
 /// comparison at the leader. Either would take the old version from the leader's files, in which millions of others lie
 /// around it.
 ///
 /// Knowledge ends with whatever may undo a version that was acknowledged: another leader, a lost connection, a message
 /// that did not come, or a pause in which an election may have gone unnoticed (`SettledNumbers`). It then begins anew
-/// with each record that is read or stored, and with the next scan.
+/// with each version that is followed, and with the next scan.
 final class KnownRecords: Sendable {
   /// A version as it is followed, or found.
   struct Version: Sendable {
@@ -58,6 +58,8 @@ final class KnownRecords: Sendable {
   private static let pauses = (Duration.seconds(5), Duration.seconds(60))
   /// A cluster in trouble is not scanned each time.
   private static let scanInterval = Duration.seconds(600)
+  /// Removals are kept for longer.
+  private static let longestScan = Duration.seconds(1_500)
 
   private let stream: String
   private let file: RecordFile
@@ -112,17 +114,6 @@ final class KnownRecords: Sendable {
     return state.withLock { state in isKnowing(&state) ? file.record(subject) : nil }
   }
 
-  /// A record that the leader returned. It was asked at that time, after it had acknowledged this message.
-  func note(_ subject: String, _ record: SharedRecord, asOf number: UInt64, asked: ContinuousClock.Instant) async {
-    guard await versions.reach(number, from: number) else { return }
-    state.withLock { state in
-      guard isKnowing(&state), let since = state.since, since <= asked,
-        let last = versions.lastWithout(subject, after: number), record.revision <= last
-      else { return }
-      file.note(subject, record)
-    }
-  }
-
   /// The number up to which nothing has replaced this version of the record; nil if that is unknown.
   func settled(_ subject: String, _ revision: UInt64) -> UInt64? {
     state.withLock { state in
@@ -173,7 +164,9 @@ final class KnownRecords: Sendable {
   /// Versions in the stream's order, without gaps. False if the scan is void.
   func noteScanned(_ found: [Version], by scan: Scan) -> Bool {
     state.withLock { state in
-      guard isKnowing(&state), state.scan == scan else { return false }
+      guard isKnowing(&state), state.scan == scan, .now - (state.beganAt ?? .now) < Self.longestScan else {
+        return false
+      }
       for version in found where version.number <= scan.end && !state.undecided.contains(version.subject) {
         if version.bytes.isEmpty {
           forget(version.subject, &state)
@@ -190,6 +183,7 @@ final class KnownRecords: Sendable {
     state.withLock { state in
       guard isKnowing(&state), state.scan == scan else { return false }
       (state.scan, state.undecided) = (nil, [])
+      let isComplete = isComplete && .now - (state.beganAt ?? .now) < Self.longestScan
       if isComplete { file.endScan() } else { state.mayScanAt = .now + Self.scanInterval }
       return isComplete
     }

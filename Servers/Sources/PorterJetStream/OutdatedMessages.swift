@@ -79,7 +79,8 @@ final class OutdatedMessages: Sendable {
     /// This round's, in order of number.
     var round = Queue()
 
-    var count: Int { new.count + postponed.count + gathered.count + round.count }
+    var count: Int { new.count + postponed.count }
+    var gatheredCount: Int { gathered.count + round.count }
     var firstDue: ContinuousClock.Instant? {
       [new.first, postponed.first, round.first ?? gathered.first].compactMap { $0?.dueAt }.min()
     }
@@ -105,7 +106,7 @@ final class OutdatedMessages: Sendable {
   /// Longer than another relay takes to check whether its own replacement was first.
   static let pause = Duration.seconds(5)
   /// Per stream.
-  private static let most = 65_536
+  private static let most = 262_144
   private static let mostGathered = 262_144
   /// How long messages are gathered for a round, unless there are many before.
   let span: Duration
@@ -131,7 +132,7 @@ final class OutdatedMessages: Sendable {
   func gather(_ message: Message, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       var waiting = state.messages[message.stream] ?? Waiting()
-      guard waiting.count < Self.mostGathered else { return }
+      guard waiting.gatheredCount < Self.mostGathered else { return }
       var message = message
       message.dueAt += span
       if waiting.gathered.isEmpty { waiting.gatheredSince = now }

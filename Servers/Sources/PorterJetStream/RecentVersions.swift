@@ -131,16 +131,6 @@ final class RecentVersions: Sendable {
     }
   }
 
-  /// The last message noted, if no version of the subject has come after `start`; nil if one has, or it is unknown.
-  func lastWithout(_ subject: String, after start: UInt64) -> UInt64? {
-    state.withLock { state in
-      guard Self.covers(state, start), state.versions[subject]?.last.map({ $0.number <= start }) ?? true else {
-        return nil
-      }
-      return state.last
-    }
-  }
-
   /// The last message noted; 0 if none.
   var last: UInt64 { state.withLock { $0.last } }
 

@@ -189,34 +189,6 @@ final class KnownRecordsTests: XCTestCase {
     XCTAssertTrue(numbers.isQuiet("s", now: now + .milliseconds(500)))
   }
 
-  // MARK: What the leader returned
-
-  func testWhatTheLeaderReturnedIsKnownUnlessItWasReplacedMeanwhile() async {
-    var known = make()
-    known.number = 100
-    let probe = known.probe()
-    XCTAssertNil(known.records.revision("s.a"))
-    var asked = ContinuousClock.now
-    await known.records.note("s.a", SharedRecord(bytes: [1], revision: 7), asOf: probe, asked: asked)
-    XCTAssertEqual(known.records.settled("s.a", 7), probe)
-
-    // Asked before another version came, or before knowledge began anew.
-    known.store("s.b", replacing: 9)
-    await known.records.note("s.b", SharedRecord(bytes: [1], revision: 9), asOf: probe, asked: asked)
-    XCTAssertNil(known.records.revision("s.b"))
-    known.numbers.noteTrouble()
-    known.numbers.note("s", known.number)
-    XCTAssertNil(known.records.revision("s.a"))
-    await known.records.note("s.a", SharedRecord(bytes: [1], revision: 7), asOf: probe, asked: asked)
-    XCTAssertNil(known.records.revision("s.a"))
-    asked = .now
-    await known.records.note("s.a", SharedRecord(bytes: [1], revision: 7), asOf: probe, asked: asked)
-    XCTAssertEqual(known.records.revision("s.a"), 7)
-    // One that was not followed yet.
-    await known.records.note("s.c", SharedRecord(bytes: [1], revision: 1_000), asOf: probe, asked: asked)
-    XCTAssertNil(known.records.revision("s.c"))
-  }
-
   // MARK: With a node
 
   private func withStream(_ body: (FollowedStream, JetStream) async throws -> Void) async throws {

@@ -70,6 +70,7 @@ final class LeftRemovalTests: XCTestCase {
   private func tokens(_ bucket: Bucket, isMaking: Bool = true) throws -> [String] {
     var options = JetStreamOptions(cluster: .init(servers: "nats://127.0.0.1:\(bucket.port)"))
     options.isMaking = isMaking
+    options.removalsKept = .milliseconds(500)
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
     addTeardownBlock { store.close() }
     var (keys, position): ([String], UInt64) = ([], 0)

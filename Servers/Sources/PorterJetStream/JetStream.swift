@@ -79,8 +79,9 @@ struct JetStream: Sendable {
     let (settledNumbers, followers) = (settledNumbers, followers)
     let subject = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED."
     elections = try? connection.subscribe(subject + "*") { message in
-      settledNumbers.noteTrouble()
-      followers.distrust(String(message.subject.dropFirst(subject.utf8.count)))
+      let stream = String(message.subject.dropFirst(subject.utf8.count))
+      settledNumbers.noteElection(stream)
+      followers.distrust(stream)
     }
   }
 

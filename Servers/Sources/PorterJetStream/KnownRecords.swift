@@ -52,12 +52,15 @@ final class KnownRecords: Sendable {
     var scans = 0
     var mayScanAt: ContinuousClock.Instant
     var beganAt: ContinuousClock.Instant?
+    /// Of the file.
+    var losses = 0
   }
 
   /// After the start, and after knowledge has ended.
   private static let pauses = (Duration.seconds(5), Duration.seconds(60))
   /// A cluster in trouble is not scanned each time.
   private static let scanInterval = Duration.seconds(600)
+  private static let never = Duration.seconds(1_000_000_000)
   /// Removals are kept for longer.
   private static let longestScan = Duration.seconds(1_500)
 
@@ -131,7 +134,9 @@ final class KnownRecords: Sendable {
 
   private func forgetAll(_ state: inout State) {
     if state.since != nil, let began = state.beganAt {
-      state.mayScanAt = max(.now + Self.pauses.1, began + Self.scanInterval)
+      // Not all servers at the same time.
+      let pause = Self.pauses.1 * Double.random(in: 1...2)
+      state.mayScanAt = max(.now + pause, began + Self.scanInterval)
     }
     (state.since, state.scan, state.undecided) = (nil, nil, [])
     file.forgetAll()
@@ -139,8 +144,10 @@ final class KnownRecords: Sendable {
 
   /// Whether the same node has led the stream ever since.
   private func isKnowing(_ state: inout State) -> Bool {
-    if let since = state.since, numbers.isSteady(stream, since: since) { return true }
+    let losses = file.losses
+    if let since = state.since, losses == state.losses, numbers.isSteady(stream, since: since) { return true }
     forgetAll(&state)
+    state.losses = losses
     let now = ContinuousClock.now
     if numbers.isSteady(stream, since: now) { state.since = now }
     return state.since != nil
@@ -155,7 +162,7 @@ final class KnownRecords: Sendable {
       state.scans += 1
       let scan = Scan(number: state.scans, end: versions.last)
       (state.scan, state.undecided, state.beganAt) = (scan, [], now)
-      state.mayScanAt = .now + .seconds(1_000_000_000)
+      state.mayScanAt = .now + Self.never
       file.beginScan()
       return scan
     }

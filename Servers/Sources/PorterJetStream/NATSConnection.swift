@@ -216,7 +216,7 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   /// A closed connection no longer sends or delivers anything.
-  private var isClosed: Bool { state.withLock { $0.isClosed } }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
   var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
 
   /// Bytes of published messages that are not sent yet.

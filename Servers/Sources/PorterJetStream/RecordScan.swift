@@ -99,9 +99,13 @@ extension JetStream {
   private func deleteLeft(_ stream: String, _ records: KnownRecords, _ numbers: [UInt64]) async {
     guard !numbers.isEmpty else { return }
     try? await Task.sleep(for: leftAfter)
-    for number in numbers where isAtRest {
-      guard !Task.isCancelled, let stored = try? await get(stream, #"{"seq":\#(number)}"#),
-        let subject = stored.text("subject"), records.revision(subject) ?? 0 > number, isAtRest
+    for number in numbers {
+      while !isAtRest {
+        guard !connection.isClosed else { return }
+        try? await Task.sleep(for: max(.milliseconds(100), settledNumbers.rest - .now))
+      }
+      guard let stored = try? await get(stream, #"{"seq":\#(number)}"#), let subject = stored.text("subject"),
+        records.revision(subject) ?? 0 > number, isAtRest
       else { continue }
       _ = try? await delete(stream, number)
     }

@@ -24,7 +24,10 @@ final class SettledNumbers: Sendable {
     }
 
     private var streaks: [String: Streak] = [:]
+    /// All of them.
     var endedAt: ContinuousClock.Instant?
+
+    mutating func end(_ stream: String) { streaks[stream] = nil }
 
     mutating func note(_ stream: String, _ now: ContinuousClock.Instant) {
       if let last = streaks[stream]?.last, now - last <= silence, endedAt.map({ $0 < last }) ?? true {
@@ -98,10 +101,16 @@ final class SettledNumbers: Sendable {
   /// Nothing is known about the time before this.
   func noteStart(now: ContinuousClock.Instant = .now) { startedAt.withLock { $0 = now } }
 
-  /// Another node leads, or may, or the connection was lost.
+  /// Another node may lead any stream, or the connection was lost.
   func noteTrouble(now: ContinuousClock.Instant = .now) {
     quiet.withLock { $0.endedAt = now }
     steady.withLock { $0.endedAt = now }
+  }
+
+  /// A node was elected to lead this stream.
+  func noteElection(_ stream: String, now: ContinuousClock.Instant = .now) {
+    quiet.withLock { $0.endedAt = now }
+    steady.withLock { $0.end(stream) }
   }
 
   /// A request to the cluster has failed.

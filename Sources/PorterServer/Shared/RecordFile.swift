@@ -20,6 +20,7 @@ public final class RecordFile: Sendable {
     var isScanned = false
     /// After a failure, the calls that do nothing.
     var skipped = 0
+    var losses = 0
     var isClosed = false
 
     var counted: [Binding] { [.integer(period), .integer(isScanned ? scan ?? period : period)] }
@@ -95,6 +96,9 @@ public final class RecordFile: Sendable {
     }
   }
 
+  /// How often everything was lost, because of a full disk or damage.
+  public var losses: Int { contents.withLock { $0.losses } }
+
   // MARK: Scans
 
   /// Records noted by `noteScanned` from now on do not count before `endScan`.
@@ -109,7 +113,8 @@ public final class RecordFile: Sendable {
   /// found before.
   public func noteScanned(_ name: String, _ record: SharedRecord, replaced: UInt64) {
     _ = use { (database, contents) throws(SQLiteError) in
-      try database.run(
+      guard let scan = contents.scan else { return 0 }
+      return try database.run(
         """
         INSERT INTO record (place, name, revision, replaced, period, bytes, tag) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
         ON CONFLICT DO UPDATE SET
@@ -120,7 +125,7 @@ public final class RecordFile: Sendable {
         """,
         [
           .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
-          .integer(Int64(bitPattern: replaced)), .optional(contents.scan), .blob(record.bytes),
+          .integer(Int64(bitPattern: replaced)), .integer(scan), .blob(record.bytes),
           .integer(contents.period), .optional(key?.tag(record.bytes)),
         ])
     }
@@ -158,6 +163,7 @@ public final class RecordFile: Sendable {
       } catch {
         // A disk may be full, or the file damaged: nothing in it counts.
         remove(contents)
+        contents.losses += 1
         (contents.skipped, contents.scan, contents.isScanned) = (Self.skippedAfterFailure, nil, false)
         return nil
       }

@@ -247,13 +247,14 @@ public final class JetStreamPushStore: SharedStore {
   }
 
   public func tokenCount() throws(SharedStoreFailure) -> Int {
-    try asking { [name] (cluster) async throws(ClusterFailure) in
+    try asking { [name, removalsKept = options.removalsKept] (cluster) async throws(ClusterFailure) in
       let bucket = Self.bucket(.tokens, name)
       let count = try await cluster.stream.subjectCount(bucket)
       // The probes have a subject as well.
       let probe = Self.subject(SharedKey(.tokens, "probe"), name)
       let hasProbes = try await cluster.stream.get(bucket, #"{"last_by_subj":"\#(probe)"}"#) != nil
-      return max(0, Int(clamping: count) - (hasProbes ? 1 : 0))
+      let removed = cluster.stream.followers.records(bucket)?.removals(within: removalsKept) ?? 0
+      return max(0, Int(clamping: count) - (hasProbes ? 1 : 0) - removed)
     }
   }
 

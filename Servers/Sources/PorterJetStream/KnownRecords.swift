@@ -54,12 +54,15 @@ final class KnownRecords: Sendable {
     var beganAt: ContinuousClock.Instant?
     /// Of the file.
     var losses = 0
+    /// Records that were removed, until they are made anew.
+    var removed: [String: ContinuousClock.Instant] = [:]
   }
 
   /// After the start, and after knowledge has ended.
   private static let pauses = (Duration.seconds(5), Duration.seconds(60))
   /// A cluster in trouble is not scanned each time.
   private static let scanInterval = Duration.seconds(600)
+  private static let mostRemoved = 65_536
   private static let never = Duration.seconds(1_000_000_000)
   /// Removals are kept for longer.
   private static let longestScan = Duration.seconds(1_500)
@@ -100,7 +103,11 @@ final class KnownRecords: Sendable {
 
   private func note(_ version: Version, _ state: inout State) {
     // A removal may be deleted, and the record then made anew.
-    guard !version.bytes.isEmpty else { return forget(version.subject, &state) }
+    guard !version.bytes.isEmpty else {
+      if state.removed.count < Self.mostRemoved { state.removed[version.subject] = .now }
+      return forget(version.subject, &state)
+    }
+    state.removed[version.subject] = nil
     file.note(version.subject, version.record)
   }
 
@@ -130,6 +137,16 @@ final class KnownRecords: Sendable {
     state.withLock { state in isKnowing(&state) ? file.revision(subject) : nil }
   }
 
+  /// How many records were removed within this time, as far as is known.
+  func removals(within span: Duration) -> Int {
+    state.withLock { state in
+      guard isKnowing(&state) else { return 0 }
+      let oldest = ContinuousClock.now - span
+      state.removed = state.removed.filter { $0.value > oldest }
+      return state.removed.count
+    }
+  }
+
   func forgetAll() { state.withLock { forgetAll(&$0) } }
 
   private func forgetAll(_ state: inout State) {
@@ -138,7 +155,7 @@ final class KnownRecords: Sendable {
       let pause = Self.pauses.1 * Double.random(in: 1...2)
       state.mayScanAt = max(.now + pause, began + Self.scanInterval)
     }
-    (state.since, state.scan, state.undecided) = (nil, nil, [])
+    (state.since, state.scan, state.undecided, state.removed) = (nil, nil, [], [:])
     file.forgetAll()
   }
 

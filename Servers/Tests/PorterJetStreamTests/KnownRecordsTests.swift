@@ -105,8 +105,13 @@ final class KnownRecordsTests: XCTestCase {
     let first = known.store("s.a", replacing: 0, settled: 1)
     let removal = known.store("s.a", replacing: first, bytes: [])
     XCTAssertNil(known.records.revision("s.a"))
+    XCTAssertEqual(known.records.removals(within: .seconds(30)), 1)
+    XCTAssertEqual(known.records.removals(within: .zero), 0)
     let again = known.store("s.a", replacing: removal, settled: removal)
     XCTAssertEqual(known.records.revision("s.a"), again)
+    known.store("s.a", replacing: again, bytes: [])
+    known.store("s.a", replacing: again + 1, settled: again + 1)
+    XCTAssertEqual(known.records.removals(within: .seconds(30)), 0, "made anew")
   }
 
   func testARecordIsReadOnlyOnceEverythingBeforeTheProbeWasFollowed() async {

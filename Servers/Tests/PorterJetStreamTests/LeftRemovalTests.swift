@@ -70,7 +70,7 @@ final class LeftRemovalTests: XCTestCase {
   private func tokens(_ bucket: Bucket, isMaking: Bool = true) throws -> [String] {
     var options = JetStreamOptions(cluster: .init(servers: "nats://127.0.0.1:\(bucket.port)"))
     options.isMaking = isMaking
-    options.removalsKept = .milliseconds(500)
+    options.removalsKept = .seconds(2)
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
     addTeardownBlock { store.close() }
     var (keys, position): ([String], UInt64) = ([], 0)
@@ -94,6 +94,7 @@ final class LeftRemovalTests: XCTestCase {
     ])
     XCTAssertEqual(try tokens(bucket), ["revoked", "kept"])
     XCTAssertEqual(bucket.numbers, [1, 2, 3], "another server may be about to replace what was removed")
+    try await wait(for: [2, 3], bucket)
     try await wait(for: [2], bucket)
   }
 

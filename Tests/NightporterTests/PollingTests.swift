@@ -8,7 +8,7 @@ final class PollingTests: XCTestCase {
 
   func testMailboxesArePolledEachDay() throws {
     let alice = try Watched({ _ in }, throughHost: true)
-    try alice.wait("asked at the start") { try alice.isPolled }
+    try alice.waitUntilPolled()
     for _ in 0..<2 {
       let before = polls(alice)
       alice.clock.move(.days(1))
@@ -20,8 +20,7 @@ final class PollingTests: XCTestCase {
   /// INC-65: the time of a poll is stored once the poll has succeeded. A failed poll is repeated within minutes.
   func testINC65APollThatFailsIsRepeatedSoonAndStoredWhenItSucceeds() throws {
     let alice = try Watched({ _ in }, throughHost: true)
-    try alice.wait("asked at the start") { try alice.isPolled }
-    try alice.waitUntilIdle()
+    try alice.waitUntilPolled()
     let stored = try alice.lastPoll
     alice.transport?.fail(.subscribe)
     alice.clock.move(.days(1))
@@ -41,7 +40,7 @@ final class PollingTests: XCTestCase {
   /// An app that resumes nothing when it is activated polls once a day has passed, whichever process polled last.
   func testTheTimeOfTheLastPollOutlivesSuspensionsAndProcesses() throws {
     let alice = try Watched({ _ in }, throughHost: true)
-    try alice.wait("asked at the start") { try alice.isPolled }
+    try alice.waitUntilPolled()
     func activate() {
       alice.send("/_app suspend 0").assert("cmdOk")
       alice.send("/_app activate restore=off").assert("cmdOk")
@@ -66,7 +65,7 @@ final class PollingTests: XCTestCase {
   /// The app has polled in the same hour, and an extension has since made the next poll due: the app's poll is stored.
   func testAPollThatAnExtensionMadeDueIsStored() throws {
     let alice = try Watched({ _ in }, throughHost: true)
-    try alice.wait("asked at the start") { try alice.isPolled }
+    try alice.waitUntilPolled()
     alice.send("/_app suspend 0").assert("cmdOk")
     try alice.executeAtHome("DELETE FROM settings WHERE name = 'lastPoll'")
     alice.send("/_app activate").assert("cmdOk")
@@ -114,6 +113,12 @@ final class PollingTests: XCTestCase {
 }
 
 extension Watched {
+  /// Until the mailboxes were asked at the start, and the one of the invitation after it.
+  fileprivate func waitUntilPolled(file: StaticString = #filePath, line: UInt = #line) throws {
+    try wait("asked at the start", file: file, line: line) { try isPolled && transport?.count(.subscribe) ?? 0 > 0 }
+    try waitUntilIdle(file: file, line: line)
+  }
+
   fileprivate var isPolled: Bool {
     get throws { try count("SELECT count(*) FROM settings WHERE name = 'lastPoll'", in: "alice_chat.db") == 1 }
   }

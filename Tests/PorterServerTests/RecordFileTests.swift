@@ -104,31 +104,86 @@ final class RecordFileTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: path + "x"))
   }
 
+  /// More than the file keeps in memory. Each number takes four digits, and two bytes.
+  private let manyRecords: Range<UInt64> = 1_000..<9_000
+
+  private func makeFileOfManyRecords(period: Int = 1) -> RecordFile {
+    let file = RecordFile(path: path)
+    for _ in 1..<period { file.forgetAll() }
+    for number in manyRecords { file.note("name-\(number)", record(number)) }
+    return file
+  }
+
+  private func flip(at position: UInt64, _ handle: FileHandle) throws {
+    try handle.seek(toOffset: position)
+    let byte = try XCTUnwrap(handle.read(upToCount: 1)?.first)
+    try handle.seek(toOffset: position)
+    try handle.write(contentsOf: [byte ^ 0x10])
+  }
+
+  /// Flips a bit this far behind the name of each record, so that the structure of the file stays intact.
+  private func damage(behindNames offset: Int) throws {
+    let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    let contents = [UInt8](try XCTUnwrap(handle.readToEnd()))
+    var positions: [Int] = []
+    contents.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      var position = 0
+      while let found = memchr(start + position, Int32(UInt8(ascii: "n")), bytes.count - 5 - position) {
+        position = start.distance(to: UnsafeRawPointer(found)) + 1
+        if memcmp(found, "name-", 5) == 0 { positions.append(position + 4) }
+      }
+    }
+    XCTAssertGreaterThan(positions.count, manyRecords.count / 4)
+    for position in positions { try flip(at: UInt64(position + 4 + offset), handle) }
+  }
+
   /// Whatever is flipped, a record is right or unknown.
   func testADamagedRecordIsUnknown() throws {
-    let file = RecordFile(path: path)
-    // More than its memory holds.
-    let count = 8_000
-    for number in 0..<count { file.note("\(number)", record(UInt64(number))) }
+    let file = makeFileOfManyRecords()
     let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
     let size = try handle.seekToEnd()
     XCTAssertGreaterThan(size, 16_000_000)
-    var position: UInt64 = 20_000
-    while position < size {
-      try handle.seek(toOffset: position)
-      let byte = try XCTUnwrap(handle.read(upToCount: 1)).first ?? 0
-      try handle.seek(toOffset: position)
-      try handle.write(contentsOf: [byte ^ 0x10])
-      position += 3_001
-    }
-    var known = 0
-    for number in 0..<count {
-      guard let found = file.record("\(number)") else { continue }
-      XCTAssertEqual(found, record(UInt64(number)))
-      known += 1
-    }
-    XCTAssertLessThan(known, count * 3 / 4)
+    for position in stride(from: 20_000, to: size, by: 3_001) { try flip(at: position, handle) }
+    checkThatRecordsAreRightOrUnknown(in: file)
     file.note("a", record(1))
+  }
+
+  func testARecordWithADamagedRevisionIsUnknown() throws {
+    let file = makeFileOfManyRecords()
+    try damage(behindNames: 1)
+    checkThatRecordsAreRightOrUnknown(in: file)
+  }
+
+  private func checkThatRecordsAreRightOrUnknown(in file: RecordFile) {
+    for number in manyRecords {
+      guard let found = file.record("name-\(number)") else { continue }
+      XCTAssertEqual(found, record(number))
+      XCTAssertEqual(file.revision("name-\(number)"), number)
+    }
+    XCTAssertEqual(file.losses, 1)
+  }
+
+  /// As if it had been noted in a later period than it was.
+  func testAForgottenRecordWithADamagedPeriodIsUnknown() throws {
+    let file = makeFileOfManyRecords(period: 2)
+    try damage(behindNames: 2)
+    for _ in 2..<2 ^ 0x10 { file.forgetAll() }
+    for number in manyRecords { XCTAssertNil(file.record("name-\(number)")) }
+  }
+
+  /// An earlier version, found by a scan, does not count instead of a damaged one, whether or not that one was read.
+  func testAScanDoesNotReplaceADamagedRecord() throws {
+    for isRead in [false, true] {
+      let file = makeFileOfManyRecords()
+      try damage(behindNames: 200)
+      file.beginScan()
+      if isRead { for number in manyRecords { _ = file.record("name-\(number)") } }
+      for number in manyRecords { file.noteScanned("name-\(number)", record(number + 1), replaced: 0) }
+      file.endScan()
+      XCTAssertEqual(file.losses, 1)
+      for number in manyRecords { XCTAssertNil(file.record("name-\(number)")) }
+    }
   }
 
   /// As when the disk is full: nothing fails, and nothing is known.

@@ -44,41 +44,19 @@ public final class RecordFile: Sendable {
 
   /// Nil if unknown. `name` is unique among all records.
   public func record(_ name: String) -> SharedRecord? {
-    let found = use { (database, contents) throws(SQLiteError) in
-      try database.first(
-        "SELECT revision, bytes, tag FROM record WHERE place = ?1 AND name = ?2 AND period IN (?3, ?4)",
-        [.integer(Self.place(name)), .text(name)] + contents.counted
-      ) { (record: SharedRecord(bytes: $0.blob(1), revision: UInt64(bitPattern: $0.integer(0))), tag: $0.blob(2)) }
-    }
-    guard let (record, tag) = found ?? nil else { return nil }
-    guard key?.verifies(tag, of: record.bytes) ?? false else {
-      forget(name)
-      return nil
-    }
-    return record
+    use { (database, contents) throws(SQLiteError) in
+      try self.row(of: name, "AND name = ?2 AND period IN (?3, ?4)", [.text(name)] + contents.counted, in: database)?
+        .record
+    } ?? nil
   }
 
   /// Its revision; nil if unknown.
-  public func revision(_ name: String) -> UInt64? {
-    use { (database, contents) throws(SQLiteError) in
-      try database.integer(
-        "SELECT revision FROM record WHERE place = ?1 AND name = ?2 AND period IN (?3, ?4)",
-        [.integer(Self.place(name)), .text(name)] + contents.counted)
-    }.flatMap(\.self).map { UInt64(bitPattern: $0) }
-  }
+  public func revision(_ name: String) -> UInt64? { record(name)?.revision }
 
   /// Replaces what is known of it. Of two with the same place, the later one is kept.
   public func note(_ name: String, _ record: SharedRecord) {
     _ = use { (database, contents) throws(SQLiteError) in
-      try database.run(
-        """
-        INSERT OR REPLACE INTO record (place, name, revision, replaced, period, bytes, tag)
-        VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6)
-        """,
-        [
-          .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
-          .integer(contents.period), .blob(record.bytes), .optional(key?.tag(record.bytes)),
-        ])
+      try write(Row(name: name, record: record, replaced: 0, period: contents.period), in: database)
     }
   }
 
@@ -114,20 +92,11 @@ public final class RecordFile: Sendable {
   public func noteScanned(_ name: String, _ record: SharedRecord, replaced: UInt64) {
     _ = use { (database, contents) throws(SQLiteError) in
       guard let scan = contents.scan else { return 0 }
-      return try database.run(
-        """
-        INSERT INTO record (place, name, revision, replaced, period, bytes, tag) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
-        ON CONFLICT DO UPDATE SET
-          name = excluded.name, revision = excluded.revision, replaced = excluded.replaced, period = excluded.period,
-          bytes = excluded.bytes, tag = excluded.tag
-        WHERE record.period <> ?7
-          AND (record.period <> ?5 OR record.name <> excluded.name OR record.replaced < excluded.replaced)
-        """,
-        [
-          .integer(Self.place(name)), .text(name), .integer(Int64(bitPattern: record.revision)),
-          .integer(Int64(bitPattern: replaced)), .integer(scan), .blob(record.bytes),
-          .integer(contents.period), .optional(key?.tag(record.bytes)),
-        ])
+      if let present = try self.row(of: name, in: database) {
+        let isFound = present.period == scan && present.name == name
+        if present.period == contents.period || (isFound && present.replaced >= replaced) { return 0 }
+      }
+      return try write(Row(name: name, record: record, replaced: replaced, period: scan), in: database)
     }
   }
 
@@ -139,6 +108,56 @@ public final class RecordFile: Sendable {
       contents.isClosed = true
       remove(contents)
     }
+  }
+
+  // MARK: Rows
+
+  private struct Row {
+    var name: String
+    var record: SharedRecord
+    var replaced: UInt64
+    var period: Int64
+    var tag: [UInt8] = []
+  }
+
+  /// The row with this name's place; `condition` may say more of it. If it is damaged, nothing in the file counts: a
+  /// scan could find an earlier version, and nothing would say that there was a later one.
+  private func row(
+    of name: String, _ condition: String = "", _ bindings: [Binding] = [], in database: Database
+  ) throws(SQLiteError) -> Row? {
+    let row = try database.first(
+      "SELECT name, revision, replaced, period, bytes, tag FROM record WHERE place = ?1 \(condition)",
+      [.integer(Self.place(name))] + bindings
+    ) {
+      Row(
+        name: $0.text(0), record: SharedRecord(bytes: $0.blob(4), revision: UInt64(bitPattern: $0.integer(1))),
+        replaced: UInt64(bitPattern: $0.integer(2)), period: $0.integer(3), tag: $0.blob(5))
+    }
+    if let row, key?.verifies(row.tag, of: Self.authenticated(row)) != true { throw SQLiteError(kind: .corrupt) }
+    return row
+  }
+
+  private func write(_ row: Row, in database: Database) throws(SQLiteError) -> Int {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO record (place, name, revision, replaced, period, bytes, tag)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      """,
+      [
+        .integer(Self.place(row.name)), .text(row.name), .integer(Int64(bitPattern: row.record.revision)),
+        .integer(Int64(bitPattern: row.replaced)), .integer(row.period), .blob(row.record.bytes),
+        .optional(key?.tag(Self.authenticated(row))),
+      ])
+  }
+
+  /// All that a row says: a damaged revision would replace a later version, a damaged period return to what was forgotten.
+  private static func authenticated(_ row: Row) -> [UInt8] {
+    var bytes = row.record.bytes
+    for number in [row.record.revision, row.replaced, UInt64(bitPattern: row.period)] {
+      withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
+    bytes.append(contentsOf: row.name.utf8)
+    return bytes
   }
 
   /// Different in each process, so nobody can choose names with the same place.

@@ -294,12 +294,15 @@ final class HangingMailboxTests: XCTestCase {
   /// The message is committed, and its acknowledgement is not answered: this is the only moment for its marker.
   func testINC39AMessageOfAPushHasItsMarkerThoughItsAcknowledgementHangs() throws {
     let launched = try Launched([])
-    launched.begin()
-    launched.clock.stop()
     launched.transport.hang(acknowledgementsIn: launched.mailboxes)
+    // The app asks as well when it starts: the message must not come before the push.
+    launched.hang(0..<1)
+    launched.begin()
     let push = launched.app.inBackground { [payload = launched.payload] in
       $0.push(payload, deadline: 30_000).description
     }
+    awaitThat("the push waits for the mailbox") { launched.app.state["machines"]["push"].text == "claiming" }
+    launched.transport.hang(mailboxes: [])
     launched.transport.waitUntilAcknowledging(in: launched.mailboxes[0])
     // After the turn that gives the request its time.
     _ = launched.app.state

@@ -61,8 +61,9 @@ final class RecentVersions: Sendable {
 
   /// Takes the stream's next message, and the version it holds; nil if it is not a version.
   func note(_ number: UInt64, _ subject: String, _ version: Version?, now: ContinuousClock.Instant = .now) {
+    // Numbers that come again are of another stream.
+    if number <= last { reset() }
     let reached = state.withLock { state -> [Continuation] in
-      guard number > state.last else { return [] }
       // A message deleted before delivery may have been a version.
       if state.from == nil || number != state.last + 1 { state.from = number - 1 }
       state.last = number

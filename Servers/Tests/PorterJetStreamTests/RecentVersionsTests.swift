@@ -73,6 +73,17 @@ final class RecentVersionsTests: XCTestCase {
     XCTAssertTrue(isAfterKnown)
   }
 
+  /// The stream was made anew: what was noted is of the earlier one.
+  func testNumbersThatComeAgainAreOfAnotherStream() async {
+    let versions = noted()
+    versions.note(2, "s.a", .init(number: 2, replaced: 1, writer: "w"), now: begin)
+    XCTAssertEqual(versions.last, 2)
+    let isEarlierKnown = await versions.isOnly(13, of: "s.b", replacing: 0, by: "w", after: 12)
+    XCTAssertFalse(isEarlierKnown)
+    let isKnown = await versions.isOnly(2, of: "s.a", replacing: 1, by: "w", after: 1)
+    XCTAssertTrue(isKnown)
+  }
+
   func testWhatIsOldIsForgotten() async {
     let versions = noted()
     versions.note(16, "s.b", .init(number: 16, replaced: 13, writer: "w"), now: begin + .milliseconds(10_001))

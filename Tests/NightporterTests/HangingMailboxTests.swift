@@ -61,7 +61,14 @@ final class HangingMailboxTests: XCTestCase {
       awaitThat("no claim is left", file: file, line: line) { claims() == 0 }
     }
 
-    func isAsked(_ index: Int) { transport.waitUntilAsked(for: mailboxes[index]) }
+    /// Returns after the turn that asks, which then gives the request its time.
+    func isAsked(_ index: Int) {
+      transport.waitUntilAsked(for: mailboxes[index])
+      awaitTurn()
+    }
+
+    /// Until what has begun in this turn of the engine has its time.
+    func awaitTurn() { _ = app.state }
 
     /// Any call makes the engine check its timers.
     func move(_ span: Span) {
@@ -234,6 +241,7 @@ final class HangingMailboxTests: XCTestCase {
     launched.move(.seconds(1))
     launched.transport.hang(mailboxes: [])
     launched.transport.waitUntilAcknowledging(in: launched.mailboxes[0])
+    launched.awaitTurn()
     launched.move(.seconds(8))
     XCTAssertNil(taking.wait(atMost: .milliseconds(100)), "it has a second left")
     launched.move(.seconds(1))
@@ -261,6 +269,7 @@ final class HangingMailboxTests: XCTestCase {
     launched.move(.seconds(4))
     let timeout = ReceivedNotification.error(.broker(server: "host", .timeout))
     XCTAssertEqual(launched.result(first), timeout, "10 s")
+    launched.awaitTurn()
     XCTAssertNil(third.wait(atMost: .milliseconds(100)), "4 s")
     launched.move(.seconds(6))
     XCTAssertEqual(launched.result(third), timeout, "10 s")
@@ -304,8 +313,7 @@ final class HangingMailboxTests: XCTestCase {
     awaitThat("the push waits for the mailbox") { launched.app.state["machines"]["push"].text == "claiming" }
     launched.transport.hang(mailboxes: [])
     launched.transport.waitUntilAcknowledging(in: launched.mailboxes[0])
-    // After the turn that gives the request its time.
-    _ = launched.app.state
+    launched.awaitTurn()
     launched.move(.seconds(10))
     launched.app.event("ntfMessage")
     launched.transport.hang(acknowledgementsIn: [])

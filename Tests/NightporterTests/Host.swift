@@ -136,7 +136,7 @@ final class Host {
     }
   }
 
-  func push(_ payload: String, deadline: Int32 = 5_000) -> JSON {
+  func push(_ payload: String, deadline: Int32 = 30_000) -> JSON {
     JSON(take(np_receive_push(handle, payload, deadline)))
   }
   var state: JSON { JSON(take(np_state(handle))) }

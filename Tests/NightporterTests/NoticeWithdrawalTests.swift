@@ -173,13 +173,19 @@ final class NoticeWithdrawalTests: XCTestCase {
 
   /// An extension whose engine hangs until its caller is answered, and then ends the push.
   private func answerWithoutEngine(_ push: String, to station: Station, hangingOn event: String) throws {
-    let mayContinue = DispatchSemaphore(value: 0)
+    let (hangs, mayContinue) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let log = Log(minimum: .debug) { _, line in
-      if line.contains("machine=push "), line.contains("event=\(event) ") { mayContinue.wait() }
+      guard line.contains("machine=push "), line.contains("event=\(event) ") else { return }
+      hangs.signal()
+      mayContinue.wait()
     }
     let configuration = Configuration(prefix: station.alice.prefix, role: .extension, confirmation: .error, log: log)
     let service = try XCTUnwrap(Controller.open(configuration).1)
-    let cut = JSON(service.receivePush(push, deadline: .milliseconds(800)))
+    let answer = Promise<String>()
+    Thread.detachNewThread { answer.fulfil(service.receivePush(push, deadline: .seconds(25))) }
+    XCTAssertEqual(hangs.wait(timeout: .now() + 30), .success)
+    XCTAssertTrue(service.expirePush())
+    let cut = JSON(try XCTUnwrap(answer.wait(atMost: .seconds(30))))
     XCTAssertEqual(cut["outcome"].text, "expired", cut.description)
     XCTAssertEqual(cut.identifiers, ["np:notice"], cut.description)
     for _ in 1...4 { mayContinue.signal() }

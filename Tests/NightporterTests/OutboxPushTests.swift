@@ -26,6 +26,17 @@ final class OutboxPushTests: XCTestCase {
   /// A relay that accepts no message while it delivers some. The push shows what it has, in time, and its outcome says
   /// so.
   func testAPushWhoseTimeEndsWhileItSendsHasPresented() throws {
+    var (answer, sent) = try pushWhileSendingHangs()
+    // On a busy machine the engine may miss the 100 ms that it has at the end.
+    for _ in 0..<4 where answer.isLate { (answer, sent) = try pushWhileSendingHangs() }
+    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
+    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
+    XCTAssertEqual(answer["work"].text, "ran", answer.description)
+    XCTAssertTrue(answer["quiescent"].flag)
+    XCTAssertEqual(sent, 1, "it was tried")
+  }
+
+  private func pushWhileSendingHangs() throws -> (answer: JSON, sent: Int) {
     let station = try Station()
     let (payload, _) = try leaveEntries(3, in: station)
     let service = try station.makeExtension()
@@ -33,12 +44,8 @@ final class OutboxPushTests: XCTestCase {
     transport.install(in: service)
     transport.hang(.send)
     defer { transport.hang(nil) }
-    let answer = service.push(payload, deadline: 1_000)
-    XCTAssertEqual(answer.bodies, ["hello"], answer.description)
-    XCTAssertEqual(answer["outcome"].text, "presented", answer.description)
-    XCTAssertEqual(answer["work"].text, "ran", answer.description)
-    XCTAssertTrue(answer["quiescent"].flag)
-    XCTAssertEqual(transport.count(.send), 1, "it was tried")
+    // Less than the two seconds after which sending is given up.
+    return (service.push(payload, deadline: 1_900), transport.count(.send))
   }
 
   private func observePush(_ payload: String, _ station: Station) throws -> (JSON, [String]) {

@@ -51,10 +51,15 @@ final class PromptSuspensionTests: XCTestCase {
   }
 
   /// Waits until it is in a transaction, or is waiting for one, as behind a lock that another process holds.
-  private func awaitWait(of host: Host, line: UInt = #line) {
+  /// Returns its state.
+  @discardableResult
+  private func awaitWait(of host: Host, line: UInt = #line) -> JSON {
+    var state = JSON("")
     awaitThat("the engine waits", line: line) {
-      host.state["busy"]["doing"].text == "in a transaction, or waiting for one"
+      state = host.state
+      return state["busy"]["doing"].text == "in a transaction, or waiting for one"
     }
+    return state
   }
 
   /// `busyTimeout` of `Database.Options`.
@@ -254,9 +259,7 @@ final class PromptSuspensionTests: XCTestCase {
     let command = "/_send @1 json \(messages(["slow"]))"
     let begin = ContinuousClock.now
     let sending = start(command, pair.alice)
-    awaitWait(of: pair.alice)
-    let state = pair.alice.state
-    XCTAssertEqual(state["busy"]["doing"].text, "in a transaction, or waiting for one", state.description)
+    let state = awaitWait(of: pair.alice)
     XCTAssertGreaterThan(state["busy"]["milliseconds"].number, 0)
     XCTAssertFalse(state["quiescent"].flag)
     XCTAssertTrue(state["holds"].elements.contains { $0.text.hasPrefix("the engine is in a transaction") })

@@ -147,7 +147,12 @@ final class PushHealthTests: XCTestCase {
     try alice.executeAtHome("UPDATE token SET status = 'registered'")
     alice.script?.answers("TCHK", .silence)
     alice.send("/_app activate").assert("cmdOk")
-    XCTAssertEqual(alice.statuses(), ["REGISTERED"])
+    var told: [String] = []
+    try alice.wait("told") {
+      told += alice.statuses()
+      return !told.isEmpty
+    }
+    XCTAssertEqual(told, ["REGISTERED"])
     alice.send("/_app suspend 0").assert("cmdOk")
     alice.send("/_app activate").assert("cmdOk")
     XCTAssertEqual(alice.statuses(), [])

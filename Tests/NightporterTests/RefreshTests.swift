@@ -190,6 +190,7 @@ final class RefreshTests: XCTestCase {
     defer { app.stop() }
     XCTAssertTrue(app.setRelay(transport.port))
     transport.hang(true)
+    clock.stop()
     let answer = Promise<String>()
     Thread.detachNewThread { answer.fulfil(app.refresh(deadline: .seconds(30))) }
     transport.waitUntilInside()
@@ -201,6 +202,7 @@ final class RefreshTests: XCTestCase {
     clock.move(.seconds(4))
     // Any call makes the engine check its timers.
     _ = app.state()
+    clock.start()
     let text = try XCTUnwrap(answer.wait(atMost: .seconds(20)))
     XCTAssertEqual(JSON(text)["outcome"].text, "expired", text)
     XCTAssertTrue(JSON(text)["quiescent"].flag, text)

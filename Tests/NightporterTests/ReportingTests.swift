@@ -239,7 +239,7 @@ final class ReportingTests: XCTestCase {
     XCTAssertEqual(reported(alice, 1), ["first"])
 
     share.send("/_send @1 text second").assert("newChatItems")
-    meeting.transport.delay(.get, by: 500_000)
+    meeting.transport.hang(.get)
     meeting.bob.send("/_send @1 text gone").assert("newChatItems")
     let file = try Database(path: relay)
     try awaitThat("it is at the relay") { try file.integer("SELECT count(*) FROM message WHERE body IS NOT NULL") != 0 }
@@ -248,6 +248,7 @@ final class ReportingTests: XCTestCase {
     awaitThat("the app asks for it") { meeting.transport.count(.get) > asked }
     try file.execute("UPDATE message SET body = NULL")
     try file.close()
+    meeting.transport.hang(nil)
     XCTAssertEqual(reported(alice, 1), ["second"])
   }
 }

@@ -94,7 +94,15 @@ final class SourceTests: XCTestCase {
   func testINC31ASourceThatNeverAnswersExpires() throws {
     inbox.put("first", "hello")
     inbox.set(.neverAnswers)
-    let answer = try present(deadline: .milliseconds(600))
+    var answer = JSON("")
+    // On a busy machine the engine may miss the 100 ms that it has at the end.
+    for turn in 0..<5 where turn == 0 || answer.isLate {
+      let service = try makeExtension()
+      defer { service.stop() }
+      answer = JSON(service.receivePush(wake, deadline: .milliseconds(600)))
+      awaitThat("the push has ended") { JSON(service.state())["quiescent"].flag }
+    }
+    XCTAssertTrue(answer["quiescent"].flag, answer.description)
     XCTAssertEqual(answer["outcome"].text, "expired", answer.description)
     XCTAssertEqual(inbox.waiting, ["first"])
     inbox.set(.answers)

@@ -129,8 +129,16 @@ final class Watched: @unchecked Sendable {
   /// Waits until all answers have come and no request is in progress.
   func waitUntilIdle(file: StaticString = #filePath, line: UInt = #line) throws {
     try wait("idle", file: file, line: line) {
-      state["operations"]["notifications"].number == 0 && !state["holds"].description.contains("awaited")
+      guard isIdle else { return false }
+      // A request may be due in the turn that reported the state.
+      send("/_check running")
+      return isIdle
     }
+  }
+
+  private var isIdle: Bool {
+    let state = state
+    return state["operations"]["notifications"].number == 0 && !state["holds"].description.contains("awaited")
   }
 
   var state: JSON { JSON(controller.state()) }

@@ -73,14 +73,18 @@ final class OwnTroubleTests: XCTestCase {
   }
 
   /// As long as the probe would wait.
-  func testASilentClusterIsNotOnlyOneRequestsTrouble() async throws {
+  func testASilentClusterIsNotOnlyOneRequestsTrouble() async throws { try await inTime(aSilentCluster) }
+
+  private func aSilentCluster() async throws -> Bool {
     let node = try OpenNode()
     let backEnd = try node.open()
+    defer { backEnd.close() }
     let reply = await send(through: backEnd)
     XCTAssertEqual(reply, .unavailable)
-    XCTAssertNotNil(backEnd.problem)
+    // Unless the request began so late that the exchange ended before it.
+    guard backEnd.problem != nil else { return false }
     XCTAssertFalse(backEnd.isServing)
-    backEnd.close()
+    return true
   }
 
   /// What had too little time may have been stored or not: nothing is deleted without doubt after it. What had none was

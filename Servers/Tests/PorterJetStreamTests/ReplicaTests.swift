@@ -60,11 +60,16 @@ final class ReplicaTests: XCTestCase {
   /// A frozen node, which is asked until its neighbours notice. Half of an exchange's time is left after it.
   func testAReplicaThatDoesNotAnswerMayHaveIt() async throws {
     for silent in [nil, FakeNode.Answer.status(503)] {
-      let begin = ContinuousClock.now
-      let result = await ExchangeDeadline.$current.withValue(begin + ExchangeDeadline.span) {
-        try? await message([.status(404), silent])
+      var found: ClusterFailure?
+      // A busy machine may need the exchange's time for what comes before.
+      for _ in 0..<20 where found?.description != "a replica of s does not answer" {
+        let result = await ExchangeDeadline.$current.withValue(.now + ExchangeDeadline.span) {
+          try? await message([.status(404), silent])
+        }
+        guard case .failure(let failure)? = result else { return XCTFail("\(String(describing: result))") }
+        found = failure
       }
-      guard case .failure(let failure)? = result else { return XCTFail("\(String(describing: result))") }
+      let failure = try XCTUnwrap(found)
       XCTAssertTrue(failure.isOwn)
       XCTAssertFalse(failure.isUnsent)
       XCTAssertEqual(failure.description, "a replica of s does not answer")

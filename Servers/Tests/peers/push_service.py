@@ -7,7 +7,7 @@ line of JSON there with one on standard output.
         {"goaway": n}             sends GOAWAY: this and later requests were not processed
         {"reset": "refused"}      resets the stream as refused; with any other word, as an internal error
     {"release": true}             answers the held requests
-    {"await": n}                  answers when n requests have arrived
+    {"await": n}                  answers when n requests have arrived; the service ends if they do not in a minute
     {"awaitSettled": n}           answers when n connections have acknowledged its settings
     {"now": seconds}              sets the time, in seconds since 1970; without it, the computer's clock counts
     {"deaf": true}                new connections are never answered
@@ -57,6 +57,9 @@ def make_certificate(folder: str):
     builder = builder.add_extension(names, False).add_extension(x509.BasicConstraints(True, None), True)
     write(folder, "server.pem", builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     write(folder, "server.key", pem(key))
+
+# A test that waits in vain fails.
+LIMIT = 60
 
 
 class Service:
@@ -195,10 +198,10 @@ async def obey(service: Service, order: dict) -> dict:
             connection.answer(stream, action)
     if "await" in order:
         async with service.arrived:
-            await service.arrived.wait_for(lambda: len(service.requests) >= order["await"])
+            await asyncio.wait_for(service.arrived.wait_for(lambda: len(service.requests) >= order["await"]), LIMIT)
     if "awaitSettled" in order:
         async with service.arrived:
-            await service.arrived.wait_for(lambda: service.settled >= order["awaitSettled"])
+            await asyncio.wait_for(service.arrived.wait_for(lambda: service.settled >= order["awaitSettled"]), LIMIT)
     if "report" in order:
         return {"requests": service.requests, "connections": service.connections, "most": service.most}
     return {}

@@ -157,5 +157,14 @@ async def activate(c, device: Device, token: str) -> list[dict]:
     return others
 
 
+async def watched(c) -> None:
+    """Waits until the server knows of a mailbox, which may be later than the token's activation. Messages before that have no push, and an app that
+    is suspended leaves it for its next start."""
+    end = time.monotonic() + PATIENCE
+    while not any(state.startswith("created") for state in (await c.state())["notifications"]["subscriptions"]):
+        assert time.monotonic() < end, await c.state()
+        await asyncio.sleep(0.01)
+
+
 def text(known: int, words: str) -> str:
     return f'/_send @{known} json [{{"msgContent":{{"type":"text","text":"{words}"}}}}]'

@@ -11,7 +11,7 @@ from nacl.signing import SigningKey
 
 from . import nats, protocol, test_admin_backup, test_admin_token
 from .admin import TOKEN, AdminTestCase
-from .push import acquaint, activate, begin, text
+from .push import acquaint, activate, begin, text, watched
 from .support import PATIENCE, JetStreamTestCase
 
 
@@ -147,6 +147,7 @@ class TokenTests(ClusterTestCase, test_admin_token.TokenTests):
             await begin(bob, "bob", None)
             known = await acquaint(alice, bob)
             await activate(alice, self.device, TOKEN)
+            await watched(alice)
             await alice.suspend()
             self.device.answers.clear()
             await bob.send(text(known, "one"))

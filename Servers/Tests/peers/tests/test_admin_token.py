@@ -8,7 +8,7 @@ import sqlite3
 import unittest
 
 from .admin import PROGRAM, TOKEN, AdminTestCase
-from .push import Device, PushServer, acquaint, activate, begin, text
+from .push import Device, PushServer, acquaint, activate, begin, text, watched
 from .support import PATIENCE
 
 
@@ -56,6 +56,7 @@ class TokenTests(AdminTestCase):
             await begin(bob, "bob", None)
             known = await acquaint(alice, bob)
             await activate(alice, self.device, TOKEN)
+            await watched(alice)
             await alice.suspend()
             await bob.send(text(known, "one"))
             await asyncio.to_thread(self.device.push)
@@ -95,6 +96,7 @@ class TokenTests(AdminTestCase):
             await begin(bob, "bob", None)
             known = await acquaint(alice, bob)
             await activate(alice, self.device, TOKEN)
+            await watched(alice)
             await alice.suspend()
             # The device takes the push, but does not answer until the server drains.
             self.device.answers.clear()

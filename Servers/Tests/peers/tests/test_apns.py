@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from .push import PROGRAM, PushServer, acquaint, begin, text
+from .push import PROGRAM, PushServer, acquaint, begin, text, watched
 from .support import PATIENCE
 
 STAND_IN = Path(__file__).parents[1] / "apns.py"
@@ -78,6 +78,7 @@ class PushProgramTests(unittest.TestCase):
             status = await alice.send(f"/_ntf check apns_dev {TOKEN}")
             self.assertEqual(status["status"], "ACTIVE")
 
+            await watched(alice)
             await alice.suspend()
             await bob.send(text(known, "hello"))
             push = await asyncio.to_thread(self.apple.push, 3)

@@ -17,7 +17,7 @@ from . import protocol
 from .admin import admin
 from .freezing import freeze, thaw
 from .line import Line
-from .push import Device, PushServer, acquaint, activate, begin, text
+from .push import Device, PushServer, acquaint, activate, begin, text, watched
 from .support import HTTP1, PATIENCE, RelayTestCase
 
 SECONDS = float(os.environ.get("PORTER_CHAOS_SECONDS", "8"))
@@ -206,6 +206,7 @@ class FaultTests(RelayTestCase):
             await begin(bob, "bob", None)
             known = await acquaint(alice, bob)
             await activate(alice, self.device, TOKEN)
+            await watched(alice)
             await alice.suspend()
             trouble = asyncio.create_task(asyncio.to_thread(self.trouble))
             presented: collections.Counter = collections.Counter()

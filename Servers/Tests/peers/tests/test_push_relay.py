@@ -6,7 +6,7 @@ import re
 import signal
 
 from . import nats
-from .push import Device, PushServer, acquaint, begin, text
+from .push import Device, PushServer, acquaint, begin, text, watched
 from .support import PATIENCE, Relay, RelayTestCase
 
 TOKEN = "cd" * 32
@@ -69,6 +69,7 @@ class PushRelayTests(RelayTestCase):
             data = push["payload"]["notificationData"]
             await alice.send(f"/_ntf verify apns_test {TOKEN} {data['nonce']} {data['verification']}")
             self.assertEqual((await alice.send(f"/_ntf check apns_test {TOKEN}"))["status"], "ACTIVE")
+            await watched(alice)
             await alice.suspend()
 
             await bob.send(text(known, "before"))

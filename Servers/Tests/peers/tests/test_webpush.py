@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from .push import PROGRAM, PushServer, acquaint, begin, text
+from .push import PROGRAM, PushServer, acquaint, begin, text, watched
 from .support import PATIENCE
 
 STAND_IN = Path(__file__).parents[1] / "webpush.py"
@@ -83,6 +83,7 @@ class WebPushProgramTests(unittest.TestCase):
             await alice.send(f"/_ntf verify webpush {token} {data['nonce']} {data['verification']}")
             self.assertEqual((await alice.send(f"/_ntf check webpush {token}"))["status"], "ACTIVE")
 
+            await watched(alice)
             await alice.suspend()
             await bob.send(text(known, "hello"))
             push = await asyncio.to_thread(self.service.push, 3)

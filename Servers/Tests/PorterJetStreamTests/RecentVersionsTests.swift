@@ -78,6 +78,7 @@ final class RecentVersionsTests: XCTestCase {
     let versions = noted()
     versions.note(2, "s.a", .init(number: 2, replaced: 1, writer: "w"), now: begin)
     XCTAssertEqual(versions.last, 2)
+    for number in 3...13 as ClosedRange<UInt64> { versions.note(number, "s.probe", nil, now: begin) }
     let isEarlierKnown = await versions.isOnly(13, of: "s.b", replacing: 0, by: "w", after: 12)
     XCTAssertFalse(isEarlierKnown)
     let isKnown = await versions.isOnly(2, of: "s.a", replacing: 1, by: "w", after: 1)

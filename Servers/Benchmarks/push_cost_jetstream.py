@@ -1,8 +1,9 @@
 """Measures what a push costs porter-push and a NATS node, with few and with many tokens: `make bench-pushes-jetstream`.
 
-One relay, one server and one node. Of TOKENS tokens, evenly spread over the bucket, ACTIVE belong to devices that get messages, as in `delay.py`;
-the others, and nine of ten subscriptions of each, take up room. Messages come as fast as the server pushes them, to devices
-in random order. Reports the processor time of the server and of the node per push, and the node's memory.
+One relay, one server and one node, with few tokens and again with TOKENS. Of these, evenly spread over the bucket, ACTIVE belong to devices that
+get messages, as in `delay.py`; the others, and nine of ten subscriptions of each, take up room. Messages come as fast as the server pushes them, to
+devices in random order. Both get them by turns, and afterwards delete what the pushes have replaced, which is part of their cost. Reports the
+processor time of the server and of the node per push, and the node's memory.
 """
 
 import base64
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +26,9 @@ from tests import nats  # noqa: E402
 
 ACTIVE = int(os.environ.get("ACTIVE", "75000"))
 UNDER_WAY = 1_000
-ROUNDS = int(os.environ.get("ROUNDS", "4"))
+ROUNDS = int(os.environ.get("ROUNDS", "8"))
 SECONDS = float(os.environ.get("SECONDS", "8"))
-KNOWING = 1_200
+KNOWING, DELETING, IDLE = 1_200, 900, 20
 # As in WatcherIndex.swift.
 VERSION, BITS = 2, scale.RECORDS.bit_length() - 1
 ACTIVE_STATUS = 2
@@ -114,60 +115,114 @@ def records(devices: list[Device], count: int, secret: bytes) -> Iterator[tuple[
             yield b"%d" % position, b"\1" + os.urandom(max(0, room)) + entries
 
 
-def measure(source: Path, folder: Path, count: int) -> tuple[float, float]:
-    """The means of the server's and the node's processor time per push, in µs."""
-    active = min(ACTIVE, count)
-    # ACTIVE messages in all.
-    each = min(delay.REQUESTS, -(-ACTIVE // active))
-    files = delay.fill(source, folder, active, each)
-    known, secret = devices(files.state), os.urandom(32)
-    assert all(len(device.document) == len(known[0].document) for device in known)
-    cluster = nats.Cluster(1)
-    pair = None
-    try:
-        [node] = cluster.nodes
-        scale.load(cluster, 0, 0, 0)
-        scale.put(node, "settings", settings(files.state, secret))
-        scale.put(node, "tokens", tokens(known, count), scale.AGES)
-        scale.put(node, "subscriptions", records(known, count * scale.SUBSCRIPTIONS, secret))
-        device_records = min(scale.RECORDS, count)
-        scale.fill(node, "devices", device_records, 1 + scale.DEVICE_ENTRY * -(-count // device_records))
-        print(
-            f"{count:,} tokens with documents of {len(known[0].document):,} bytes, {count * scale.SUBSCRIPTIONS:,} subscriptions; "
-            f"files {scale.folder_size(node) / 1e9:.2f} GB, node {scale.memory(node)} MB", flush=True)
-        files.state.unlink()
-        pair = delay.Pair(folder, each, 0, UNDER_WAY, store=cluster.address, nats_replicas="1", log_level="info")
-        began = time.monotonic()
-        # Of the tokens, and of their index. What a server does not know yet it must read from the node.
-        while pair.push.lines().count("records of a stream are known") < 2:
-            assert pair.push.process.poll() is None and time.monotonic() < began + KNOWING, pair.push.lines()
-            time.sleep(0.1)
-        print(f"  all records are known after {time.monotonic() - began:.0f} s; node {scale.memory(node)} MB", flush=True)
-        pair.run(f"flood {scale.WARM_UP}")
-        costs = []
-        for _ in range(ROUNDS):
-            before = scale.processor(node)
-            result = pair.run(f"flood {SECONDS}")
-            assert result["sent"], "all messages have been sent: ACTIVE must be greater"
-            spent = (result["processorSeconds"]["porter-push"], scale.processor(node) - before)
-            costs.append(tuple(seconds / result["sent"] * 1e6 for seconds in spent))
+class Setup:
+    """One relay, server and node, with `count` tokens. Notes what pushes have cost."""
+
+    def __init__(self, source: Path, folder: Path, count: int):
+        self.count, self.folder, self.pushes = count, folder, 0
+        active = min(ACTIVE, count)
+        # ACTIVE messages in all.
+        self.each = min(delay.REQUESTS, -(-ACTIVE // active))
+        files = delay.fill(source, folder, active, self.each)
+        known, secret = devices(files.state), os.urandom(32)
+        assert all(len(device.document) == len(known[0].document) for device in known)
+        self.cluster, self.pair = nats.Cluster(1), None
+        try:
+            [self.node] = self.cluster.nodes
+            scale.load(self.cluster, 0, 0, 0)
+            scale.put(self.node, "settings", settings(files.state, secret))
+            scale.put(self.node, "tokens", tokens(known, count), scale.AGES)
+            scale.put(self.node, "subscriptions", records(known, count * scale.SUBSCRIPTIONS, secret))
+            device_records = min(scale.RECORDS, count)
+            scale.fill(self.node, "devices", device_records, 1 + scale.DEVICE_ENTRY * -(-count // device_records))
             print(
-                f"  {result['sent'] / result['seconds']:,.0f} pushes a second, delay p50 {result['delay']['p50']:.0f} ms; processor time of each: "
-                f"server {costs[-1][0]:,.0f} us, node {costs[-1][1]:,.0f} us; memory: node {scale.memory(node)} MB", flush=True)
-        print(f"  at its peak the node has {scale.memory(node, 'VmHWM')} MB", flush=True)
-        return sum(server for server, _ in costs) / ROUNDS, sum(own for _, own in costs) / ROUNDS
-    finally:
-        if pair:
-            pair.stop()
-        cluster.stop()
+                f"{count:,} tokens with documents of {len(known[0].document):,} bytes, {count * scale.SUBSCRIPTIONS:,} subscriptions; "
+                f"files {scale.folder_size(self.node) / 1e9:.2f} GB, node {scale.memory(self.node)} MB", flush=True)
+            files.state.unlink()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start(self) -> None:
+        """Starts relay and server, and waits until the server knows all tokens and their index, which it would otherwise read from the node."""
+        self.pair = delay.Pair(self.folder, self.each, 0, UNDER_WAY, store=self.cluster.address, nats_replicas="1", log_level="info")
+        began = time.monotonic()
+        while self.pair.push.lines().count("records of a stream are known") < 2:
+            assert self.pair.push.process.poll() is None and time.monotonic() < began + KNOWING, self.pair.push.lines()
+            time.sleep(0.1)
+        print(f"{self.count:>9,} tokens: all records are known after {time.monotonic() - began:.0f} s; node {scale.memory(self.node)} MB", flush=True)
+        self.before, self.versions_before, self.began = self.spent(), self.versions(), time.monotonic()
+
+    def spent(self) -> tuple[float, float]:
+        """Processor time of the server and of the node."""
+        return delay.processor_seconds(self.pair.push.process), scale.processor(self.node)
+
+    def round(self) -> None:
+        before = self.spent()
+        result = self.pair.run(f"flood {SECONDS}")
+        assert result["sent"], "all messages have been sent: ACTIVE must be greater"
+        self.pushes += result["sent"]
+        server, node = self.costs(before, result["sent"])
+        print(
+            f"{self.count:>9,} tokens: {result['sent'] / result['seconds']:,.0f} pushes a second, delay p50 {result['delay']['p50']:.0f} ms; "
+            f"server {server:,.0f} us, node {node:,.0f} us; memory: node {scale.memory(self.node)} MB", flush=True)
+
+    def costs(self, before: tuple[float, float], pushes: int) -> list[float]:
+        """Processor time since then of the server and of the node for each of the pushes, in µs."""
+        return [(now - then) / pushes * 1e6 for now, then in zip(self.spent(), before)]
+
+    def versions(self) -> int:
+        """In the stream of tokens: those of all records, and replaced ones that are to be deleted."""
+        probe = "$KV.porter_push_tokens.probe"
+        connection = nats.Connection(self.node)
+        state = connection.request("$JS.API.STREAM.INFO.KV_porter_push_tokens", b'{"subjects_filter":"%b"}' % probe.encode())["state"]
+        connection.close()
+        return state["messages"] - state["subjects"][probe]
+
+    def has_deleted(self) -> bool:
+        """What the pushes have replaced."""
+        return self.versions() < self.versions_before + self.pushes / 100
+
+    def total(self) -> float:
+        """Of a push and of deleting what it replaced: the processor time since the start, less what both take with nothing to do."""
+        spent, seconds = self.costs(self.before, self.pushes), time.monotonic() - self.began
+        before = self.spent()
+        time.sleep(IDLE)
+        idle = [each * seconds / IDLE for each in self.costs(before, self.pushes)]
+        server, node = (whole - part for whole, part in zip(spent, idle))
+        print(
+            f"{self.count:>9,} tokens, {self.pushes:,} pushes, with deletions: server {server:,.0f} us, node {node:,.0f} us (and idle {idle[0]:,.0f} us, "
+            f"{idle[1]:,.0f} us); at its peak the node has {scale.memory(self.node, 'VmHWM')} MB; files {scale.folder_size(self.node) / 1e9:.2f} GB", flush=True)
+        return server + node
+
+    def stop(self) -> None:
+        if self.pair:
+            self.pair.stop()
+        self.cluster.stop()
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as parent:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as parent, ExitStack() as stack:
         source = Path(parent, "template")
         delay.template(source)
-        few, many = (measure(source, Path(parent, f"tokens{count}"), count) for count in (1_000, scale.TOKENS))
-    print(f"cost of a push, {scale.TOKENS:,} tokens beside 1,000: {sum(many) / sum(few):.2f} x (goal 1.2); the node alone {many[1] / few[1]:.2f} x")
+        setups = []
+        for count in (1_000, scale.TOKENS):
+            setups.append(Setup(source, Path(parent, f"tokens{count}"), count))
+            stack.callback(setups[-1].stop)
+        # The relay closes connections that are idle for long.
+        for setup in reversed(setups):
+            setup.start()
+        # By turns: a machine that becomes slower does so for both.
+        for _ in range(ROUNDS):
+            for setup in setups:
+                setup.round()
+        began = time.monotonic()
+        while not all(setup.has_deleted() for setup in setups):
+            assert time.monotonic() < began + DELETING, [setup.versions() for setup in setups]
+            time.sleep(5)
+        print(f"what the pushes replaced was deleted {time.monotonic() - began:.0f} s after them", flush=True)
+        few, many = (setup.total() for setup in setups)
+    print(f"cost of a push, {scale.TOKENS:,} tokens beside 1,000: {many / few:.2f} x (goal 1.2)")
 
 
 main()

@@ -16,7 +16,7 @@ final class RecordFileTests: XCTestCase {
     for suffix in ["", "-wal", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
-  private func record(_ revision: UInt64, count: Int = 2_000) -> SharedRecord {
+  private func record(_ revision: UInt64, count: Int = 8_000) -> SharedRecord {
     SharedRecord(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: revision), count: count), revision: revision)
   }
 
@@ -181,9 +181,22 @@ final class RecordFileTests: XCTestCase {
       if isRead { for number in manyRecords { _ = file.record("name-\(number)") } }
       for number in manyRecords { file.noteScanned("name-\(number)", record(number + 1), replaced: 0) }
       file.endScan()
+      // Those in memory are intact, until a damaged one is read.
+      for number in manyRecords { XCTAssertEqual(file.record("name-\(number)")?.revision ?? number, number) }
       XCTAssertEqual(file.losses, 1)
-      for number in manyRecords { XCTAssertNil(file.record("name-\(number)")) }
     }
+  }
+
+  /// A record's revision does not depend on its contents.
+  func testDamagedContentsAreFoundWhenTheyAreRead() throws {
+    let file = makeFileOfManyRecords()
+    try damage(behindNames: 200)
+    for number in manyRecords { XCTAssertEqual(file.revision("name-\(number)"), number) }
+    XCTAssertEqual(file.losses, 0)
+    let isKnown = manyRecords.map { file.record("name-\($0)") != nil }
+    XCTAssertTrue(isKnown.contains(false))
+    XCTAssertEqual(file.losses, 1)
+    XCTAssertNil(file.revision("name-\(manyRecords.lowerBound)"))
   }
 
   /// As when the disk is full: nothing fails, and nothing is known.

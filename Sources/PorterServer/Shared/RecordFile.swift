@@ -28,7 +28,7 @@ public final class RecordFile: Sendable {
 
   /// A record takes some two kilobytes: several of them in a page waste less of it.
   private static let pageSize: Int64 = 16_384
-  private static let cacheKibibytes = 8_192
+  private static let cacheKibibytes = 32_768
   /// A full disk would fail each call, and each would make the file anew.
   private static let skippedAfterFailure = 10_000
 
@@ -45,18 +45,31 @@ public final class RecordFile: Sendable {
   /// Nil if unknown. `name` is unique among all records.
   public func record(_ name: String) -> SharedRecord? {
     use { (database, contents) throws(SQLiteError) in
-      try self.row(of: name, "AND name = ?2 AND period IN (?3, ?4)", [.text(name)] + contents.counted, in: database)?
-        .record
+      try database.first(
+        Self.countedQuery, Self.bindings(name, contents)
+      ) { (row) throws(SQLiteError) in
+        let (head, bytes) = (try self.head(row), row.blob(5))
+        guard self.key?.verifies(row.blob(6), of: Self.authenticated(head.tag, bytes)) == true else {
+          throw SQLiteError(kind: .corrupt)
+        }
+        return SharedRecord(bytes: bytes, revision: head.revision)
+      }
     } ?? nil
   }
 
-  /// Its revision; nil if unknown.
-  public func revision(_ name: String) -> UInt64? { record(name)?.revision }
+  /// Its revision; nil if unknown. Does not read its contents, which may be damaged.
+  public func revision(_ name: String) -> UInt64? {
+    use { (database, contents) throws(SQLiteError) in
+      try database.first(
+        Self.countedHeadQuery, Self.bindings(name, contents)
+      ) { (row) throws(SQLiteError) in try self.head(row).revision }
+    } ?? nil
+  }
 
   /// Replaces what is known of it. Of two with the same place, the later one is kept.
   public func note(_ name: String, _ record: SharedRecord) {
     _ = use { (database, contents) throws(SQLiteError) in
-      try write(Row(name: name, record: record, replaced: 0, period: contents.period), in: database)
+      try write(Head(name: name, revision: record.revision, period: contents.period), record.bytes, in: database)
     }
   }
 
@@ -92,11 +105,15 @@ public final class RecordFile: Sendable {
   public func noteScanned(_ name: String, _ record: SharedRecord, replaced: UInt64) {
     _ = use { (database, contents) throws(SQLiteError) in
       guard let scan = contents.scan else { return 0 }
-      if let present = try self.row(of: name, in: database) {
+      let present = try database.first(
+        Self.headQuery, [.integer(Self.place(name))],
+        { (row) throws(SQLiteError) in try self.head(row) })
+      if let present {
         let isFound = present.period == scan && present.name == name
         if present.period == contents.period || (isFound && present.replaced >= replaced) { return 0 }
       }
-      return try write(Row(name: name, record: record, replaced: replaced, period: scan), in: database)
+      let head = Head(name: name, revision: record.revision, replaced: replaced, period: scan)
+      return try write(head, record.bytes, in: database)
     }
   }
 
@@ -112,53 +129,63 @@ public final class RecordFile: Sendable {
 
   // MARK: Rows
 
-  private struct Row {
+  /// What a row says of its record.
+  private struct Head {
     var name: String
-    var record: SharedRecord
-    var replaced: UInt64
+    var revision: UInt64
+    var replaced: UInt64 = 0
     var period: Int64
     var tag: [UInt8] = []
-  }
 
-  /// The row with this name's place; `condition` may say more of it. If it is damaged, nothing in the file counts: a
-  /// scan could find an earlier version, and nothing would say that there was a later one.
-  private func row(
-    of name: String, _ condition: String = "", _ bindings: [Binding] = [], in database: Database
-  ) throws(SQLiteError) -> Row? {
-    let row = try database.first(
-      "SELECT name, revision, replaced, period, bytes, tag FROM record WHERE place = ?1 \(condition)",
-      [.integer(Self.place(name))] + bindings
-    ) {
-      Row(
-        name: $0.text(0), record: SharedRecord(bytes: $0.blob(4), revision: UInt64(bitPattern: $0.integer(1))),
-        replaced: UInt64(bitPattern: $0.integer(2)), period: $0.integer(3), tag: $0.blob(5))
+    /// A damaged revision would replace a later version, a damaged period return to what was forgotten.
+    var authenticated: [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(24 + name.utf8.count)
+      for number in [revision, replaced, UInt64(bitPattern: period)] {
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+      }
+      bytes.append(contentsOf: name.utf8)
+      return bytes
     }
-    if let row, key?.verifies(row.tag, of: Self.authenticated(row)) != true { throw SQLiteError(kind: .corrupt) }
-    return row
   }
 
-  private func write(_ row: Row, in database: Database) throws(SQLiteError) -> Int {
-    try database.run(
+  private static let headQuery = "SELECT name, revision, replaced, period, head_tag FROM record WHERE place = ?1"
+  private static let countedHeadQuery = headQuery + counted
+  private static let countedQuery =
+    "SELECT name, revision, replaced, period, head_tag, bytes, tag FROM record WHERE place = ?1" + counted
+  private static let counted = " AND name = ?2 AND period IN (?3, ?4)"
+
+  private static func bindings(_ name: String, _ contents: Contents) -> [Binding] {
+    [.integer(place(name)), .text(name)] + contents.counted
+  }
+
+  /// If it is damaged, nothing in the file counts: a scan could find an earlier version, and nothing would say that there
+  /// was a later one.
+  private func head(_ row: borrowing Row) throws(SQLiteError) -> Head {
+    let head = Head(
+      name: row.text(0), revision: UInt64(bitPattern: row.integer(1)), replaced: UInt64(bitPattern: row.integer(2)),
+      period: row.integer(3), tag: row.blob(4))
+    guard key?.verifies(head.tag, of: head.authenticated) == true else { throw SQLiteError(kind: .corrupt) }
+    return head
+  }
+
+  private func write(_ head: Head, _ bytes: [UInt8], in database: Database) throws(SQLiteError) -> Int {
+    guard let key else { return 0 }
+    let headTag = key.tag(head.authenticated)
+    return try database.run(
       """
-      INSERT OR REPLACE INTO record (place, name, revision, replaced, period, bytes, tag)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      INSERT OR REPLACE INTO record (place, name, revision, replaced, period, head_tag, tag, bytes)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
       """,
       [
-        .integer(Self.place(row.name)), .text(row.name), .integer(Int64(bitPattern: row.record.revision)),
-        .integer(Int64(bitPattern: row.replaced)), .integer(row.period), .blob(row.record.bytes),
-        .optional(key?.tag(Self.authenticated(row))),
+        .integer(Self.place(head.name)), .text(head.name), .integer(Int64(bitPattern: head.revision)),
+        .integer(Int64(bitPattern: head.replaced)), .integer(head.period), .blob(headTag),
+        .blob(key.tag(Self.authenticated(headTag, bytes))), .blob(bytes),
       ])
   }
 
-  /// All that a row says: a damaged revision would replace a later version, a damaged period return to what was forgotten.
-  private static func authenticated(_ row: Row) -> [UInt8] {
-    var bytes = row.record.bytes
-    for number in [row.record.revision, row.replaced, UInt64(bitPattern: row.period)] {
-      withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
-    }
-    bytes.append(contentsOf: row.name.utf8)
-    return bytes
-  }
+  /// The contents, and which record they are of.
+  private static func authenticated(_ headTag: [UInt8], _ bytes: [UInt8]) -> [UInt8] { headTag + bytes }
 
   /// Different in each process, so nobody can choose names with the same place.
   private static func place(_ name: String) -> Int64 {
@@ -201,8 +228,8 @@ public final class RecordFile: Sendable {
       """
       CREATE TABLE record (
         place INTEGER PRIMARY KEY, name TEXT NOT NULL, revision INTEGER NOT NULL,
-        replaced INTEGER NOT NULL, period INTEGER NOT NULL, bytes BLOB NOT NULL,
-        tag BLOB NOT NULL);
+        replaced INTEGER NOT NULL, period INTEGER NOT NULL, head_tag BLOB NOT NULL,
+        tag BLOB NOT NULL, bytes BLOB NOT NULL);
       BEGIN
       """)
     return database

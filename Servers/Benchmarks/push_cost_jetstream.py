@@ -190,11 +190,11 @@ class Setup:
 
     def total(self) -> float:
         """Of a push and of deleting what it replaced, in µs: the processor time from the start to the end, less what both have taken since with nothing to do."""
-        idle = [each * self.seconds / IDLE for each in self.costs(self.before, self.pushes)]
-        server, node = (whole - part for whole, part in zip(self.whole, idle))
+        idle = [(now - then) / IDLE for now, then in zip(self.spent(), self.before)]
+        server, node = (whole - each * self.seconds / self.pushes * 1e6 for whole, each in zip(self.whole, idle))
         print(
             f"{self.count:>9,} tokens, {self.pushes:,} pushes, with deletions: server {server:,.0f} us, node {node:,.0f} us; with nothing to do "
-            f"{idle[0]:,.0f} us, {idle[1]:,.0f} us; at its peak the node has {scale.memory(self.node, 'VmHWM')} MB; "
+            f"{idle[0] * 1e3:.1f} ms and {idle[1] * 1e3:.1f} ms of each second; at its peak the node has {scale.memory(self.node, 'VmHWM')} MB; "
             f"files {scale.folder_size(self.node) / 1e9:.2f} GB", flush=True)
         return server + node
 

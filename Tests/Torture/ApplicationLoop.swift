@@ -136,9 +136,11 @@ final class ApplicationLoop {
 
   private func decide(_ request: Int64, _ process: TorturedProcess) throws {
     if dice.chance(50) {
-      let incognito = dice.chance(30) ? "on" : "off"
+      let incognito = dice.chance(30)
+      // Since the list was read, the contact may have come of an earlier acceptance that was not incognito.
       let answer = try process.command(
-        "/_accept incognito=\(incognito) \(request)", allowing: ["contactRequestNotFound", "BROKER"])
+        "/_accept incognito=\(incognito ? "on" : "off") \(request)",
+        allowing: ["contactRequestNotFound", "BROKER"] + (incognito ? ["profileShown"] : []))
       guard answer != nil else { return }
       torture.tally.count("contact requests accepted by command")
       torture.promises.noteDecided(request, ["accepted", "withdrawn"])

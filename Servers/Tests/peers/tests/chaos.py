@@ -125,8 +125,10 @@ class Correspondence:
 class Night:
     def __init__(self, cluster: Cluster, start, seed: int, people: int = 4):
         self.cluster, self.rng = cluster, random.Random(seed)
-        self.start = lambda folder: start(folder, log_level="debug")
-        self.relays = [self.start("one"), self.start("two")]
+        # Each relay's own way to the nodes.
+        self.lines = {folder: cluster.lines() for folder in ("one", "two")}
+        self.start = lambda folder: start(folder, log_level="debug", store=cluster.address_at(self.lines[folder].ports))
+        self.relays = [self.start(folder) for folder in self.lines]
         self.ports = [relay.port for relay in self.relays]
         self.stopping = threading.Event()
         self.service = SigningKey.generate()
@@ -243,7 +245,7 @@ class Night:
 
     def harm(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        kinds = [self.kill_node, self.freeze_node, self.cut_off_node, self.kill_relay, self.freeze_relay]
+        kinds = [self.kill_node, self.freeze_node, self.cut_off_node, self.kill_relay, self.freeze_relay, self.cut_off_relay]
         only = os.environ.get("PORTER_CHAOS_KINDS")
         if only:
             kinds = [getattr(self, name) for name in only.split(",")]
@@ -297,6 +299,14 @@ class Night:
         time.sleep(self.rng.uniform(0.5, 3))
         thaw(relay.process)
 
+    def cut_off_relay(self) -> None:
+        """From all nodes, but not from its clients. What either side sent meanwhile may arrive later."""
+        folder = self.rng.choice(list(self.lines))
+        self.note(f"cut off relay {folder}")
+        self.lines[folder].cut()
+        time.sleep(self.rng.uniform(0.5, 8))
+        self.lines[folder].mend(drops=self.rng.random() < 0.5)
+
     # The night, and the morning after
 
     def run(self, seconds: float) -> None:
@@ -325,6 +335,10 @@ class Night:
             pool.map(self.guarded(self.empty), [each for each in self.all if not each.isread])
         for client in self.clients:
             client.close()
+
+    def close(self) -> None:
+        for lines in self.lines.values():
+            lines.close()
 
     def keep(self, folder: Path) -> None:
         """Saves the streams (before unread mailboxes are read), the accepted messages, and all logs, to trace what happened to a message."""

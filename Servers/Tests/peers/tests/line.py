@@ -13,7 +13,7 @@ class Line:
         self.writers: set[asyncio.StreamWriter] = set()
         self.tasks: set[asyncio.Task] = set()
         started = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=(started,))
+        self.thread = threading.Thread(target=self.run, args=(started,), daemon=True)
         self.thread.start()
         started.wait()
 
@@ -74,3 +74,29 @@ class Line:
     def close(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join()
+
+
+class Lines:
+    """From one program to several servers; cut off together."""
+
+    def __init__(self, servers: list[int]):
+        self.lines = [Line(server) for server in servers]
+
+    @property
+    def ports(self) -> list[int]:
+        return [line.port for line in self.lines]
+
+    def cut(self) -> None:
+        for line in self.lines:
+            line.cut()
+
+    def mend(self, drops: bool) -> None:
+        """`drops`: connections are reset, and do not get what was sent meanwhile."""
+        for line in self.lines:
+            if drops:
+                line.drop()
+            line.mend()
+
+    def close(self) -> None:
+        for line in self.lines:
+            line.close()

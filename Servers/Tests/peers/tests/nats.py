@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import freezing
+from .line import Lines
 
 # Debian's version, and a later one from PyPI. When a node that was cut off comes back, Debian's 2.9.10 may replace messages that the other nodes have
 # acknowledged (test_replicas.PartitionTests), which no client can prevent. Tests that cut off nodes and may lose nothing run the later one.
@@ -292,7 +293,15 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        return "nats://" + ",".join(f"127.0.0.1:{node.client}" for node in self.nodes)
+        return self.address_at([node.client for node in self.nodes])
+
+    @staticmethod
+    def address_at(ports: list[int]) -> str:
+        return "nats://" + ",".join(f"127.0.0.1:{port}" for port in ports)
+
+    def lines(self) -> Lines:
+        """To all nodes, for one program, which then cannot reach them in another way: nodes name no other addresses to clients."""
+        return Lines([node.client for node in self.nodes])
 
     def wait(self) -> None:
         """Waits until all nodes report that they are healthy. Restarts a node that has turned JetStream off, or is unhealthy for a long time, as a
@@ -302,7 +311,7 @@ class Cluster:
         restarted = dict.fromkeys(self.nodes, begin)
         while not all(node.is_healthy() for node in self.nodes):
             now = time.monotonic()
-            assert now < begin + PATIENCE, "no cluster: " + self.lines()
+            assert now < begin + PATIENCE, "no cluster: " + self.state()
             for node in self.nodes:
                 if node.has_turned_off() or (now > restarted[node] + SICK and not node.is_healthy()):
                     self.started_again.append([node.name, *node.complaints(4)])
@@ -315,7 +324,7 @@ class Cluster:
     def logs(self) -> list[Path]:
         return [node.folder.with_suffix(".log") for node in self.nodes]
 
-    def lines(self) -> str:
+    def state(self) -> str:
         return "\n".join(
             line for node in self.nodes for line in [f"{node.name}: {node.is_healthy()}", *node.complaints()])
 

@@ -59,15 +59,18 @@ def records(cluster: nats.Cluster, bucket: str) -> list[str]:
 
 
 class Servers:
-    def __init__(self, test: RelayTestCase, count: int, address: str, store: str):
-        self.test, self.address, self.store = test, address, store
+    """`store`: the cluster's address, or one for each."""
+
+    def __init__(self, test: RelayTestCase, count: int, address: str | list[str], store: str | list[str]):
+        self.test = test
+        self.addresses, self.stores = ([each] * count if isinstance(each, str) else each for each in (address, store))
         self.servers = [self.serve(index) for index in range(count)]
 
     def serve(self, index: int) -> PushServer:
         folder = f"{self.test.folder.name}/server-{index}"
         os.makedirs(folder, exist_ok=True)
         server = PushServer(
-            folder, relay=self.address, local_socket=self.test.folder.name + "/device", store=self.store)
+            folder, relay=self.addresses[index], local_socket=self.test.folder.name + "/device", store=self.stores[index])
         self.test.addCleanup(lambda: server.end(signal.SIGKILL))
         return server
 

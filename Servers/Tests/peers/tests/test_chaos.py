@@ -16,6 +16,7 @@ class ChaosTests(ClusterTestCase):
         seconds = float(os.environ.get("PORTER_CHAOS_SECONDS", "60"))
         seed = int(os.environ.get("PORTER_CHAOS_SEED") or random.randrange(1 << 32))
         night = Night(self.cluster, self.start, seed)
+        self.addCleanup(night.close)
         try:
             night.run(seconds)
         except AssertionError:

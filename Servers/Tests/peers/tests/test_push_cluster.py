@@ -20,6 +20,7 @@ import time
 from . import nats
 from .admin import admin
 from .freezing import freeze, thaw
+from .line import Lines
 from .push import PushServer
 from .push_cluster import SECONDS, Devices, Phone, Servers, records
 from .support import PATIENCE, JetStreamTestCase, RelayTestCase
@@ -41,7 +42,12 @@ class PushChaosTests(RelayTestCase):
         self.addCleanup(self.devices.close)
         self.relay = self.start(log_level="debug")
         self.address = self.relay.address.replace("localhost", "127.0.0.1")
-        self.servers = Servers(self, 3, self.address, self.cluster.address)
+        # Each server's own way to the nodes and to the relay.
+        self.lines = [Lines([self.relay.port] + [node.client for node in self.cluster.nodes]) for _ in range(3)]
+        for lines in self.lines:
+            self.addCleanup(lines.close)
+        addresses = [f"https://127.0.0.1:{lines.ports[0]}#{self.relay.fingerprint}" for lines in self.lines]
+        self.servers = Servers(self, 3, addresses, [self.cluster.address_at(lines.ports[1:]) for lines in self.lines])
         self.faults: list[str] = []
         self.hasfailed = threading.Event()
 
@@ -65,11 +71,25 @@ class PushChaosTests(RelayTestCase):
         self.pause(0.5, FREEZE)
         thaw(process)
 
+    def cut_off_server(self) -> None:
+        """From the nodes and the relay. What either side sent meanwhile may arrive later."""
+        lines = self.chance.choice(self.lines)
+        lines.cut()
+        self.pause(0.5, FREEZE)
+        lines.mend(drops=self.chance.random() < 0.5)
+
     def kill_node(self) -> None:
         node = self.chance.choice(self.cluster.nodes)
         node.kill()
         self.pause(0.2, 3)
         node.start()
+        self.cluster.wait()
+
+    def freeze_node(self) -> None:
+        node = self.chance.choice(self.cluster.nodes)
+        node.freeze()
+        self.pause(0.5, FREEZE)
+        node.thaw()
         self.cluster.wait()
 
     def cut_off_node(self) -> None:
@@ -80,10 +100,8 @@ class PushChaosTests(RelayTestCase):
 
     def trouble(self) -> collections.Counter:
         faults = {
-            "server killed": self.kill_server, "server frozen": self.freeze_server, "node killed": self.kill_node}
-        # Only in long runs, as in `chaos.py`.
-        if "PORTER_CHAOS_SECONDS" in os.environ:
-            faults["node cut off"] = self.cut_off_node
+            "server killed": self.kill_server, "server frozen": self.freeze_server, "server cut off": self.cut_off_server,
+            "node killed": self.kill_node, "node frozen": self.freeze_node, "node cut off": self.cut_off_node}
         done: collections.Counter = collections.Counter()
         end = time.monotonic() + SECONDS
         order: list[str] = []

@@ -37,7 +37,7 @@ SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -sta
 # The program made by `make order`, unless another was linked since.
 HARNESS = $$([ $(ORDERED) -nt $(PROGRAMS)/release/porter-harness ] && echo $(ORDERED) || echo $(PROGRAMS)/release/porter-harness)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-scale bench-scale-jetstream bench-pushes-jetstream bench-wakes-jetstream
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-delay-jetstream bench-scale bench-scale-jetstream bench-pushes-jetstream bench-wakes-jetstream
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -123,6 +123,14 @@ bench-delay: servers lib ## measure the delay from an accepted message to the pu
 	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so NIGHTPORTER_NET_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter-net.so \
 	  RATE=$(or $(RATE),0) TOKENS=$(or $(TOKENS),2000) DURATION=$(or $(DURATION),25) $(if $(FOLDER),FOLDER=$(FOLDER)) \
 	  .venv/bin/python Servers/Benchmarks/delay.py
+
+bench-delay-jetstream: servers lib ## the same with mailboxes and tokens in NATS JetStream; NODES=1, RATE=a second, TOKENS=2000, DURATION=25
+	@scripts/setup test
+	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_PUSH_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-push \
+	  PORTER_DELAY_LOAD=$(CURDIR)/$(SERVERS)/release/delay-load PORTER_STORE_LOAD=$(CURDIR)/$(SERVERS)/release/store-load \
+	  NIGHTPORTER_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter.so NIGHTPORTER_NET_LIBRARY=$(CURDIR)/$(LIBRARY)/libnightporter-net.so \
+	  NODES=$(or $(NODES),1) RATE=$(or $(RATE),0) TOKENS=$(or $(TOKENS),2000) DURATION=$(or $(DURATION),25) $(if $(FOLDER),FOLDER=$(FOLDER)) \
+	  .venv/bin/python Servers/Benchmarks/delay_jetstream.py
 
 bench-scale: servers lib ## measure porter-push with many tokens, ten times as many subscriptions, and SQLite; TOKENS=1000000, FOLDER=on this disk
 	@scripts/setup bench

@@ -113,15 +113,19 @@ def processor_seconds(process: subprocess.Popen) -> float:
 
 
 class Pair:
-    """Both programs with these files, and the load, with `most` messages under way. `settings` are more of porter-push's."""
+    """Both programs with these files, and the load, with `most` messages under way. `settings` are more of porter-push's, `relay` of the relay's."""
 
-    def __init__(self, folder: Path, each: int = REQUESTS, checked: int = TOKENS, most: int = TOKENS, **settings: str):
-        self.relay = support.Relay(str(folder))
+    def __init__(
+            self, folder: Path, each: int = REQUESTS, checked: int = TOKENS, most: int = TOKENS, relay: dict[str, str] | None = None,
+            **settings: str):
+        self.relay = support.Relay(str(folder), **relay or {})
         words = [LOAD, str(self.relay.port), "requests", str(each), "server.pem", "server.key", str(CONNECTIONS), str(most)]
         self.load = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         port = int(self.load.stdout.readline())
+        began = time.monotonic()
         self.push = push.PushServer(str(folder), **push_settings(folder, self.relay, port) | settings)
         self.push.link()
+        self.started_in = time.monotonic() - began
         self.push.wait(lambda: self.checks() >= checked / CHECKED)
 
     def checks(self) -> float:
@@ -150,8 +154,7 @@ class Pair:
         self.relay.kill(15)
 
 
-def once(folder: Path) -> None:
-    pair = Pair(folder)
+def once(pair: Pair) -> None:
     try:
         pair.run(f"flood {WARM_UP}")
         half = RATE
@@ -164,6 +167,13 @@ def once(folder: Path) -> None:
         pair.stop()
 
 
+def print_head() -> None:
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"{TOKENS:,} devices, {os.cpu_count()} processors, load before: {load}. Milliseconds; microseconds of processor time for a message.\n")
+    print("| load | pushes a second | messages, each pushed once | p50 | p90 | p99 | longest | with the sending: p50, p99 | pushed before the answer was read | porter-relay | porter-push | sender | sink |")
+    print("|" + "---|" * 13)
+
+
 def print_row(name: str, result: dict) -> None:
     delay, whole = ([f"{times[key]:.1f}" for key in ("p50", "p90", "p99", "max")] for times in (result["delay"], result["whole"]))
     used = [f"{seconds / result['sent'] * 1e6:.0f}" for seconds in result["processorSeconds"].values()]
@@ -172,18 +182,15 @@ def print_row(name: str, result: dict) -> None:
 
 
 def main() -> None:
-    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as parent:
         source, filled = Path(parent, "template"), Path(parent, "filled")
         template(source)
         fill(source, filled)
-        print(f"{TOKENS:,} devices, {os.cpu_count()} processors, load before: {load}. Milliseconds; microseconds of processor time for a message.\n")
-        print("| load | pushes a second | messages, each pushed once | p50 | p90 | p99 | longest | with the sending: p50, p99 | pushed before the answer was read | porter-relay | porter-push | sender | sink |")
-        print("|" + "---|" * 13)
+        print_head()
         for number in range(ROUNDS):
             folder = Path(parent, f"run{number}")
             shutil.copytree(filled, folder)
-            once(folder)
+            once(Pair(folder))
             shutil.rmtree(folder)
 
 

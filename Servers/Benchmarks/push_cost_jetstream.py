@@ -14,7 +14,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,19 +59,19 @@ def field(content: bytes) -> bytes:
     return number(len(content)) + content
 
 
-def document(token: sqlite3.Row, notifier: bytes, seed: bytes) -> bytes:
-    """A token with all its subscriptions, and a notification from each of six mailboxes."""
+def document(token: Mapping, notifier: bytes, seed: bytes, subscriptions: int = scale.SUBSCRIPTIONS) -> bytes:
+    """A token with all its subscriptions, of which the first is this one, and a notification from each of six mailboxes."""
     now = time.time_ns() // 1_000_000
     names = ("id", "provider", "push_token", "signing_key", "client_box_key", "box_key", "push_key", "code", "state")
     fields = [each.encode() if isinstance(each := token[name], str) else each for name in names]
     numbers = (token["generation"], 0, now, now, now)
-    notifiers = [notifier] + [os.urandom(24) for _ in range(scale.SUBSCRIPTIONS - 1)]
-    subscriptions = [field(each) + field(seed[:32]) + bytes([ACTIVE_STATUS]) for each in notifiers]
+    notifiers = [notifier] + [os.urandom(24) for _ in range(subscriptions - 1)]
+    entries = [field(each) + field(seed[:32]) + bytes([ACTIVE_STATUS]) for each in notifiers]
     notifications = [
         number(each) + number(now - 60_000) + field(os.urandom(24)) + field(os.urandom(METADATA))
-        for each in range(min(NOTIFICATIONS, scale.SUBSCRIPTIONS))]
+        for each in range(min(NOTIFICATIONS, subscriptions))]
     head = bytes([3]) + b"".join(map(field, fields)) + b"".join(map(number, numbers))
-    lists = (number(len(each)) + b"".join(each) for each in (subscriptions, notifications))
+    lists = (number(len(each)) + b"".join(each) for each in (entries, notifications))
     return head + b"".join(lists) + number(0) * 3 + field(b"")
 
 
@@ -152,7 +152,9 @@ class Setup:
         while self.pair.push.lines().count("records of a stream are known") < 2:
             assert self.pair.push.process.poll() is None and time.monotonic() < began + KNOWING, self.pair.push.lines()
             time.sleep(0.1)
-        print(f"{self.count:>9,} tokens: all records are known after {time.monotonic() - began:.0f} s; node {scale.memory(self.node)} MB", flush=True)
+        print(
+            f"{self.count:>9,} tokens: porter-push serves after {self.pair.started_in:.1f} s; all records are known {time.monotonic() - began:.0f} s later; "
+            f"memory: node {scale.memory(self.node)} MB, porter-push {scale.memory(self.pair.push)} MB", flush=True)
         self.before, self.versions_before, self.began = self.spent(), self.versions(), time.monotonic()
 
     def spent(self) -> tuple[float, float]:
@@ -194,7 +196,8 @@ class Setup:
         server, node = (whole - each * self.seconds / self.pushes * 1e6 for whole, each in zip(self.whole, idle))
         print(
             f"{self.count:>9,} tokens, {self.pushes:,} pushes, with deletions: server {server:,.0f} us, node {node:,.0f} us; with nothing to do "
-            f"{idle[0] * 1e3:.1f} ms and {idle[1] * 1e3:.1f} ms of each second; at its peak the node has {scale.memory(self.node, 'VmHWM')} MB; "
+            f"{idle[0] * 1e3:.1f} ms and {idle[1] * 1e3:.1f} ms of each second; at their peaks the node has {scale.memory(self.node, 'VmHWM')} MB and "
+            f"porter-push {scale.memory(self.pair.push, 'VmHWM')} MB; "
             f"files {scale.folder_size(self.node) / 1e9:.2f} GB", flush=True)
         return server + node
 
@@ -231,4 +234,5 @@ def main() -> None:
     print(f"cost of a push, {scale.TOKENS:,} tokens beside 1,000: {many / few:.2f} x (goal 1.2)")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/peers"))
 from tests import nats  # noqa: E402
+from tests.push import PushServer  # noqa: E402
 
 TOKENS = int(os.environ.get("TOKENS", "1000000"))
 SUBSCRIPTIONS = int(os.environ.get("SUBSCRIPTIONS", "10"))
@@ -37,8 +38,8 @@ AGES, ROUND = int(os.environ.get("AGES", "2")), 131_072
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def memory(node: nats.Node, name: str = "VmRSS") -> int:
-    """A node's memory in megabytes."""
+def memory(node: nats.Node | PushServer, name: str = "VmRSS") -> int:
+    """A node's or a server's memory in megabytes."""
     status = Path(f"/proc/{node.process.pid}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1]) // 1000
 

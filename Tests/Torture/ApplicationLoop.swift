@@ -98,7 +98,7 @@ final class ApplicationLoop {
     if dice.chance(30) { try refresh(process) }
     usleep(UInt32(dice.number(in: 1_000...800_000)))
     let reopened = try process.call("chat_reopen_store $c")
-    if reopened != "" { return torture.tally.count("reopening failed") }
+    if reopened != "", !process.hasFaultyDisk { process.problem("the store does not reopen: \(reopened.text)") }
     _ = try process.command("/_app activate")
   }
 

@@ -19,8 +19,18 @@ struct RequestVerdict {
         torture.isStranger(name), !torture.hasWithdrawn(name)
       else { continue }
       try stranger.command("/_user \(id)", "activeUser")
-      let answer = try stranger.answer("/_connect \(id) \(torture.place.stranger.link)")
+      let answer = try ask(stranger, "/_connect \(id) \(torture.place.stranger.link)")
       if answer["result"] == nil { tally.problem("\(name) cannot ask in the end: \(answer.text.prefix(200))") }
+    }
+  }
+
+  /// All hosts have just started, and write into the relay's file.
+  private func ask(_ stranger: ScriptedHost, _ command: String) throws -> JSONValue {
+    let end = Date(timeIntervalSinceNow: 60)
+    while true {
+      let answer = try stranger.answer(command)
+      let isBusy = answer["error"].map { TorturedProcess.code(of: $0).contains("BROKER") } ?? false
+      guard isBusy, end.timeIntervalSinceNow > 0 else { return answer }
     }
   }
 

@@ -12,7 +12,7 @@ final class StrangerLoop {
   private var number = 0
 
   /// The store keeps 128 ended requests.
-  private static let limit = 100
+  private static let limit = 120
 
   init(_ torture: Torture) {
     self.torture = torture

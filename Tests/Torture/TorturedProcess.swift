@@ -107,10 +107,14 @@ final class TorturedProcess {
   /// Checks which refusals are allowed, with a healthy disk and with a failing one.
   func refuse(_ error: JSONValue, to command: String, allowing codes: [String] = []) {
     let code = Self.code(of: error)
+    // What commands answer with dBBusyError.
+    let isBusy = error["migrationSQLError"]?.stringValue?.hasPrefix("the database is in use elsewhere") ?? false
     torture.tally.count("refused: \(code)\(hasFaultyDisk ? " (faulty disk)" : "")")
     let always = ["ownedElsewhere", "dBBusyError", "chatNotStarted", "storeClosed", "ownershipLost"] + codes
     let whenFaulty = ["BROKER", "relayUnavailable", "dBException", "storeFull", "storeReadOnly", "errorSQL"]
-    guard always.contains(where: code.contains) || (hasFaultyDisk && whenFaulty.contains(where: code.contains)) else {
+    guard
+      isBusy || always.contains(where: code.contains) || (hasFaultyDisk && whenFaulty.contains(where: code.contains))
+    else {
       return problem("\(command.prefix(60)) was refused: \(error.text.prefix(300))")
     }
   }

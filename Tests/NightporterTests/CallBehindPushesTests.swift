@@ -10,12 +10,35 @@ import XCTest
 
 /// A call's push does not wait for what another push waits for (INC-43).
 final class CallBehindPushesTests: XCTestCase {
+  /// The answer to the call's push, which waits for what another push has. The clock stands still except for the call's
+  /// patience: on a busy machine the other's request would be given up first.
+  private func answerToCall(
+    _ waiting: CallStation, _ clock: MovedClock, file: StaticString = #filePath, line: UInt = #line
+  ) throws -> JSON {
+    let service = try XCTUnwrap(Handles.find(waiting.service.handle), file: file, line: line)
+    let call = waiting.push(waiting.call)
+    awaitThat("the call is committed, and its push waits", file: file, line: line) {
+      service.call { engine in
+        engine.pushes.running.contains {
+          $0.state == .claiming && engine.context.timers.isSet(PushRunner.callTimer($0))
+        }
+      } == true
+    }
+    clock.move(Durations.callPatience)
+    awaitThat("the call's push has its answer", file: file, line: line) {
+      // Any call makes the engine check its timers.
+      _ = waiting.service.state
+      return call.wait(atMost: .milliseconds(10)) != nil
+    }
+    return try waiting.answer(call, file: file, line: line)
+  }
+
   /// The call is shown while the first push still waits; that push gets its own answer afterwards.
   private func assertCallOvertakes(
-    _ waiting: CallStation, _ first: Promise<String>, release: () throws -> Void, file: StaticString = #filePath,
-    line: UInt = #line
+    _ waiting: CallStation, _ clock: MovedClock, _ first: Promise<String>, release: () throws -> Void,
+    file: StaticString = #filePath, line: UInt = #line
   ) throws {
-    let call = try waiting.answer(waiting.push(waiting.call), file: file, line: line)
+    let call = try answerToCall(waiting, clock, file: file, line: line)
     XCTAssertEqual(call["outcome"].text, "presented", call.description, file: file, line: line)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description, file: file, line: line)
     XCTAssertNil(first.wait(atMost: .zero), "it still waits", file: file, line: line)
@@ -33,21 +56,26 @@ final class CallBehindPushesTests: XCTestCase {
   }
 
   func testACallDoesNotWaitBehindAPushThatHangs() throws {
-    let waiting = try CallStation()
-    waiting.transport.hang(onlyGet: 1)
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
+    let carol = try CallStation.mailboxes(of: waiting.station)["carol"]
+    waiting.transport.hang(mailboxes: [carol])
+    clock.stop()
     let first = waiting.push(waiting.message)
-    waiting.transport.waitUntilInside()
-    try assertCallOvertakes(waiting, first) { waiting.transport.hang(onlyGet: nil) }
+    waiting.transport.waitUntilAsked(for: carol)
+    try assertCallOvertakes(waiting, clock, first) { waiting.transport.hang(mailboxes: []) }
     XCTAssertEqual(waiting.transport.count(.get), 4, "each mailbox is asked until it is empty, and once")
   }
 
   /// The message of the first push is committed, but its acknowledgement does not reach the relay.
   func testACallDoesNotWaitBehindAnAcknowledgementThatHangs() throws {
-    let waiting = try CallStation()
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
     waiting.transport.hang(onlyAcknowledgement: 1)
+    clock.stop()
     let first = waiting.push(waiting.message)
     waiting.transport.waitUntilAcknowledging()
-    let call = try waiting.answer(waiting.push(waiting.call))
+    let call = try answerToCall(waiting, clock)
     XCTAssertEqual(Set(call.bodies), ["Incoming audio call", "from carol"], "what is committed is shown: \(call)")
     XCTAssertNil(first.wait(atMost: .zero), "it still waits")
     waiting.transport.hang(onlyAcknowledgement: nil)
@@ -57,21 +85,24 @@ final class CallBehindPushesTests: XCTestCase {
 
   /// A command of the host has the connection and hangs; the first push waits to claim it.
   func testACallDoesNotWaitBehindAPushThatWaitsForAClaim() throws {
-    let waiting = try CallStation()
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
     waiting.service.send("/_start main=off snd_files=off").assert("chatStarted")
     let contacts = waiting.service.send("/_contacts 1")["result"]["contacts"].elements
     let connection = try XCTUnwrap(contacts.first { $0["localDisplayName"].text == "carol" })["activeConn"][
       "agentConnId"]
-    waiting.transport.hang(onlyGet: 1)
+    let carol = try CallStation.mailboxes(of: waiting.station)["carol"]
+    waiting.transport.hang(mailboxes: [carol])
+    clock.stop()
     let command = "/_ntf conn messages \(connection.text):1:2026-01-01T00:00:00.000Z"
     let taking = waiting.service.inBackground { $0.send(command).description }
-    waiting.transport.waitUntilInside()
+    waiting.transport.waitUntilAsked(for: carol)
     let first = waiting.push(waiting.message)
     awaitThat("it waits for the claim") { waiting.service.state["machines"]["push"].text == "claiming" }
-    let call = try waiting.answer(waiting.push(waiting.call))
+    let call = try answerToCall(waiting, clock)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
     XCTAssertNil(first.wait(atMost: .zero), "it still waits")
-    waiting.transport.hang(onlyGet: nil)
+    waiting.transport.hang(mailboxes: [])
     XCTAssertEqual(try waiting.answer(taking)["result"]["receivedMsgs"][0]["type"].text, "info")
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
   }
@@ -79,11 +110,13 @@ final class CallBehindPushesTests: XCTestCase {
   /// The store is closed to the process for both pushes: the call waits for it only until its own time is up. Once the
   /// store is open, the call does not wait for what the first push then waits for.
   func testACallWaitsForAClosedStoreForItsOwnTime() throws {
-    let waiting = try CallStation()
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
     let file = waiting.station.alice.prefix + "_chat.db"
+    let carol = try CallStation.mailboxes(of: waiting.station)["carol"]
     XCTAssertEqual(take(chat_close_store(waiting.service.handle)), "")
     var replacing: OpeningLock? = try OpeningLock(file: file, .exclusive, creates: false, timeout: .seconds(5))
-    waiting.transport.hang(onlyGet: 1)
+    waiting.transport.hang(mailboxes: [carol])
     let first = waiting.push(waiting.message)
     let early = try waiting.answer(waiting.push(waiting.call, deadline: 500))
     XCTAssertEqual(early["outcome"].text, "expired", early.description)
@@ -91,10 +124,11 @@ final class CallBehindPushesTests: XCTestCase {
     XCTAssertNil(first.wait(atMost: .zero), "its own time is not up")
     XCTAssertNotNil(replacing)
     replacing = nil
-    waiting.transport.waitUntilInside()
-    let call = try waiting.answer(waiting.push(waiting.call))
+    waiting.transport.waitUntilAsked(for: carol)
+    clock.stop()
+    let call = try answerToCall(waiting, clock)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
-    waiting.transport.hang(onlyGet: nil)
+    waiting.transport.hang(mailboxes: [])
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
   }
 
@@ -154,18 +188,22 @@ final class CallBehindPushesTests: XCTestCase {
 
   /// As many requests hang as there are pushes; the host accepts one more call.
   func testACallDoesNotWaitBehindManyPushesThatHang() throws {
+    let clock = MovedClock()
     let names = ["carol", "dave", "erin"]
-    let waiting = try CallStation(friends: names)
-    waiting.transport.hang(gets: [1, 2, 3])
+    let waiting = try CallStation(friends: names, clock: clock)
+    let all = try CallStation.mailboxes(of: waiting.station)
+    let mailboxes = names.map { all[$0] }
+    waiting.transport.hang(mailboxes: mailboxes)
+    clock.stop()
     var firsts: [Promise<String>] = []
-    for (number, message) in waiting.messages.enumerated() {
+    for (mailbox, message) in zip(mailboxes, waiting.messages) {
       firsts.append(waiting.push(message))
-      waiting.transport.waitUntilInside(number + 1)
+      waiting.transport.waitUntilAsked(for: mailbox)
     }
-    let call = try waiting.answer(waiting.push(waiting.call))
+    let call = try answerToCall(waiting, clock)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
     for first in firsts { XCTAssertNil(first.wait(atMost: .zero), "it still waits") }
-    waiting.transport.hang(gets: [])
+    waiting.transport.hang(mailboxes: [])
     let bodies = try firsts.flatMap { try waiting.answer($0).bodies }
     XCTAssertEqual(bodies.sorted(), names.map { "from \($0)" })
     XCTAssertEqual(waiting.transport.count(.get), 8, "each mailbox is asked until it is empty, and once")
@@ -285,17 +323,20 @@ final class CallBehindPushesTests: XCTestCase {
 
   /// Messages the app left to be sent are sent by the last push, and delay no earlier one.
   func testAPushBesideAnotherSendsNothing() throws {
-    let waiting = try CallStation()
+    let clock = MovedClock()
+    let waiting = try CallStation(clock: clock)
     try waiting.leaveSomethingToSend()
-    waiting.transport.hang(onlyGet: 1)
+    let carol = try CallStation.mailboxes(of: waiting.station)["carol"]
+    waiting.transport.hang(mailboxes: [carol])
+    clock.stop()
     let first = waiting.push(waiting.message)
-    waiting.transport.waitUntilInside()
+    waiting.transport.waitUntilAsked(for: carol)
     waiting.transport.hang(.send)
-    let call = try waiting.answer(waiting.push(waiting.call))
+    let call = try answerToCall(waiting, clock)
     XCTAssertEqual(call.bodies, ["Incoming audio call"], call.description)
     XCTAssertEqual(waiting.transport.count(.send), 0, "the other one is not at its end")
     waiting.transport.hang(nil)
-    waiting.transport.hang(onlyGet: nil)
+    waiting.transport.hang(mailboxes: [])
     XCTAssertEqual(try waiting.answer(first).bodies, ["from carol"])
     XCTAssertGreaterThan(waiting.transport.count(.send), 0)
   }

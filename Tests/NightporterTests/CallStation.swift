@@ -88,6 +88,7 @@ struct CallStation {
   }
 
   /// Connects alice with bob and others, whose mailboxes are subscribed at the notification server, and suspends her.
+  /// Nothing of the handshakes is left, neither a message nor a push.
   static func make(_ names: [String] = ["carol"], _ station: Station? = nil) throws -> (Station, [Host]) {
     let station = try station ?? Station()
     let friends = try names.map { name in
@@ -105,7 +106,9 @@ struct CallStation {
         == Int64(names.count + 1)
     }
     try database.close()
+    try awaitQuiet([station.alice, station.bob] + friends, relay: station.pair.folder.file("relay.db"))
     station.suspend()
+    try station.remainingPushes()
     return (station, friends)
   }
 }

@@ -85,9 +85,13 @@ final class DamagedCallTests: XCTestCase {
     awaitRest(of: alice)
     clock.stop()
     // Each of these makes the engine check its timers.
+    awaitThat("it could not be ended") {
+      alice.send("/_check running")
+      return failures.withLock { $0 } > 0
+    }
+    // What was due when the clock stopped is done before the next answer.
     alice.send("/_check running")
     let before = failures.withLock { $0 }
-    XCTAssertGreaterThan(before, 0)
     for _ in 0..<20 { alice.send("/_check running") }
     XCTAssertEqual(failures.withLock { $0 }, before)
     alice.free()

@@ -53,7 +53,8 @@ final class AppPlaceholderTests: XCTestCase {
     transport.cut(true)
     app.send("/_start").assert("chatStarted")
     XCTAssertEqual(app.state["machines"]["app_phase"].text, "active", app.state.description)
-    let service = try station.makeExtension()
+    let clock = MovedClock()
+    let service = try station.makeExtension(clock: clock)
     let answer = service.push(launched.push)
     XCTAssertEqual(answer["work"].text, "ran", answer.description)
     // Either shows it: the app learns at once of what the extension commits.
@@ -66,6 +67,8 @@ final class AppPlaceholderTests: XCTestCase {
       return transport.count(.arrivals) > listened
     }
     awaitRest(of: app)
+    // The app's answer is never too late.
+    clock.stop()
     XCTAssertEqual(service.push(launched.push)["outcome"].text, "yielded")
   }
 

@@ -55,9 +55,10 @@ final class Host {
     self.prefix = prefix
   }
 
-  /// Opens an application on an existing store, using this clock.
-  static func open(_ prefix: String, clock: any Clock) throws -> Host {
-    let configuration = Configuration(prefix: prefix, role: .app, confirmation: .yesUp, ports: Ports(clock: clock))
+  /// Opens an application or extension on an existing store, using this clock.
+  static func open(_ prefix: String, isExtension: Bool = false, clock: any Clock) throws -> Host {
+    let configuration = Configuration(
+      prefix: prefix, role: isExtension ? .extension : .app, confirmation: .yesUp, ports: Ports(clock: clock))
     return Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), prefix)
   }
 

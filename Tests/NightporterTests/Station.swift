@@ -194,9 +194,7 @@ final class Station {
 
   /// Another extension on alice's store, using this clock.
   func makeExtension(clock: any Clock) throws -> Host {
-    let configuration = Configuration(
-      prefix: alice.prefix, role: .extension, confirmation: .yesUp, ports: Ports(clock: clock))
-    return Host(try XCTUnwrap(Handles.add(try XCTUnwrap(Controller.open(configuration).1))), alice.prefix)
+    try Host.open(alice.prefix, isExtension: true, clock: clock)
   }
 
   /// The answer of an extension started for this push alone; it always ends quiescent.

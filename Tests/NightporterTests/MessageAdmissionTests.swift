@@ -38,12 +38,13 @@ final class MessageAdmissionTests: XCTestCase {
         return alice.state["operations"]["delivery"].number > 0
       }
       transport.waitUntilAcknowledging(in: mailbox)
+      // An app also asks the server when it starts.
+      awaitThat("the server has answered") { alice.state["operations"]["notifications"].number == 0 }
       transport.hang(.send)
       let token = station.token
       let checked = alice.inBackground { $0.send("/_ntf check apns_test \(token)").description }
-      // An app also asks the server when it starts, and that request may be in progress; a hanging one stays.
       transport.waitUntilSending()
-      XCTAssertGreaterThan(alice.state["operations"]["notifications"].number, 0)
+      awaitThat("the server is asked") { alice.state["operations"]["notifications"].number > 0 }
       alice.send(leaving).assert("cmdOk")
       transport.hang(acknowledgementsIn: [])
       awaitThat("what has begun is acknowledged") { alice.state["operations"]["delivery"].number == 0 }

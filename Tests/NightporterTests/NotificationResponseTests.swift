@@ -315,7 +315,13 @@ final class NotificationResponseTests: XCTestCase {
     XCTAssertTrue(host.respond(last)["result"]["repeated"].flag)
     host.send("/_network {\"relay\":\"\(folder.file("relay.db"))\"}").assert("cmdOk")
     host.send("/_start").assert("chatStarted")
-    XCTAssertEqual(host.waitingEvents().filter { $0 == "ntfResponse" }.count, 1_000)
+    var count = 0
+    awaitThat("each has its event") {
+      count += host.waitingEvents().count { $0 == "ntfResponse" }
+      return count >= 1_000
+    }
+    awaitRest(of: host)
+    XCTAssertEqual(count + host.waitingEvents().count { $0 == "ntfResponse" }, 1_000)
     XCTAssertEqual(
       host.respond(#"{"identifier":"np:connected:1:over","userInfo":{"userId":1}}"#)["result"]["outcome"].text,
       "applied")

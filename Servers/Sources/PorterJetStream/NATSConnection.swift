@@ -92,6 +92,8 @@ final class NATSConnection: @unchecked Sendable {
   private static let tick = DispatchTimeInterval.milliseconds(20)
   private let state = Mutex(State())
   private let inbox: String
+  /// How long a request waits for its answer.
+  private let patience: Duration
   /// In the registry.
   private let number: UInt
   private let onReconnect = Mutex<ReconnectHandler?>(nil)
@@ -105,6 +107,7 @@ final class NATSConnection: @unchecked Sendable {
     var bytes = ""
     for _ in 0..<4 { bytes += String(UInt32.random(in: .min ... .max), radix: 36) }
     inbox = "_INBOX.porter.\(bytes)"
+    patience = options.patience
     number = Self.registry.withLock { $0.takeNumber() }
     Self.registry.withLock { $0.connections[number] = WeakConnection(connection: self) }
     var settings: OpaquePointer?
@@ -254,7 +257,7 @@ final class NATSConnection: @unchecked Sendable {
     _ subject: String, _ payload: [UInt8], _ headers: [(name: String, value: String)], _ number: UInt64, reply: String,
     until isLast: @escaping @Sendable (_ message: NATSMessage, _ count: Int) -> Bool
   ) async throws(ClusterFailure) -> [NATSMessage] {
-    let longest = ContinuousClock.now + .milliseconds(700)
+    let longest = ContinuousClock.now + patience
     let deadline = min(longest, ExchangeDeadline.current ?? longest)
     // An answer that comes after a process was frozen may no longer be right.
     guard deadline > .now else { throw .late(isOwn: true, isUnsent: true) }

@@ -8,6 +8,8 @@ public struct NATSOptions: Sendable {
   let credentials: String?
   /// Certificate authorities for `tls://` addresses.
   let authorities: String?
+  /// How long a request waits for its answer.
+  var patience = Duration.milliseconds(700)
 
   /// For logs and `/health`, without users and passwords.
   var shownServers: String {

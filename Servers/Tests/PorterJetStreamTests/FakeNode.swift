@@ -4,7 +4,7 @@ import XCTest
 
 @testable import PorterJetStream
 
-/// A node that accepts one connection, and answers requests as the test specifies.
+/// A node that accepts one connection, or several one after another, and answers requests as the test specifies.
 final class FakeNode: Sendable {
   struct Request: Sendable {
     var subject: String
@@ -22,8 +22,18 @@ final class FakeNode: Sendable {
     case end
   }
 
+  /// An open socket.
+  private final class Listener: Sendable {
+    let descriptor: Int32
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    deinit { close(descriptor) }
+  }
+
+  /// For tests in which requests have their answers: longer than a busy machine takes.
+  static let patience = Duration.seconds(30)
+
   let port: UInt16
-  private let listener: Int32
+  private let listener: Listener
   private let taken = Mutex<[Request]>([])
   private let client = Client()
 
@@ -36,7 +46,7 @@ final class FakeNode: Sendable {
 
     private let state = Mutex(State())
 
-    func begin(_ connection: Int32) { state.withLock { $0.connection = connection } }
+    func begin(_ connection: Int32) { state.withLock { $0 = State(connection: connection) } }
     func end() { state.withLock { $0.connection = nil } }
     func subscribe(_ subject: String, _ identifier: String) {
       state.withLock { $0.subscriptions.append((subject, identifier)) }
@@ -81,36 +91,43 @@ final class FakeNode: Sendable {
     }
   }
 
-  init(_ answer: @escaping @Sendable (Request) -> Answer? = { _ in nil }) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  init(connections: Int = 1, _ answer: @escaping @Sendable (Request) -> Answer? = { _ in nil }) throws {
+    let listener = Listener(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    let descriptor = listener.descriptor
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
+        bind(descriptor, $0, length) == 0 && listen(descriptor, 1) == 0 && getsockname(descriptor, $0, &length) == 0
       }
     }
     try XCTSkipUnless(isListening, "no socket")
     self.listener = listener
     port = address.sin_port.bigEndian
     Thread.detachNewThread { [client, weak self] in
-      let connection = accept(listener, nil, nil)
-      defer { close(connection) }
-      Self.put(
-        "INFO {\"server_id\":\"N\",\"version\":\"2.9.10\",\"headers\":true,\"max_payload\":1048576}\r\n", connection)
-      client.begin(connection)
-      defer { client.end() }
-      Self.serve(connection, client) { request in
-        self?.taken.withLock { $0.append(request) }
-        return answer(request)
+      for _ in 0..<connections {
+        let connection = accept(listener.descriptor, nil, nil)
+        guard connection >= 0 else { return }
+        defer { close(connection) }
+        Self.put(
+          "INFO {\"server_id\":\"N\",\"version\":\"2.9.10\",\"headers\":true,\"max_payload\":1048576}\r\n", connection)
+        client.begin(connection)
+        defer { client.end() }
+        Self.serve(connection, client) { request in
+          self?.taken.withLock { $0.append(request) }
+          return answer(request)
+        }
       }
     }
   }
 
-  func connect() throws -> NATSConnection {
-    try NATSConnection(.init(servers: "nats://127.0.0.1:\(port)"), name: "test")
+  /// `patience`: how long requests wait for their answers; nil: as long as those of a relay.
+  func connect(patience: Duration? = nil) throws -> NATSConnection {
+    var options = NATSOptions(servers: "nats://127.0.0.1:\(port)")
+    if let patience { options.patience = patience }
+    return try NATSConnection(options, name: "test")
   }
 
   private static func serve(_ connection: Int32, _ client: Client, _ answer: (Request) -> Answer?) {
@@ -182,5 +199,6 @@ final class FakeNode: Sendable {
     _ = write(connection, bytes, bytes.count)
   }
 
-  deinit { close(listener) }
+  // Ends the wait for another connection.
+  deinit { shutdown(listener.descriptor, Int32(SHUT_RDWR)) }
 }

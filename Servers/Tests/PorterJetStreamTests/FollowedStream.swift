@@ -50,7 +50,9 @@ final class FollowedStream: Sendable {
     node.withLock { $0 = made }
   }
 
-  func connect() throws -> NATSConnection { try XCTUnwrap(node.withLock { $0 }).connect() }
+  func connect(patience: Duration? = nil) throws -> NATSConnection {
+    try XCTUnwrap(node.withLock { $0 }).connect(patience: patience)
+  }
 
   /// The number of consumers created.
   var consumers: Int { state.withLock { $0.consumers } }

@@ -20,6 +20,7 @@ final class LeftRemovalTests: XCTestCase {
 
     private static let stream = "KV_porter_push_tokens"
     private let versions: Mutex<[Version]>
+    private let deletions = Mutex<[(number: UInt64, at: ContinuousClock.Instant)]>([])
     private let node = Mutex<FakeNode?>(nil)
 
     init(_ versions: [Version]) throws {
@@ -30,6 +31,8 @@ final class LeftRemovalTests: XCTestCase {
 
     var port: UInt16 { node.withLock { $0?.port ?? 0 } }
     var numbers: [UInt64] { versions.withLock { $0.map(\.number) } }
+    /// In order.
+    var deleted: [(number: UInt64, at: ContinuousClock.Instant)] { deletions.withLock { $0 } }
 
     private func answer(_ request: FakeNode.Request) -> FakeNode.Answer? {
       let query = Reply(Array(request.payload.utf8))
@@ -42,7 +45,9 @@ final class LeftRemovalTests: XCTestCase {
         return .text(
           #"{"message":{"subject":"\#(subject)","seq":\#(found.number),"hdrs":"\#(headers)","data":"\#(data)"}}"#)
       case "$JS.API.STREAM.MSG.DELETE.\(Self.stream)":
-        versions.withLock { $0.removeAll { $0.number == query.number("seq") } }
+        let number = query.number("seq") ?? 0
+        deletions.withLock { $0.append((number, .now)) }
+        versions.withLock { $0.removeAll { $0.number == number } }
         return .text(#"{"success":true}"#)
       default:
         let last = versions.withLock { $0.last?.number ?? 0 }
@@ -67,10 +72,13 @@ final class LeftRemovalTests: XCTestCase {
     }
   }
 
+  private static let removalsKept = Duration.seconds(2)
+
   private func tokens(_ bucket: Bucket, isMaking: Bool = true) throws -> [String] {
     var options = JetStreamOptions(cluster: .init(servers: "nats://127.0.0.1:\(bucket.port)"))
+    options.cluster.patience = FakeNode.patience
     options.isMaking = isMaking
-    options.removalsKept = .seconds(2)
+    options.removalsKept = Self.removalsKept
     let store = JetStreamPushStore(options, log: LogWriter(minimum: .error, form: .logfmt))
     addTeardownBlock { store.close() }
     var (keys, position): ([String], UInt64) = ([], 0)
@@ -82,7 +90,7 @@ final class LeftRemovalTests: XCTestCase {
   }
 
   private func wait(for numbers: [UInt64], _ bucket: Bucket) async throws {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while bucket.numbers != numbers, .now < end { try await Task.sleep(for: .milliseconds(10)) }
     XCTAssertEqual(bucket.numbers, numbers)
   }
@@ -92,10 +100,14 @@ final class LeftRemovalTests: XCTestCase {
       .init(number: 1, key: "revoked", text: "document"), .init(number: 2, key: "kept", text: "document"),
       .init(number: 3, key: "revoked", replaced: 1),
     ])
+    let begin = ContinuousClock.now
     XCTAssertEqual(try tokens(bucket), ["revoked", "kept"])
-    XCTAssertEqual(bucket.numbers, [1, 2, 3], "another server may be about to replace what was removed")
-    try await wait(for: [2, 3], bucket)
     try await wait(for: [2], bucket)
+    let deleted = bucket.deleted
+    XCTAssertEqual(deleted.map(\.number), [1, 3])
+    XCTAssertGreaterThanOrEqual(
+      deleted[0].at - begin, OutdatedMessages.pause, "another server may be about to replace what was removed")
+    XCTAssertGreaterThanOrEqual(deleted[1].at - deleted[0].at, Self.removalsKept)
   }
 
   /// A removal that came late, and one whose record was made anew.

@@ -14,7 +14,7 @@ final class OpenNode: Sendable {
 
   init(_ answer: @escaping @Sendable (FakeNode.Request) -> FakeNode.Answer? = { _ in nil }) throws {
     let last = Mutex<UInt64>(1)
-    node = try FakeNode { request in
+    node = try FakeNode(connections: .max) { request in
       let (subject, payload) = (request.subject, request.payload)
       if subject.hasPrefix("$JS.API.STREAM.INFO.") {
         return .text(
@@ -46,12 +46,14 @@ final class OpenNode: Sendable {
       #"{"message":{"subject":"\#(subject)","seq":\#(sequence),"data":"\#(Data(bytes).base64EncodedString())","time":"\#(time)"}}"#
   }
 
-  /// A back end that has opened the node.
+  /// A back end that has opened the node. It tries again when a busy machine is late.
   func open(exchanges: Int = 8_192) throws -> JetStreamBackEnd {
     var options = JetStreamOptions(cluster: .init(servers: "nats://127.0.0.1:\(node.port)"))
     options.exchanges = exchanges
     let backEnd = JetStreamBackEnd(
       options, log: LogWriter(minimum: .error, form: .logfmt), admit: { _ in true }, onNews: { _ in })
+    let end = ContinuousClock.now + .seconds(60)
+    while backEnd.problem != nil, .now < end { usleep(10_000) }
     XCTAssertNil(backEnd.problem)
     return backEnd
   }

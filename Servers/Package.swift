@@ -199,7 +199,7 @@ let package = Package(
       name: "PorterAPNsTests",
       dependencies: [
         "PorterAPNs", "PorterPushClient", "PushStandIns", .product(name: "porter-pushing", package: "nightporter"),
-        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ], swiftSettings: swift),
     .testTarget(
       name: "PorterPushClientTests",

@@ -83,7 +83,7 @@ def template(folder: Path) -> None:
 def fill(source: Path, folder: Path, tokens: int = TOKENS, each: int = REQUESTS) -> ServerFiles:
     """Makes copies of the device, and `each` signed requests of a sender to each, in random order of devices."""
     files = ServerFiles(source, folder, tokens)
-    for name in ("key.pem", "certificate.pem", "AuthKey.p8", "server.pem", "server.key"):
+    for name in ("key.pem", "certificate.pem", "AuthKey.p8", "server.pem", "good.pem", "good.key"):
         shutil.copy(source / name, folder / name)
     sender = SigningKey.generate()
     with closing(sqlite3.connect(files.relay)) as store, store:
@@ -119,7 +119,7 @@ class Pair:
             self, folder: Path, each: int = REQUESTS, checked: int = TOKENS, most: int = TOKENS, relay: dict[str, str] | None = None,
             **settings: str):
         self.relay = support.Relay(str(folder), **relay or {})
-        words = [LOAD, str(self.relay.port), "requests", str(each), "server.pem", "server.key", str(CONNECTIONS), str(most)]
+        words = [LOAD, str(self.relay.port), "requests", str(each), "good.pem", "good.key", str(CONNECTIONS), str(most)]
         self.load = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         port = int(self.load.stdout.readline())
         began = time.monotonic()

@@ -171,7 +171,7 @@ package final class NotificationServer {
     let damaged = state.damaged.names.count
     if damaged > 0 { problems.append(ServerProblem(part: .state, reason: "damaged records: \(damaged)")) }
     for (name, pause) in times.providerPauses.sorted(by: { $0.key < $1.key }) {
-      problems.append(ServerProblem(part: .provider(name), reason: pause.trouble.rawValue))
+      problems.append(ServerProblem(part: .provider(name), reason: "\(pause.trouble)"))
     }
     return problems
   }

@@ -149,7 +149,7 @@ extension NotificationServer {
     for provider in Set(ended.map(\.pending.provider)).sorted() {
       let outcomes = ended.filter { $0.pending.provider == provider }.map(\.outcome)
       guard let trouble = ProviderTrouble(outcomes) else {
-        times.resume(provider)
+        if times.resume(provider) { log(.info, "a push provider works again", ["provider": provider]) }
         continue
       }
       // Pushes under way together count as one attempt.
@@ -157,10 +157,10 @@ extension NotificationServer {
       if let last, now < last.until { continue }
       let pause = times.pause(provider, now: now, trouble)
       // Only the operator can end a refusal, who is alerted once.
-      let isNews = trouble == .refusing && last?.trouble != trouble
+      let isNews = trouble.isRefusal && last?.trouble != trouble
       log(
         isNews ? .error : .warning, trouble.line,
-        ["provider": provider, "retryInMs": "\(pause.milliseconds)"])
+        ["provider": provider, "reason": "\(trouble.failure)", "retryInMs": "\(pause.milliseconds)"])
     }
   }
 

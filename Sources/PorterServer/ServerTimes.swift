@@ -1,9 +1,30 @@
 import PorterPlatform
 
 /// Why a provider is paused.
-enum ProviderTrouble: String {
-  case unreachable = "cannot be reached"
-  case refusing = "refuses the provider token or topic"
+enum ProviderTrouble: Equatable, CustomStringConvertible {
+  case unreachable(ProviderFailure)
+  case refusing(ProviderFailure)
+
+  var description: String {
+    switch self {
+    case .unreachable(let failure): "cannot be reached (\(failure))"
+    case .refusing(let failure): "refuses the provider token or topic (\(failure))"
+    }
+  }
+
+  var failure: ProviderFailure {
+    switch self {
+    case .unreachable(let failure), .refusing(let failure): failure
+    }
+  }
+
+  /// Only the operator can end it.
+  var isRefusal: Bool {
+    switch self {
+    case .unreachable: false
+    case .refusing: true
+    }
+  }
 
   /// For the log.
   var line: StaticString {
@@ -13,14 +34,18 @@ enum ProviderTrouble: String {
     }
   }
 
-  /// Nil if none of these outcomes pauses a provider.
+  /// The latest refusal, or else the latest failure. Nil if none of these outcomes pauses a provider.
   init?(_ outcomes: [PushOutcome]) {
-    if outcomes.contains(.refused) {
-      self = .refusing
-    } else if outcomes.contains(.unreachable) {
-      self = .unreachable
-    } else {
-      return nil
+    let troubles = outcomes.compactMap { Self($0) }
+    guard let trouble = troubles.last(where: \.isRefusal) ?? troubles.last else { return nil }
+    self = trouble
+  }
+
+  private init?(_ outcome: PushOutcome) {
+    switch outcome {
+    case .unreachable(let failure): self = .unreachable(failure)
+    case .refused(let failure): self = .refusing(failure)
+    case .accepted, .invalid, .ended, .later, .failed, .rejected: return nil
     }
   }
 }
@@ -124,8 +149,9 @@ struct ServerTimes {
     return pause
   }
 
-  mutating func resume(_ provider: String) {
-    providerPauses[provider] = nil
+  /// Returns whether it was paused.
+  mutating func resume(_ provider: String) -> Bool {
     lastTrials[provider] = nil
+    return providerPauses.removeValue(forKey: provider) != nil
   }
 }

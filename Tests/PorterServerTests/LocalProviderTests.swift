@@ -44,7 +44,8 @@ final class LocalProviderTests: XCTestCase {
     let answers: [(String, PushOutcome)] = [
       (#"{"status":400,"reason":"BadDeviceToken"}"#, .invalid(.bad)),
       (#"{"status":410,"reason":"Unregistered"}"#, .invalid(.unregistered)),
-      (#"{"status":413,"reason":"PayloadTooLarge"}"#, .rejected(status: 413)), (#"{"status":503}"#, .unreachable),
+      (#"{"status":413,"reason":"PayloadTooLarge"}"#, .rejected(status: 413)),
+      (#"{"status":503}"#, .unreachable(.answer(status: 503, reason: nil))),
     ]
     for (answer, outcome) in answers {
       socket.behave(.answer(answer))
@@ -53,20 +54,21 @@ final class LocalProviderTests: XCTestCase {
   }
 
   func testAMissingOrSilentDeviceIsUnreachableWithinTheTimeout() throws {
-    XCTAssertEqual(try provider().deliver(push()), .unreachable, "no socket")
+    XCTAssertEqual(try provider().deliver(push()), .unreachable(.connectionRefused), "no socket")
     let socket = try DeviceSocket(path: path)
     socket.behave(.silent)
-    XCTAssertEqual(try provider(.milliseconds(300)).deliver(push()), .unreachable, "silent")
-    let behaviours: [DeviceSocket.Behaviour] = [
-      .hangUp, .answer("hello"), .answer("{}"), .answer(#"{"status":"ok"}"#), .answer(#"{"status":-5}"#),
-      .answer(String(repeating: "x", count: 10_000)),
+    XCTAssertEqual(try provider(.seconds(1)).deliver(push()), .unreachable(.noAnswer(seconds: 1)), "silent")
+    let behaviours: [(DeviceSocket.Behaviour, ProviderFailure)] = [
+      (.hangUp, .closed), (.answer("hello"), .malformedAnswer), (.answer("{}"), .malformedAnswer),
+      (.answer(#"{"status":"ok"}"#), .malformedAnswer), (.answer(#"{"status":-5}"#), .malformedAnswer),
+      (.answer(String(repeating: "x", count: 10_000)), .closed),
     ]
-    for behaviour in behaviours {
+    for (behaviour, failure) in behaviours {
       socket.behave(behaviour)
-      XCTAssertEqual(try provider().deliver(push()), .unreachable, "\(behaviour)")
+      XCTAssertEqual(try provider().deliver(push()), .unreachable(failure), "\(behaviour)")
     }
     socket.shut()
-    XCTAssertEqual(try provider().deliver(push()), .unreachable, "a socket without a listener")
+    XCTAssertEqual(try provider().deliver(push()), .unreachable(.connectionRefused), "a socket without a listener")
   }
 
   func testAPathTooLongForASocketIsRefused() {

@@ -220,7 +220,7 @@ class MessagePushTests: XCTestCase {
     let device = try Device(world)
     try device.activate()
     let mailboxes = try device.subscribedMailboxes(2)
-    world.provider.answer(then: .unreachable)
+    world.provider.answer(then: .unreachable(.certificateExpired))
     let before = world.provider.attempts
     try device.receive("hello", in: mailboxes[0])
     try world.run()
@@ -232,6 +232,14 @@ class MessagePushTests: XCTestCase {
     world.clock.advance(by: retry - world.clock.now())
     try world.run()
     XCTAssertEqual(world.provider.attempts - before, 4)
+    XCTAssertEqual(
+      world.servers.flatMap(\.problems).map(\.description),
+      ["provider apns_test: cannot be reached (its certificate has expired)"])
+    XCTAssertTrue(
+      world.lines.all.contains {
+        $0.hasPrefix("warning a push provider cannot be reached provider=apns_test reason=its certificate has expired")
+      })
+    XCTAssertFalse(world.lines.all.contains { $0.contains("works again") })
     XCTAssertEqual(try device.status(), .active)
 
     world.provider.answer(then: .accepted)
@@ -241,6 +249,8 @@ class MessagePushTests: XCTestCase {
       try world.bundles(for: device).map { $0.entries.map(\.notifier) }, [mailboxes.map(\.notifier.bytes)],
       "one push names everything")
     XCTAssertNil(world.server.nextProviderAttempt)
+    XCTAssertEqual(world.servers.flatMap(\.problems), [])
+    XCTAssertEqual(world.lines.all.count { $0 == "info a push provider works again provider=apns_test" }, 1)
   }
 
   /// The push that a paused provider is tried with is another one each time.
@@ -266,14 +276,16 @@ class MessagePushTests: XCTestCase {
     let device = try Device(world)
     try device.activate()
     let mailbox = try device.subscribedMailboxes(1)[0]
-    world.provider.answer(then: .refused)
+    world.provider.answer(then: .refused(.answer(status: 403, reason: "InvalidProviderToken")))
     try device.receive("hello", in: mailbox)
     for _ in 0..<3 {
       try world.run()
       world.clock.advance(by: .seconds(60))
     }
     let server = try XCTUnwrap(world.servers.first { !$0.problems.isEmpty })
-    XCTAssertEqual(server.problems.map(\.description), ["provider apns_test: refuses the provider token or topic"])
+    XCTAssertEqual(
+      server.problems.map(\.description),
+      ["provider apns_test: refuses the provider token or topic (403 InvalidProviderToken)"])
     XCTAssertLessThanOrEqual(
       world.lines.all.count { $0.hasPrefix("error") && $0.contains("refuses the provider token or topic") },
       world.servers.count, "once")
@@ -289,7 +301,9 @@ class MessagePushTests: XCTestCase {
       (403, "ExpiredProviderToken", .rejected(status: 403)), (403, "InvalidProviderToken", .rejected(status: 403)),
       (410, "ExpiredToken", .invalid(.expired)), (410, "Unregistered", .invalid(.unregistered)),
       (410, "Else", .failed(status: 410)), (413, "PayloadTooLarge", .rejected(status: 413)),
-      (429, "TooManyRequests", .rejected(status: 429)), (503, "ServiceUnavailable", .unreachable),
+      (429, "TooManyRequests", .rejected(status: 429)),
+      (503, "ServiceUnavailable", .unreachable(.answer(status: 503, reason: "ServiceUnavailable"))),
+      (503, "Words of a stranger", .unreachable(.answer(status: 503, reason: nil))),
       (500, nil, .rejected(status: 500)),
     ]
     for (status, reason, outcome) in cases { XCTAssertEqual(PushOutcome(status: status, reason: reason), outcome) }

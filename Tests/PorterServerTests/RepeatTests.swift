@@ -241,7 +241,7 @@ class RepeatTests: XCTestCase {
     let code = try device.code()
     _ = try device.ask(.verify(token: device.token, code))
     let mailbox = try device.subscribedMailboxes(1)[0]
-    world.provider.answer([.unreachable, .unreachable, .rejected(status: 413)], then: .invalid(.bad))
+    world.provider.answer([.unreachable(.closed), .unreachable(.closed), .rejected(status: 413)], then: .invalid(.bad))
     for _ in 0..<4 {
       try device.receive("the text", in: mailbox)
       try world.run()

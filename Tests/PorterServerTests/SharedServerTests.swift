@@ -37,7 +37,7 @@ final class SharedMessagePushTests: MessagePushTests {
     try device.activate()
     let mailbox = try device.subscribedMailboxes(1)[0]
     try device.receive("hello", in: mailbox)
-    world.provider.answer(then: .unreachable)
+    world.provider.answer(then: .unreachable(.closed))
     try world.run()
     world.clock.advance(by: .seconds(60))
     try world.run()

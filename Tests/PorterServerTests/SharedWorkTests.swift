@@ -61,7 +61,7 @@ final class SharedWorkTests: XCTestCase {
     try device.receive("hello", in: mailbox)
     try world.servers[0].serve()
     XCTAssertEqual(world.store?.waiting(Self.queue), 2)
-    world.provider.answer(then: .unreachable)
+    world.provider.answer(then: .unreachable(.closed))
     try world.run()
     world.provider.answer(then: .accepted)
     _ = world.provider.take()

@@ -22,7 +22,7 @@ final class TokenDocumentFuzzTests: XCTestCase {
     try devices[1].activate()
     _ = try devices[1].ask(.setPeriod(token: devices[1].token, minutes: 20))
     let mailboxes = try devices[1].subscribedMailboxes(3)
-    world.provider.answer(then: .unreachable)
+    world.provider.answer(then: .unreachable(.closed))
     for mailbox in mailboxes { try devices[1].receive("hello", in: mailbox) }
     for server in world.servers { try server.serve() }
     let store = try XCTUnwrap(world.store)

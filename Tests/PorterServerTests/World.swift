@@ -40,7 +40,7 @@ final class FakeProvider: PushProvider {
   func deliver(_ push: OutgoingPush) -> PushOutcome {
     state.withLock { state in
       state.attempts += 1
-      if failing.withLock({ $0 == push.pushToken }) { return .unreachable }
+      if failing.withLock({ $0 == push.pushToken }) { return .unreachable(.closed) }
       let outcome = state.outcomes.isEmpty ? state.standing : state.outcomes.removeFirst()
       if outcome == .accepted { state.pushes.append(push) }
       return outcome

@@ -19,7 +19,7 @@ final class APNsDialect: PushDialect {
   }
 
   func request(for push: ServedPush, _ clock: any PushClock) -> Result<PushRequest, PushRefusal> {
-    guard let token = token.current(clock) else { return .failure(PushRefusal(.unreachable)) }
+    guard let token = token.current(clock) else { return .failure(PushRefusal(.unreachable(.outOfMemory))) }
     var headers: HPACKHeaders = [
       ":method": "POST", ":scheme": "https", ":path": "/3/device/\(push.token)", ":authority": options.host,
       "apns-topic": options.topic, "apns-push-type": push.isAlert ? "alert" : "background",
@@ -33,25 +33,29 @@ final class APNsDialect: PushDialect {
 
   func renews(_ credential: Int, _ now: NIODeadline) -> Bool { token.isReplaced(after: credential, now) }
 
-  func description(_ response: PushResponse) -> String {
-    let answer = PushAnswer(status: response.status, body: response.body)
-    return "status=\(answer.status) reason=\(answer.knownReason)"
+  func failure(_ response: PushResponse) -> ProviderFailure {
+    Self.failure(PushAnswer(status: response.status, body: response.body))
+  }
+
+  private static func failure(_ answer: PushAnswer) -> ProviderFailure {
+    .answer(status: answer.status, reason: answer.knownReason)
   }
 
   /// Not `unreachable`, which pauses the provider because of a single push.
-  let lostAlone = PushOutcome.later(seconds: 60)
+  let lostAlone: PushOutcome? = .later(seconds: 60)
 
   /// Most of the table is the notification server's; here are the cases a sender handles itself.
   func verdict(_ response: PushResponse) -> PushVerdict {
     let answer = PushAnswer(status: response.status, body: response.body)
+    let failure = Self.failure(answer)
     switch (answer.status, answer.reason) {
-    case (403, "ExpiredProviderToken"): return .credentialExpired(otherwise: .refused)
+    case (403, "ExpiredProviderToken"): return .credentialExpired(otherwise: .refused(failure))
     // The only one about the push. Apple adds reasons that concern the provider token.
     case (403, "Forbidden"): return .final(answer.outcome)
-    case (403, _), (429, "TooManyProviderTokenUpdates"): return .notNow(.refused)
+    case (403, _), (429, "TooManyProviderTokenUpdates"): return .notNow(.refused(failure))
     // The configured topic, which is the same for every push. `DeviceTokenNotForTopic` concerns the device.
-    case (400, "BadTopic"), (400, "MissingTopic"), (400, "TopicDisallowed"): return .notNow(.refused)
-    case (503, _), (400, "IdleTimeout"): return .newConnection(otherwise: .unreachable)
+    case (400, "BadTopic"), (400, "MissingTopic"), (400, "TopicDisallowed"): return .notNow(.refused(failure))
+    case (503, _), (400, "IdleTimeout"): return .newConnection(otherwise: .unreachable(failure))
     // Too many pushes to one device, or a failure that may concern only this push.
     case (429, _), (500...599, _): return .deferred
     default:
@@ -60,20 +64,6 @@ final class APNsDialect: PushDialect {
       return .final(outcome)
     }
   }
-}
-
-extension PushAnswer {
-  private static let reasons: Set<String> = [
-    "BadCollapseId", "BadDeviceToken", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
-    "DeviceTokenNotForTopic", "DuplicateHeaders", "IdleTimeout", "InvalidPushType", "MissingDeviceToken",
-    "MissingTopic", "PayloadEmpty", "TopicDisallowed", "BadCertificate", "BadCertificateEnvironment",
-    "BadEnvironmentKeyIdInToken", "ExpiredProviderToken", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
-    "UnrelatedKeyIdInToken", "BadPath", "MethodNotAllowed", "ExpiredToken", "Unregistered", "PayloadTooLarge",
-    "TooManyProviderTokenUpdates", "TooManyRequests", "InternalServerError", "ServiceUnavailable", "Shutdown",
-  ]
-
-  /// For the log, which contains nothing that comes from outside.
-  var knownReason: String { reason.map { Self.reasons.contains($0) ? $0 : "other" } ?? "none" }
 }
 
 extension ServedPush.Kind {

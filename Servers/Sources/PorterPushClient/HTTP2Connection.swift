@@ -1,7 +1,9 @@
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import NIOSSL
 import NIOTLS
+import PorterServer
 
 /// The outcome of a request.
 enum PushEnd {
@@ -9,7 +11,7 @@ enum PushEnd {
   /// The peer states that it has not processed the request.
   case unprocessed
   /// The connection or the stream ended first: the outcome is unknown.
-  case lost
+  case lost(ProviderFailure)
 }
 
 /// One HTTP/2 connection, handled by frames. Confined to its event loop.
@@ -37,6 +39,8 @@ final class HTTP2Connection: ChannelInboundHandler {
   private var next = 1
   private var context: ChannelHandlerContext?
   private var isClosed = false
+  /// What happened first of all that ends a connection.
+  private(set) var failure: ProviderFailure?
   /// Sits below the library's handler.
   let gate = FlushGate()
   private weak var owner: PushClient?
@@ -50,6 +54,9 @@ final class HTTP2Connection: ChannelInboundHandler {
     limit = most
   }
 
+  /// There is a TCP connection; TLS and HTTP/2 may not have begun.
+  var isConnected: Bool { context?.channel.isActive ?? false }
+
   var hasRoom: Bool { isReady && !isDraining && streams.count < limit }
 
   func start(_ job: Int, _ request: PushRequest) {
@@ -59,9 +66,11 @@ final class HTTP2Connection: ChannelInboundHandler {
     // Before the write, which may fail immediately.
     streams[id] = Stream(job: job)
     let written = context.eventLoop.makePromise(of: Void.self)
-    written.futureResult.assumeIsolated().whenFailure { [weak self] _ in
-      self?.stopTaking()
-      self?.end(id, .lost)
+    written.futureResult.assumeIsolated().whenFailure { [weak self] error in
+      guard let self else { return }
+      note(ProviderFailure(error))
+      stopTaking()
+      end(id, .lost(failure ?? .closed))
     }
     context.write(
       wrapOutboundOut(HTTP2Frame(streamID: id, payload: .headers(.init(headers: request.headers)))), promise: written)
@@ -115,14 +124,26 @@ final class HTTP2Connection: ChannelInboundHandler {
   func channelInactive(context: ChannelHandlerContext) {
     let jobs = streams.values.map(\.job)
     streams = [:]
+    let failure = note(.closed)
     stopTaking()
-    for job in jobs { owner?.ended(job, .lost, on: self) }
+    for job in jobs { owner?.ended(job, .lost(failure), on: self) }
     context.fireChannelInactive()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if context === self.context { stopTaking() }
+    if context === self.context {
+      let tls = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+      note(ProviderFailure(error, certificate: tls?.peerCertificate))
+      stopTaking()
+    }
     context.close(promise: nil)
+  }
+
+  @discardableResult
+  private func note(_ failure: ProviderFailure) -> ProviderFailure {
+    let first = self.failure ?? failure
+    self.failure = first
+    return first
   }
 
   /// Before the requests on it end, or they would be sent again here.
@@ -132,7 +153,10 @@ final class HTTP2Connection: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case TLSUserEvent.handshakeCompleted(let negotiated) = event, negotiated != "h2" { context.close(promise: nil) }
+    if case TLSUserEvent.handshakeCompleted(let negotiated) = event, negotiated != "h2" {
+      note(.noHTTP2)
+      context.close(promise: nil)
+    }
     context.fireUserInboundEventTriggered(event)
   }
 
@@ -147,7 +171,7 @@ final class HTTP2Connection: ChannelInboundHandler {
       owner?.ready(self)
     case .headers(let part): take(part.headers, frame.streamID, isLast: part.endStream)
     case .data(let part): take(part, frame.streamID, context)
-    case .rstStream(let code): end(frame.streamID, code == .refusedStream ? .unprocessed : .lost)
+    case .rstStream(let code): end(frame.streamID, code == .refusedStream ? .unprocessed : .lost(.reset))
     case .goAway(let last, _, _): goAway(last)
     case .settings, .priority, .pushPromise, .ping, .windowUpdate, .alternativeService, .origin: break
     }

@@ -75,7 +75,7 @@ public final class NameResolver: Sendable {
       hints.ai_socktype = SOCK_STREAM
     #endif
     var list: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw NoAddress() }
+    guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw UnresolvedName() }
     defer { freeaddrinfo(list) }
     var addresses: [SocketAddress] = []
     var next = list
@@ -93,6 +93,8 @@ public final class NameResolver: Sendable {
     return addresses
   }
 }
+
+struct UnresolvedName: Error {}
 
 /// The host has no address that may be connected to.
 struct NoAddress: Error {}

@@ -84,6 +84,7 @@ public final class PushClient {
   private var isKnown = false
   /// The peer has asked not to be tried before this time.
   private var pausedUntil: NIODeadline?
+  private var pauseReason = ProviderFailure.stopping
   private var isClosed = false
   private var isPumpDue = false
 
@@ -106,7 +107,8 @@ public final class PushClient {
   // MARK: Pushes
 
   public func send(_ push: ServedPush, _ then: @escaping (PushOutcome) -> Void) {
-    guard !isClosed, !isPaused else { return then(.unreachable) }
+    guard !isClosed else { return then(.unreachable(.stopping)) }
+    guard !isPaused else { return then(.unreachable(pauseReason)) }
     nextJob += 1
     jobs[nextJob] = Job(push: push, then: then)
     waiting.append(nextJob, clock.now)
@@ -117,7 +119,7 @@ public final class PushClient {
     isClosed = true
     _ = waiting.removeAll()
     watchWaiting()
-    for number in jobs.keys.sorted() { finish(number, .unreachable) }
+    for number in jobs.keys.sorted() { finish(number, .unreachable(.stopping)) }
     connection?.close()
   }
 
@@ -183,7 +185,7 @@ public final class PushClient {
   private func again(_ number: Int) {
     guard jobs[number] != nil else { return }
     jobs[number]?.connection = nil
-    if isPaused { return finish(number, .unreachable) }
+    if isPaused { return finish(number, .unreachable(pauseReason)) }
     waiting.prepend(number, clock.now)
     pump()
   }
@@ -208,28 +210,32 @@ public final class PushClient {
     case .none: break
     case .slow(let late): for number in late { finish(number, .later(seconds: Self.breath)) }
     case .stuck(let all):
-      log("warning", "no room for pushes in time")
+      let failure = delay(of: connection)
+      if connection?.isReady ?? true { log("warning", "cannot send: \(failure)") }
       if let connection { giveUp(connection) }
-      for number in all { finish(number, .unreachable) }
+      for number in all { finish(number, .unreachable(failure)) }
     }
     watchWaiting()
   }
 
   private func timeIsOver(_ number: Int, connection identity: ObjectIdentifier) {
     guard let connection = jobs[number]?.connection, ObjectIdentifier(connection) == identity else { return }
-    log("warning", "no answer in time")
+    let failure = ProviderFailure.noAnswer(seconds: seconds)
+    log("warning", "a push is lost: \(failure)")
     connection.abandon(number)
     // The other pushes on it may still be answered.
     retire(connection)
-    lost(number, alone: jobs[number]?.answersBefore.map { $0 < answers } ?? false)
+    lost(number, failure, alone: jobs[number]?.answersBefore.map { $0 < answers } ?? false)
   }
 
+  private var seconds: Int { Int(peer.timeLimit.nanoseconds / 1_000_000_000) }
+
   /// `alone`: the peer still answers others.
-  private func lost(_ number: Int, alone: Bool) {
+  private func lost(_ number: Int, _ failure: ProviderFailure, alone: Bool) {
     guard let job = jobs[number] else { return }
     jobs[number]?.losses += 1
     guard job.losses > 0 else { return again(number) }
-    finish(number, alone ? dialect.lostAlone : .unreachable)
+    finish(number, (alone ? dialect.lostAlone : nil) ?? .unreachable(failure))
   }
 
   /// On a new connection no push waits for the answer of this one.
@@ -246,10 +252,10 @@ public final class PushClient {
     switch end {
     case .answered(let response): take(response, number, connection)
     // A peer that resets a stream keeps its connection.
-    case .lost: lost(number, alone: !connection.isDraining)
+    case .lost(let failure): lost(number, failure, alone: !connection.isDraining)
     case .unprocessed:
       jobs[number]?.returns += 1
-      if job.returns < Self.longestReturns { again(number) } else { finish(number, .unreachable) }
+      if job.returns < Self.longestReturns { again(number) } else { finish(number, .unreachable(.unprocessed)) }
     }
     pump()
   }
@@ -260,23 +266,23 @@ public final class PushClient {
     isKnown = true
     let verdict = dialect.verdict(response)
     failures = response.status >= 500 ? failures + 1 : 0
-    if verdict != .final(.accepted) { log("info", "refused \(dialect.description(response))") }
+    if verdict != .final(.accepted) { log("info", "refused: \(dialect.failure(response))") }
     switch verdict {
     case .final(let outcome):
       if let job = jobs[number] { deferrals.end(job.push.token) }
       finish(number, outcome)
     case .credentialExpired(let otherwise): renew(number, otherwise: otherwise)
     case .notNow(let outcome):
-      pause(response.retryAfter)
+      pause(response)
       finish(number, outcome)
     case .deferred:
       guard let job = jobs[number] else { return }
       // The peer fails, not this push.
-      if failures > Self.mostFailures { return finish(number, .unreachable) }
+      if failures > Self.mostFailures { return finish(number, .unreachable(dialect.failure(response))) }
       finish(number, .later(seconds: deferrals.next(job.push.token, asked: response.retryAfter)))
     case .newConnection(let otherwise):
       retire(connection)
-      pause(response.retryAfter)
+      pause(response)
       jobs[number]?.losses += 1
       if let job = jobs[number], job.losses > 1 { finish(number, otherwise) } else { again(number) }
     }
@@ -287,15 +293,16 @@ public final class PushClient {
     jobs[number]?.refusals += 1
     if dialect.renews(job.credential, clock.now), job.refusals < 2 { return again(number) }
     // A refusal that concerns one push alone may be its client's fault.
-    if otherwise == .refused { log("error", "a new token is refused as expired: is the clock right?") }
+    if case .refused = otherwise { log("error", "a new token is refused as expired: is the clock right?") }
     finish(number, otherwise)
   }
 
   /// No push is sent before then; without a time, the notification server chooses one.
-  private func pause(_ time: TimeAmount?) {
-    guard let time else { return }
+  private func pause(_ response: PushResponse) {
+    guard let time = response.retryAfter else { return }
+    pauseReason = dialect.failure(response)
     pausedUntil = max(pausedUntil ?? clock.now, clock.now + min(time, Self.longestPause))
-    for number in waiting.removeAll() { finish(number, .unreachable) }
+    for number in waiting.removeAll() { finish(number, .unreachable(pauseReason)) }
   }
 
   // MARK: The connection
@@ -322,7 +329,7 @@ public final class PushClient {
         }
       }
     peer.addresses.connect(bootstrap, to: peer, isKnown: isKnown, until: clock.now + peer.timeLimit, on: loop)
-      .whenFailure { _ in bound.value.0.failed(bound.value.1) }
+      .whenFailure { error in bound.value.0.failed(bound.value.1, ProviderFailure(error)) }
   }
 
   /// A router forgets idle connections without a word: the system probes the peer, and ends a connection on which
@@ -353,25 +360,31 @@ public final class PushClient {
 
   /// The connection takes no more requests. Those on it end by themselves.
   func closed(_ connection: HTTP2Connection) {
-    guard connection.isReady else { return failed(connection) }
+    guard connection.isReady else { return failed(connection, connection.failure ?? .closed) }
     if connection === self.connection { self.connection = nil }
   }
 
   /// The peer is unreachable: all waiting pushes go back to the notification server, which retries later.
-  private func failed(_ connection: HTTP2Connection) {
+  private func failed(_ connection: HTTP2Connection, _ failure: ProviderFailure) {
     guard connection === self.connection, !connection.isReady else { return }
     stopConnecting()
     self.connection = nil
     isKnown = false
-    log("warning", "cannot connect")
-    for number in waiting.removeAll() { finish(number, .unreachable) }
+    log("warning", "cannot connect: \(failure)")
+    for number in waiting.removeAll() { finish(number, .unreachable(failure)) }
     watchWaiting()
   }
 
   /// Requests on it may still be answered.
   private func giveUp(_ connection: HTTP2Connection) {
     guard !connection.isReady else { return retire(connection) }
-    failed(connection)
+    failed(connection, delay(of: connection))
     connection.close()
+  }
+
+  /// Why no request could begin in time.
+  private func delay(of connection: HTTP2Connection?) -> ProviderFailure {
+    guard let connection, !connection.isReady else { return .noRoom(seconds: seconds) }
+    return connection.isConnected ? .noAnswer(seconds: seconds) : .noConnection(seconds: seconds)
   }
 }

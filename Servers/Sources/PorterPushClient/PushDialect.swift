@@ -6,12 +6,13 @@ public import PorterServer
 public protocol PushDialect: AnyObject {
   func request(for push: ServedPush, _ clock: any PushClock) -> Result<PushRequest, PushRefusal>
   func verdict(_ response: PushResponse) -> PushVerdict
-  /// The outcome of a push that ended twice without an answer while the peer answers others.
-  var lostAlone: PushOutcome { get }
+  /// The outcome of a push that ended twice without an answer while the peer answers others; nil if it then counts as
+  /// unreachable.
+  var lostAlone: PushOutcome? { get }
   /// The peer reports this credential as expired. Returns whether there is, or will be, another one.
   func renews(_ credential: Int, _ now: NIODeadline) -> Bool
-  /// For the log, which contains nothing that comes from outside.
-  func description(_ response: PushResponse) -> String
+  /// An answer as a reason, with nothing in it that comes from outside.
+  func failure(_ response: PushResponse) -> ProviderFailure
 }
 
 /// A request without `content-length`.

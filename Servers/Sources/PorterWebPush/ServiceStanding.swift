@@ -9,7 +9,7 @@ struct ServiceStanding: Equatable {
     case new
     case answering
     /// It could not be reached, did not answer, or reported that it cannot work now.
-    case failing
+    case failing(ProviderFailure)
     /// It has accepted nothing yet, and refused a push because of its VAPID token.
     case refusingKey
   }
@@ -56,8 +56,8 @@ struct ServiceStanding: Equatable {
   }
 
   /// Returns how long the service is left alone; `asked` is the time it asked for.
-  mutating func failed(_ now: NIODeadline, asked: TimeAmount?) -> TimeAmount {
-    state = .failing
+  mutating func failed(_ now: NIODeadline, _ failure: ProviderFailure, asked: TimeAmount?) -> TimeAmount {
+    state = .failing(failure)
     heard = now
     return backoff.failed(now, atLeast: asked ?? .zero)
   }

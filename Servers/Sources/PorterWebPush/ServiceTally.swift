@@ -1,4 +1,5 @@
 import NIOCore
+import PorterServer
 
 /// How many push services work, for the operator. Clients choose them, so they are not named.
 ///
@@ -9,9 +10,12 @@ public struct ServiceTally: Equatable, Sendable {
   public private(set) var inUse = 0
   public private(set) var failing = 0
   public private(set) var refusing = 0
+  /// How many fail for each reason.
+  private var failures: [ProviderFailure: Int] = [:]
 
   /// Longer than pushes wait for a failing service.
   static let memory = TimeAmount.minutes(65)
+  private static let mostReasons = 5
 
   init() {}
 
@@ -31,7 +35,9 @@ public struct ServiceTally: Equatable, Sendable {
     inUse += 1
     switch state {
     case .new, .answering: break
-    case .failing: failing += 1
+    case .failing(let failure):
+      failing += 1
+      failures[failure, default: 0] += 1
     case .refusingKey: refusing += 1
     }
   }
@@ -44,7 +50,13 @@ public struct ServiceTally: Equatable, Sendable {
   /// Nil if all counted services work.
   public var trouble: String? {
     guard isAnyInTrouble else { return nil }
-    return "push services in use: \(inUse), failing: \(failing)"
+    return "push services in use: \(inUse), failing: \(failing)" + (failing > 0 ? " (\(reasons))" : "")
       + (refusing > 0 ? ", refusing the VAPID token: \(refusing)" : "")
+  }
+
+  /// The most frequent reasons first.
+  private var reasons: String {
+    let counts = failures.map { (count: $1, text: "\($0)") }.sorted { ($1.count, $0.text) < ($0.count, $1.text) }
+    return counts.prefix(Self.mostReasons).map { "\($0.text): \($0.count)" }.joined(separator: ", ")
   }
 }

@@ -35,9 +35,9 @@ final class WebPushDialect: PushDialect {
     case 0: break
     // The key is not a point on the curve.
     case 1: return .failure(PushRefusal(.invalid(.bad)))
-    default: return .failure(PushRefusal(.unreachable))
+    default: return .failure(PushRefusal(.unreachable(.outOfMemory)))
     }
-    guard let token = token.current(clock) else { return .failure(PushRefusal(.unreachable)) }
+    guard let token = token.current(clock) else { return .failure(PushRefusal(.unreachable(.outOfMemory))) }
     var headers: HPACKHeaders = [
       ":method": "POST", ":scheme": "https", ":path": path, ":authority": origin.authority,
       "ttl": "\(push.kind.life)", "urgency": push.kind.urgency, "content-encoding": "aes128gcm",
@@ -51,10 +51,10 @@ final class WebPushDialect: PushDialect {
 
   func renews(_ credential: Int, _ now: NIODeadline) -> Bool { token.isReplaced(after: credential, now) }
 
-  func description(_ response: PushResponse) -> String { "status=\(response.status)" }
+  func failure(_ response: PushResponse) -> ProviderFailure { .answer(status: response.status, reason: nil) }
 
   /// A service that resets streams is left alone, like one that fails.
-  let lostAlone = PushOutcome.unreachable
+  let lostAlone: PushOutcome? = nil
 
   /// A push service's answer concerns one subscription; answers that concern the whole service indicate it.
   func verdict(_ response: PushResponse) -> PushVerdict {
@@ -66,7 +66,7 @@ final class WebPushDialect: PushDialect {
     // key, or the operator's key is a different one for now: no subscription ends.
     case 401, 403: .credentialExpired(otherwise: .rejected(status: response.status))
     case 429: .final(.later(seconds: Int((response.retryAfter ?? .minutes(1)).nanoseconds / 1_000_000_000)))
-    case 500...599: .notNow(.unreachable)
+    case 500...599: .notNow(.unreachable(failure(response)))
     // Redirects are not followed: the client has not registered where they lead.
     default: .final(.rejected(status: response.status))
     }

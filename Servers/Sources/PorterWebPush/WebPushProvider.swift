@@ -70,7 +70,7 @@ public final class WebPushProvider: PushSender {
       }
       guard tally.areAllInTrouble != before.areAllInTrouble else { return }
       if tally.areAllInTrouble {
-        log("warning", "no push service works")
+        log("warning", "no push service works: \(tally.trouble ?? "")")
       } else {
         log("info", "push services work again")
       }

@@ -50,7 +50,7 @@ final class WebPushServices {
   }
 
   func send(_ push: ServedPush, _ then: @escaping (PushOutcome) -> Void) {
-    guard !isClosed else { return then(.unreachable) }
+    guard !isClosed else { return then(.unreachable(.stopping)) }
     guard let endpoint = push.webPush?.endpoint, let origin = WebPushOrigin(of: endpoint), isAllowed(origin) else {
       return then(.invalid(.bad))
     }
@@ -123,8 +123,9 @@ final class WebPushServices {
       if service.client.underWay == 0 { idle(origin) }
     }
     switch outcome {
-    case .unreachable, .refused:
-      return .later(seconds: seconds(service.standing.failed(clock.now, asked: service.client.pauseLeft)))
+    case .unreachable(let failure), .refused(let failure):
+      let pause = service.standing.failed(clock.now, failure, asked: service.client.pauseLeft)
+      return .later(seconds: seconds(pause))
     // The key is not a point: nothing was sent.
     case .invalid(.bad): return outcome
     case .rejected(status: 401), .rejected(status: 403):

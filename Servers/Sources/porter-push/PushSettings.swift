@@ -1,3 +1,4 @@
+import NIOCore
 import PorterAPNs
 import PorterNetRelay
 import PorterServer
@@ -43,9 +44,14 @@ enum PushSettings {
       Setting("apns-endpoint", .endpoint, help: "send there instead; for tests"),
       Setting("apns-authority", .path, help: "certificates to trust there, PEM [the system's]"),
       Setting(
+        "apns-timeout", .duration(1...300), default: "30s", help: "for a connection to Apple, and for each answer"),
+      Setting(
         "webpush-key", .path, help: "VAPID key, P-256 in PEM, readable by its owner only: sends to webpush tokens"),
       Setting("webpush-contact", .text, help: "mailto: or https: address for push services"),
       Setting("webpush-authority", .path, help: "certificates to trust at push services, PEM [the system's]"),
+      Setting(
+        "webpush-timeout", .duration(1...300), default: "15s",
+        help: "for a connection to a push service, and for each answer"),
       Setting(
         "webpush-private-addresses", .choice(["no", "yes"]), default: "no",
         help: "whether endpoints may be in this machine's own networks"),
@@ -73,9 +79,12 @@ enum PushSettings {
     for (key, parts) in [
       (
         "apns-key",
-        ["apns-key-id", "apns-team-id", "apns-topic", "apns-environment", "apns-endpoint", "apns-authority"]
+        [
+          "apns-key-id", "apns-team-id", "apns-topic", "apns-environment", "apns-endpoint", "apns-authority",
+          "apns-timeout",
+        ]
       ),
-      ("webpush-key", ["webpush-contact", "webpush-authority", "webpush-private-addresses"]),
+      ("webpush-key", ["webpush-contact", "webpush-authority", "webpush-timeout", "webpush-private-addresses"]),
     ] where settings.text(key) == nil {
       try settings.refuse(parts, because: "\(key) is not")
     }
@@ -107,6 +116,7 @@ extension WebPushOptions {
   init(_ settings: Settings) throws {
     try self.init(key: settings.require("webpush-key"), contact: settings.require("webpush-contact"))
     authority = settings.text("webpush-authority")
+    timeLimit = .seconds(Int64(try settings.number("webpush-timeout")))
     allowsPrivateAddresses = settings.text("webpush-private-addresses") == "yes"
   }
 }
@@ -122,5 +132,6 @@ extension APNsOptions {
       (host, port) = (endpoint.host, endpoint.port)
     }
     authority = settings.text("apns-authority")
+    timeLimit = .seconds(Int64(try settings.number("apns-timeout")))
   }
 }

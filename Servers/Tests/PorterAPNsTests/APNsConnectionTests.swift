@@ -94,7 +94,7 @@ final class APNsConnectionTests: XCTestCase {
   func testAPushWhoseConnectionIsDroppedTwiceIsGivenBack() throws {
     try mock.plan(#"{"drop":true}"#, #"{"drop":true}"#)
     send()
-    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable]])
+    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable(.closed)]])
     send()
     XCTAssertEqual(outcomes.wait(1)[2], [.accepted])
   }
@@ -137,7 +137,7 @@ final class APNsConnectionTests: XCTestCase {
       try provider.settle()
       try clock.advance(by: .seconds(30))
     }
-    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable]])
+    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable(.noAnswer(seconds: 30))]])
   }
 
   func testAPeerThatHangsIsGivenUpAfterTheTimeLimit() throws {
@@ -155,9 +155,9 @@ final class APNsConnectionTests: XCTestCase {
   func testAPeerThatNeverBeginsIsGivenUpAfterTheTimeLimit() throws {
     try mock.order(#"{"deaf": true}"#)
     send(count: 3)
-    try provider.settle()
+    try mock.order(#"{"awaitDeaf": 1}"#)
     try clock.advance(by: .seconds(30))
-    XCTAssertEqual(outcomes.wait(3).values.filter { $0 == [.unreachable] }.count, 3)
+    XCTAssertEqual(Set(outcomes.wait(3).values), [[.unreachable(.noAnswer(seconds: 30))]])
     try mock.order(#"{"deaf": false}"#)
     send()
     XCTAssertEqual(outcomes.wait(1)[4], [.accepted])
@@ -166,18 +166,49 @@ final class APNsConnectionTests: XCTestCase {
   func testAPeerThatIsGoneMakesPushesUnreachable() throws {
     mock.close()
     send(count: 3)
-    XCTAssertEqual(outcomes.wait(3).values.filter { $0 == [.unreachable] }.count, 3)
+    XCTAssertEqual(Set(outcomes.wait(3).values), [[.unreachable(.connectionRefused)]])
+  }
+
+  func testACertificateThatIsNotAcceptedIsTheReason() throws {
+    for (certificate, failure) in [
+      ("expired", ProviderFailure.certificateExpired), ("early", .certificateNotYetValid),
+      ("strange", .certificateNotTrusted), ("misnamed", .certificateForAnotherName),
+    ] {
+      try mock.order(#"{"certificate": "\#(certificate)"}"#)
+      send()
+      XCTAssertEqual(outcomes.wait(1)[sent], [.unreachable(failure)], certificate)
+    }
+    XCTAssertEqual(try mock.report().requests.count, 0)
+    try mock.order(#"{"certificate": "good"}"#)
+    send()
+    XCTAssertEqual(outcomes.wait(1)[sent], [.accepted])
   }
 
   func testACertificateOfAnotherAuthorityIsRefused() throws {
+    XCTAssertEqual(try failure { $0.authority = nil }, .certificateNotTrusted)
+    XCTAssertEqual(try mock.report().requests.count, 0)
+  }
+
+  func testANameThatDoesNotResolveIsTheReason() throws {
+    XCTAssertEqual(try failure { $0.host = "nowhere.invalid" }, .unresolved)
+  }
+
+  func testAPeerThatSpeaksNoTLSIsTheReason() throws {
+    let plain = try PlainServer()
+    defer { plain.close() }
+    XCTAssertEqual(try failure { $0.port = plain.port }, .tls("WRONG_VERSION_NUMBER"))
+  }
+
+  /// Why a provider with other options cannot send a push.
+  private func failure(_ change: (inout APNsOptions) -> Void) throws -> ProviderFailure? {
     var options = try mock.options()
-    options.authority = nil
+    change(&options)
     let other = try APNsProvider(options, clock: clock)
     defer { try? other.close() }
     let push = ServedPush(kind: .message, token: [1], isAlert: true, priority: 10, payload: [])
     other.send(push, then: outcomes.note(1))
-    XCTAssertEqual(outcomes.wait(1), [1: [.unreachable]])
-    XCTAssertEqual(try mock.report().requests.count, 0)
+    guard case .unreachable(let failure)? = outcomes.wait(1)[1]?.first else { return nil }
+    return failure
   }
 
   func testAKeyThatCannotBeUsedIsSaid() throws {

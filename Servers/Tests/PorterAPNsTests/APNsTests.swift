@@ -111,10 +111,12 @@ final class APNsTests: XCTestCase {
     XCTAssertEqual(Set(try mock.report().requests.map(\.authorization)).count, 2)
   }
 
+  private let expired = PushOutcome.refused(.answer(status: 403, reason: "ExpiredProviderToken"))
+
   func testAClockThatIsWrongDoesNotMakeTokenAfterToken() throws {
     try begin()
     try mock.setTime(clock.seconds + 100_000)
-    for _ in 0..<5 { XCTAssertEqual(outcome(), .refused) }
+    for _ in 0..<5 { XCTAssertEqual(outcome(), expired) }
     XCTAssertEqual(Set(try mock.report().requests.map(\.authorization)).count, 2)
     // The clock has been corrected.
     try mock.setTime(clock.seconds)
@@ -124,7 +126,7 @@ final class APNsTests: XCTestCase {
   func testAfterAWrongClockWasSetATokenIsMadeImmediately() throws {
     try begin()
     try mock.setTime(clock.seconds + 100_000)
-    for _ in 0..<2 { XCTAssertEqual(outcome(), .refused) }
+    for _ in 0..<2 { XCTAssertEqual(outcome(), expired) }
     clock.correct(by: 100_000)
     XCTAssertEqual(outcome(), .accepted)
     // Set back, it makes the token look as if it came from the future.
@@ -149,14 +151,20 @@ final class APNsTests: XCTestCase {
       (410, "Unregistered", .ended(.unregistered, since: 1_700_000_000_000)),
       (400, "BadCollapseId", .rejected(status: 400)), (400, "BadExpirationDate", .rejected(status: 400)),
       (400, "BadMessageId", .rejected(status: 400)), (400, "BadPriority", .rejected(status: 400)),
-      (400, "BadTopic", .refused), (400, "DuplicateHeaders", .rejected(status: 400)),
+      (400, "BadTopic", .refused(.answer(status: 400, reason: "BadTopic"))),
+      (400, "DuplicateHeaders", .rejected(status: 400)),
       (400, "InvalidPushType", .rejected(status: 400)), (400, "MissingDeviceToken", .rejected(status: 400)),
-      (400, "MissingTopic", .refused), (400, "PayloadEmpty", .rejected(status: 400)),
-      (400, "TopicDisallowed", .refused), (403, "Forbidden", .rejected(status: 403)),
+      (400, "MissingTopic", .refused(.answer(status: 400, reason: "MissingTopic"))),
+      (400, "PayloadEmpty", .rejected(status: 400)),
+      (400, "TopicDisallowed", .refused(.answer(status: 400, reason: "TopicDisallowed"))),
+      (403, "Forbidden", .rejected(status: 403)),
       (404, "BadPath", .rejected(status: 404)), (405, "MethodNotAllowed", .rejected(status: 405)),
-      (413, "PayloadTooLarge", .rejected(status: 413)), (403, "BadCertificate", .refused),
-      (403, "BadCertificateEnvironment", .refused), (403, "InvalidProviderToken", .refused),
-      (403, "MissingProviderToken", .refused), (429, "TooManyProviderTokenUpdates", .refused),
+      (413, "PayloadTooLarge", .rejected(status: 413)),
+      (403, "BadCertificate", .refused(.answer(status: 403, reason: "BadCertificate"))),
+      (403, "BadCertificateEnvironment", .refused(.answer(status: 403, reason: "BadCertificateEnvironment"))),
+      (403, "InvalidProviderToken", .refused(.answer(status: 403, reason: "InvalidProviderToken"))),
+      (403, "MissingProviderToken", .refused(.answer(status: 403, reason: "MissingProviderToken"))),
+      (429, "TooManyProviderTokenUpdates", .refused(.answer(status: 429, reason: "TooManyProviderTokenUpdates"))),
     ]
     for (status, reason, expected) in table {
       try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#)
@@ -164,8 +172,10 @@ final class APNsTests: XCTestCase {
     }
     // Tried once more on a new connection, and then given back.
     for (status, reason, expected) in [
-      (503, "ServiceUnavailable", PushOutcome.unreachable), (503, "Shutdown", .unreachable),
-      (400, "IdleTimeout", .unreachable), (410, "Other", .failed(status: 410)),
+      (503, "ServiceUnavailable", PushOutcome.unreachable(.answer(status: 503, reason: "ServiceUnavailable"))),
+      (503, "Shutdown", .unreachable(.answer(status: 503, reason: "Shutdown"))),
+      (400, "IdleTimeout", .unreachable(.answer(status: 400, reason: "IdleTimeout"))),
+      (410, "Other", .failed(status: 410)),
     ] {
       let connections = try mock.report().connections
       try mock.plan(#"{"status":\#(status),"reason":"\#(reason)"}"#, #"{"status":\#(status),"reason":"\#(reason)"}"#)
@@ -187,12 +197,14 @@ final class APNsTests: XCTestCase {
     XCTAssertEqual(try mock.report().connections, 1)
   }
 
+  private let unavailable = PushOutcome.unreachable(.answer(status: 503, reason: "ServiceUnavailable"))
+
   func testRetryAfterOfTheServiceIsKept() throws {
     try begin()
     try mock.plan(#"{"status":503,"reason":"ServiceUnavailable","retryAfter":90}"#)
-    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(outcome(), unavailable)
     try clock.advance(by: .seconds(89))
-    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(outcome(), unavailable)
     XCTAssertEqual(try mock.report().requests.count, 1)
     try clock.advance(by: .seconds(1))
     XCTAssertEqual(outcome(), .accepted)
@@ -202,9 +214,9 @@ final class APNsTests: XCTestCase {
   func testTheServiceAsAWholeIsPausedForAQuarterOfAnHourAtMost() throws {
     try begin()
     try mock.plan(#"{"status":503,"reason":"ServiceUnavailable","retryAfter":7200}"#)
-    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(outcome(), unavailable)
     try clock.advance(by: .seconds(899))
-    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(outcome(), unavailable)
     try clock.advance(by: .seconds(1))
     XCTAssertEqual(outcome(), .accepted)
   }
@@ -252,7 +264,7 @@ final class APNsTests: XCTestCase {
       guard case .later = outcome() else { return XCTFail("not deferred") }
     }
     try mock.plan(#"{"status":500,"reason":"InternalServerError"}"#)
-    XCTAssertEqual(outcome(), .unreachable)
+    XCTAssertEqual(outcome(), .unreachable(.answer(status: 500, reason: "InternalServerError")))
     XCTAssertEqual(outcome(), .accepted)
     try mock.plan(#"{"status":500,"reason":"InternalServerError"}"#)
     guard case .later = outcome() else { return XCTFail("not counted anew") }
@@ -269,9 +281,10 @@ final class APNsTests: XCTestCase {
     try begin()
     for reason in ["BadEnvironmentKeyIdInToken", "UnrelatedKeyIdInToken", "OneOfNextYear"] {
       try mock.plan(#"{"status":403,"reason":"\#(reason)"}"#)
-      XCTAssertEqual(outcome(), .refused, reason)
+      XCTAssertEqual(
+        outcome(), .refused(.answer(status: 403, reason: reason == "OneOfNextYear" ? nil : reason)), reason)
     }
     try mock.plan(#"{"status":403}"#)
-    XCTAssertEqual(outcome(), .refused, "no reason")
+    XCTAssertEqual(outcome(), .refused(.answer(status: 403, reason: nil)), "no reason")
   }
 }

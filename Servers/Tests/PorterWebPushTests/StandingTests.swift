@@ -1,4 +1,5 @@
 import NIOCore
+import PorterServer
 import XCTest
 
 @testable import PorterWebPush
@@ -22,8 +23,8 @@ final class StandingTests: XCTestCase {
       switch step {
       case .accepted: standing.accepted(at(now))
       case .answered: standing.answered(at(now))
-      case .failed: _ = standing.failed(at(now), asked: nil)
-      case .asked(let seconds): _ = standing.failed(at(now), asked: .seconds(seconds))
+      case .failed: _ = standing.failed(at(now), .closed, asked: nil)
+      case .asked(let seconds): _ = standing.failed(at(now), .closed, asked: .seconds(seconds))
       case .refused: _ = standing.refusedKey(at(now))
       case .after(let seconds): now += seconds
       }
@@ -47,16 +48,16 @@ final class StandingTests: XCTestCase {
       ([.accepted, .failed, .after(30), .refused], .answering, nil),
       ([.refused, .accepted, .refused, .refused], .answering, nil),
       // Failures in a row.
-      ([.failed], .failing, 30),
-      ([.accepted, .failed], .failing, 30),
-      ([.failed, .failed], .failing, 30),
-      ([.failed, .after(30), .failed], .failing, 60),
-      ([.failed, .after(30), .answered, .failed], .failing, 30),
+      ([.failed], .failing(.closed), 30),
+      ([.accepted, .failed], .failing(.closed), 30),
+      ([.failed, .failed], .failing(.closed), 30),
+      ([.failed, .after(30), .failed], .failing(.closed), 60),
+      ([.failed, .after(30), .answered, .failed], .failing(.closed), 30),
       ([.failed, .after(30), .refused], .refusingKey, 30),
-      ([.failed, .after(10), .refused], .failing, 20),
-      ([.failed, .after(30), .refused, .failed], .failing, 30),
-      ([.asked(200)], .failing, 200),
-      ([.asked(7)], .failing, 30),
+      ([.failed, .after(10), .refused], .failing(.closed), 20),
+      ([.failed, .after(30), .refused, .failed], .failing(.closed), 30),
+      ([.asked(200)], .failing(.closed), 200),
+      ([.asked(7)], .failing(.closed), 30),
       // Pushes under way when it failed may still be accepted.
       ([.asked(200), .accepted], .answering, 200),
     ]

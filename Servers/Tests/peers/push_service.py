@@ -8,10 +8,14 @@ line of JSON there with one on standard output.
         {"reset": "refused"}      resets the stream as refused; with any other word, as an internal error
     {"release": true}             answers the held requests
     {"await": n}                  answers when n requests have arrived; the service ends if they do not in a minute
+    {"awaitDeaf": n}              answers when n connections have been made that are never answered
     {"awaitSettled": n}           answers when n connections have acknowledged its settings
     {"now": seconds}              sets the time, in seconds since 1970; without it, the computer's clock counts
     {"deaf": true}                new connections are never answered
-    {"report": true}              reports the requests so far
+    {"certificate": "expired"}    the certificate of new connections: "good", "expired", "early", "strange" (another authority's) or "misnamed"
+    {"listening": false}          refuses connections
+    {"disconnect": true}          aborts the connections
+    {"report": true}              reports the requests so far, each with the status of its answer
 """
 
 import asyncio
@@ -45,18 +49,43 @@ def pem(private) -> bytes:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
-def make_certificate(folder: str):
-    """Writes a certificate for localhost, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.timezone.utc)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number())
-    builder = builder.not_valid_before(now - datetime.timedelta(days=1)).not_valid_after(now + datetime.timedelta(days=1))
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    builder = builder.add_extension(names, False).add_extension(x509.BasicConstraints(True, None), True)
-    write(folder, "server.pem", builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
-    write(folder, "server.key", pem(key))
+class Authority:
+    def __init__(self, name: str):
+        self.key, self.name = ec.generate_private_key(ec.SECP256R1()), self.named(name)
+        self.certificate = self.sign(self.name, self.key, (-3, 3), x509.BasicConstraints(True, None))
+
+    @staticmethod
+    def named(name: str) -> x509.Name:
+        return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+
+    def sign(self, subject: x509.Name, key, days: tuple[int, int], *extensions: x509.ExtensionType) -> bytes:
+        now, (first, last) = datetime.datetime.now(datetime.timezone.utc), days
+        builder = x509.CertificateBuilder().subject_name(subject).issuer_name(self.name).public_key(key.public_key())
+        builder = builder.serial_number(x509.random_serial_number())
+        builder = builder.not_valid_before(now + datetime.timedelta(days=first)).not_valid_after(now + datetime.timedelta(days=last))
+        for extension in extensions:
+            builder = builder.add_extension(extension, isinstance(extension, x509.BasicConstraints))
+        return builder.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+    def issue(self, folder: str, name: str, host: str, days: tuple[int, int]):
+        """Writes a certificate for the host, and its key."""
+        key, names = ec.generate_private_key(ec.SECP256R1()), [x509.DNSName(host)]
+        if host == "localhost":
+            names.append(x509.IPAddress(ipaddress.ip_address("127.0.0.1")))
+        leaf = self.sign(self.named(host), key, days, x509.SubjectAlternativeName(names), x509.BasicConstraints(False, None))
+        write(folder, f"{name}.pem", leaf)
+        write(folder, f"{name}.key", pem(key))
+
+
+def make_certificates(folder: str):
+    """Writes the authority to trust, server.pem, and the certificates to choose from."""
+    authority = Authority("an authority")
+    write(folder, "server.pem", authority.certificate)
+    authority.issue(folder, "good", "localhost", (-1, 1))
+    authority.issue(folder, "expired", "localhost", (-2, -1))
+    authority.issue(folder, "early", "localhost", (1, 2))
+    authority.issue(folder, "misnamed", "elsewhere.test", (-1, 1))
+    Authority("another authority").issue(folder, "strange", "localhost", (-1, 1))
 
 # A test that waits in vain fails.
 LIMIT = 60
@@ -68,9 +97,11 @@ class Service:
     def __init__(self, streams: int):
         self.streams = streams
         self.plan, self.requests, self.held = [], [], []
-        self.connections = self.settled = self.most = 0
+        self.connections = self.settled = self.most = self.unanswered = 0
         self.time = None
         self.deaf = False
+        self.writers: set = set()
+        self.certificate = self.listening = None
         self.arrived = asyncio.Condition()
 
     def now(self) -> float:
@@ -91,14 +122,19 @@ class Service:
         return {}
 
     async def serve(self, reader, writer):
-        if self.deaf:
-            return await reader.read()
-        self.connections += 1
+        self.writers.add(writer)
         try:
+            if self.deaf:
+                async with self.arrived:
+                    self.unanswered += 1
+                    self.arrived.notify_all()
+                return await reader.read()
+            self.connections += 1
             await Connection(self, reader, writer, self.connections).run()
         except (ConnectionError, h2.exceptions.ProtocolError, ssl.SSLError):
             pass
         finally:
+            self.writers.discard(writer)
             writer.close()
 
 
@@ -108,6 +144,7 @@ class Connection:
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
         self.open: dict[int, tuple[dict, bytearray]] = {}
         self.goaway: int | None = None
+        self.entries: dict[int, dict] = {}
 
     async def run(self):
         codes = h2.settings.SettingCodes
@@ -143,7 +180,8 @@ class Connection:
         action = service.plan.pop(0) if service.plan else {}
         async with service.arrived:
             entry = {name.lstrip(":").replace("-", "_"): value for name, value in headers.items()}
-            service.requests.append({**entry, "connection": self.number, "body": service.text(headers, bytes(body))})
+            self.entries[stream] = {**entry, "connection": self.number, "body": service.text(headers, bytes(body))}
+            service.requests.append(self.entries[stream])
             service.arrived.notify_all()
         if action.get("drop"):
             self.writer.transport.abort()
@@ -173,6 +211,7 @@ class Connection:
             return
         headers, _ = self.open.pop(stream)
         status, fields, body = self.service.response(self.service.refusal(headers) or action)
+        self.entries[stream]["status"] = status
         fields = [(":status", str(status)), *fields]
         if "retryAfter" in action:
             fields.append(("retry-after", str(action["retryAfter"])))
@@ -192,6 +231,13 @@ async def obey(service: Service, order: dict) -> dict:
         service.time = order["now"]
     if "deaf" in order:
         service.deaf = order["deaf"]
+    if "certificate" in order:
+        service.certificate(order["certificate"])
+    if "listening" in order:
+        await service.listening(order["listening"])
+    if "disconnect" in order:
+        for writer in list(service.writers):
+            writer.transport.abort()
     if "release" in order:
         held, service.held = service.held, []
         for connection, stream, action in held:
@@ -199,6 +245,9 @@ async def obey(service: Service, order: dict) -> dict:
     if "await" in order:
         async with service.arrived:
             await asyncio.wait_for(service.arrived.wait_for(lambda: len(service.requests) >= order["await"]), LIMIT)
+    if "awaitDeaf" in order:
+        async with service.arrived:
+            await asyncio.wait_for(service.arrived.wait_for(lambda: service.unanswered >= order["awaitDeaf"]), LIMIT)
     if "awaitSettled" in order:
         async with service.arrived:
             await asyncio.wait_for(service.arrived.wait_for(lambda: service.settled >= order["awaitSettled"]), LIMIT)
@@ -208,13 +257,30 @@ async def obey(service: Service, order: dict) -> dict:
 
 
 async def main(folder: str, service: Service):
-    make_certificate(folder)
+    make_certificates(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(os.path.join(folder, "server.pem"), os.path.join(folder, "server.key"))
     context.set_alpn_protocols(["h2"])
+    # Only new connections use what is loaded later; none resumes an earlier session.
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
+
+    def choose(name: str):
+        context.load_cert_chain(os.path.join(folder, f"{name}.pem"), os.path.join(folder, f"{name}.key"))
+
+    choose("good")
     server = await asyncio.start_server(service.serve, "127.0.0.1", 0, ssl=context)
-    print(json.dumps({"port": server.sockets[0].getsockname()[1], **service.started()}), flush=True)
+    port = server.sockets[0].getsockname()[1]
+
+    async def listen(wanted: bool):
+        nonlocal server
+        if wanted:
+            server = await asyncio.start_server(service.serve, "127.0.0.1", port, ssl=context)
+        else:
+            server.close()
+
+    service.certificate, service.listening = choose, listen
+    print(json.dumps({"port": port, **service.started()}), flush=True)
     loop, orders = asyncio.get_running_loop(), asyncio.Queue()
 
     def read():

@@ -45,14 +45,24 @@ package struct LocalProvider: PushProvider {
       "token": .string(TextEncoding.hex(push.pushToken.bytes)), "provider": .string(push.pushToken.provider),
       "type": .string(push.type.rawValue), "priority": JSONValue(push.priority), "payload": push.payload,
     ]
+    let deadline = clock.now() + timeout
     guard let address = UnixAddress(path: path),
-      let connection = StreamConnection(to: address, until: clock.now() + timeout, clock: clock),
-      connection.write(line.utf8 + [UInt8(ascii: "\n")]),
-      let answer = connection.readLine(longest: Self.longestAnswer),
-      let json = try? JSONValue(parsing: answer), let status = json["status"]?.integerValue, 100...999 ~= status
-    else { return .unreachable }
+      let connection = StreamConnection(to: address, until: deadline, clock: clock)
+    else { return .unreachable(failure(.connectionRefused, by: deadline)) }
+    guard connection.write(line.utf8 + [UInt8(ascii: "\n")]),
+      let answer = connection.readLine(longest: Self.longestAnswer)
+    else { return .unreachable(failure(.closed, by: deadline)) }
+    guard let json = try? JSONValue(parsing: answer), let status = json["status"]?.integerValue, 100...999 ~= status
+    else { return .unreachable(.malformedAnswer) }
     return PushOutcome(
       status: Int(status), reason: json["reason"]?.stringValue, timestamp: json["timestamp"]?.integerValue)
+  }
+}
+
+extension LocalProvider {
+  /// The failure of a step that ends by the deadline.
+  private func failure(_ other: ProviderFailure, by deadline: Moment) -> ProviderFailure {
+    clock.now() < deadline ? other : .noAnswer(seconds: Int(timeout.milliseconds / 1_000))
   }
 }
 

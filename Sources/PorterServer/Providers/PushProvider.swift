@@ -29,9 +29,9 @@ public enum PushOutcome: Hashable, Sendable {
   /// Like `invalid`, as of this time, in milliseconds since 1970: a push token registered later has come back.
   case ended(Invalid, since: Int64)
   /// The provider cannot be reached, or cannot work now. The push is kept for later.
-  case unreachable
+  case unreachable(ProviderFailure)
   /// The provider refuses the server's own credentials or topic. The push is kept for later.
-  case refused
+  case refused(ProviderFailure)
   /// This push cannot be delivered now, which says nothing about the provider's others. It is kept, and retried after
   /// this time.
   case later(seconds: Int)
@@ -49,7 +49,8 @@ public enum PushOutcome: Hashable, Sendable {
     case (410, "ExpiredToken"): self = timestamp.map { .ended(.expired, since: $0) } ?? .invalid(.expired)
     case (410, "Unregistered"): self = timestamp.map { .ended(.unregistered, since: $0) } ?? .invalid(.unregistered)
     case (410, _): self = .failed(status: 410)
-    case (503, _): self = .unreachable
+    case (503, _):
+      self = .unreachable(.answer(status: 503, reason: reason.flatMap { APNsReason.isKnown($0) ? $0 : nil }))
     default: self = .rejected(status: status)
     }
   }

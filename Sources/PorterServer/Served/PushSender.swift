@@ -87,6 +87,9 @@ public struct PushAnswer: Sendable, Equatable {
     timestamp = json?["timestamp"]?.integerValue.flatMap { $0 >= 0 ? $0 : nil }
   }
 
+  /// One of the reasons that Apple documents, for logs: another one comes from outside.
+  public var knownReason: String? { reason.flatMap { APNsReason.isKnown($0) ? $0 : nil } }
+
   /// Uses the same table as the local provider.
   public var outcome: PushOutcome { PushOutcome(status: status, reason: reason, timestamp: timestamp) }
 }

@@ -136,7 +136,7 @@ class WebPushProgramTests(unittest.TestCase):
             await begin(alice, "alice", link, relay=f"{self.folder}/relay.db")
             self.service.order(plan=[{"status": 503}])
             await alice.send(f"/_ntf register webpush {self.service.token('/push/1')} INSTANT")
-            line = "provider webpush: push services in use: 1, failing: 1"
+            line = "provider webpush: push services in use: 1, failing: 1 (503: 1)"
             await asyncio.to_thread(server.wait_for_health, 503, line)
             self.assertEqual(server.operator("/ready")[0], 200, "clients are served")
             self.assertIn("no push service works", server.lines())
@@ -151,7 +151,7 @@ class WebPushProgramTests(unittest.TestCase):
             await asyncio.to_thread(self.service.push, 3)
             self.service.order(plan=[{"status": 503}])
             await alice.send(f"/_ntf register webpush {self.service.token('/push/3', '127.0.0.1')} INSTANT")
-            line = "ok\nprovider webpush: push services in use: 2, failing: 1\n"
+            line = "ok\nprovider webpush: push services in use: 2, failing: 1 (503: 1)\n"
             await asyncio.to_thread(server.wait_for_health, 200, line)
 
     def test_the_key_for_clients_is_printed(self) -> None:

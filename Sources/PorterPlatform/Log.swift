@@ -21,12 +21,28 @@ package struct Log: Sendable {
     package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
+  /// Gets a line with its values in it.
   package typealias Sink = @Sendable (Level, String) -> Void
+  /// Gets the values apart from the message.
+  package typealias FieldSink = @Sendable (Level, StaticString, KeyValuePairs<StaticString, String>) -> Void
 
   private let minimum: Level
-  private let sink: Sink?
+  private let sink: FieldSink?
 
   package init(minimum: Level = .info, sink: Sink? = nil) {
+    self.minimum = minimum
+    guard let sink else {
+      self.sink = nil
+      return
+    }
+    self.sink = { level, message, values in
+      var line = "\(message)"
+      for (key, value) in values { line += " \(key)=\(value)" }
+      sink(level, line)
+    }
+  }
+
+  package init(minimum: Level, fields sink: @escaping FieldSink) {
     self.minimum = minimum
     self.sink = sink
   }
@@ -67,8 +83,6 @@ package struct Log: Sendable {
     _ level: Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]
   ) {
     guard let sink, writes(level) else { return }
-    var line = "\(message)"
-    for (key, value) in values { line += " \(key)=\(value)" }
-    sink(level, line)
+    sink(level, message, values)
   }
 }

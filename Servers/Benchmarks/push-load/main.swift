@@ -98,7 +98,7 @@ options.host = "localhost"
 options.port = port
 options.authority = arguments[2]
 options.streams = streams
-let provider = try APNsProvider(options) { level, line in if level == "error" { print(line) } }
+let provider = try APNsProvider(options) { level, message, _ in if level == "error" { print(message) } }
 let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 // The connection is open, and the token created.
 _ = try measure(provider, count: 1_000, on: group.next())

@@ -14,10 +14,8 @@ public final class APNsProvider: PushSender {
   /// Twice the number under way at the peer, so that streams need not wait for outcomes to be stored.
   public let capacity: Int
 
-  /// `log` receives lines without tokens or contents, each with a level from `debug` to `error`.
   public init(
-    _ options: APNsOptions, clock: any PushClock = SystemPushClock(),
-    log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
+    _ options: APNsOptions, clock: any PushClock = SystemPushClock(), log: @escaping PushLog = { _, _, _ in }
   ) throws(APNsError) {
     let peer = PushPeer(
       host: options.host, port: options.port, tls: try Self.context(options), streams: options.streams,

@@ -69,7 +69,7 @@ public final class PushClient {
   private let peer: PushPeer
   private let dialect: any PushDialect
   private let clock: any PushClock
-  private let log: @Sendable (String, String) -> Void
+  private let log: PushLog
   private var jobs: [Int: Job] = [:]
   private var nextJob = 0
   private var waiting: WaitingPushes
@@ -82,16 +82,14 @@ public final class PushClient {
   private var stopConnecting: @Sendable () -> Void = {}
   /// The peer has answered, and every connection attempt since has succeeded.
   private var isKnown = false
-  /// The peer has asked not to be tried before this time.
-  private var pausedUntil: NIODeadline?
-  private var pauseReason = ProviderFailure.stopping
+  /// The peer has asked, with this answer, not to be tried before this time.
+  private var pausing: (until: NIODeadline, answer: ProviderFailure)?
   private var isClosed = false
   private var isPumpDue = false
 
-  /// `log` receives lines without tokens or contents, each with a level.
   public init(
     _ peer: PushPeer, _ dialect: any PushDialect, _ loop: any EventLoop, _ clock: any PushClock,
-    _ log: @escaping @Sendable (String, String) -> Void
+    _ log: @escaping PushLog
   ) {
     self.peer = peer
     self.dialect = dialect
@@ -108,7 +106,7 @@ public final class PushClient {
 
   public func send(_ push: ServedPush, _ then: @escaping (PushOutcome) -> Void) {
     guard !isClosed else { return then(.unreachable(.stopping)) }
-    guard !isPaused else { return then(.unreachable(pauseReason)) }
+    if let pauseAnswer { return then(.unreachable(pauseAnswer)) }
     nextJob += 1
     jobs[nextJob] = Job(push: push, then: then)
     waiting.append(nextJob, clock.now)
@@ -127,9 +125,10 @@ public final class PushClient {
   public func rest() { if let connection { retire(connection) } }
 
   /// How long nothing more may be sent to the peer.
-  public var pauseLeft: TimeAmount? { pausedUntil.flatMap { $0 > clock.now ? $0 - clock.now : nil } }
+  public var pauseLeft: TimeAmount? { pausing.flatMap { $0.until > clock.now ? $0.until - clock.now : nil } }
 
-  private var isPaused: Bool { pausedUntil.map { clock.now < $0 } ?? false }
+  /// Nil if the peer may be sent something.
+  private var pauseAnswer: ProviderFailure? { pausing.flatMap { clock.now < $0.until ? $0.answer : nil } }
 
   /// Runs after the loop's other tasks, so that pushes handed over together are written together.
   private func pumpSoon() {
@@ -185,7 +184,7 @@ public final class PushClient {
   private func again(_ number: Int) {
     guard jobs[number] != nil else { return }
     jobs[number]?.connection = nil
-    if isPaused { return finish(number, .unreachable(pauseReason)) }
+    if let pauseAnswer { return finish(number, .unreachable(pauseAnswer)) }
     waiting.prepend(number, clock.now)
     pump()
   }
@@ -211,7 +210,7 @@ public final class PushClient {
     case .slow(let late): for number in late { finish(number, .later(seconds: Self.breath)) }
     case .stuck(let all):
       let failure = delay(of: connection)
-      if connection?.isReady ?? true { log("warning", "cannot send: \(failure)") }
+      if connection?.isReady ?? true { report("no push can be sent", failure) }
       if let connection { giveUp(connection) }
       for number in all { finish(number, .unreachable(failure)) }
     }
@@ -221,11 +220,15 @@ public final class PushClient {
   private func timeIsOver(_ number: Int, connection identity: ObjectIdentifier) {
     guard let connection = jobs[number]?.connection, ObjectIdentifier(connection) == identity else { return }
     let failure = ProviderFailure.noAnswer(seconds: seconds)
-    log("warning", "a push is lost: \(failure)")
+    report("a push is not answered", failure)
     connection.abandon(number)
     // The other pushes on it may still be answered.
     retire(connection)
     lost(number, failure, alone: jobs[number]?.answersBefore.map { $0 < answers } ?? false)
+  }
+
+  private func report(_ message: String, _ failure: ProviderFailure) {
+    log("warning", message, [(name: "reason", value: "\(failure)")])
   }
 
   private var seconds: Int { Int(peer.timeLimit.nanoseconds / 1_000_000_000) }
@@ -266,7 +269,7 @@ public final class PushClient {
     isKnown = true
     let verdict = dialect.verdict(response)
     failures = response.status >= 500 ? failures + 1 : 0
-    if verdict != .final(.accepted) { log("info", "refused: \(dialect.failure(response))") }
+    if verdict != .final(.accepted) { log("info", "refused", dialect.failure(response).values) }
     switch verdict {
     case .final(let outcome):
       if let job = jobs[number] { deferrals.end(job.push.token) }
@@ -293,16 +296,16 @@ public final class PushClient {
     jobs[number]?.refusals += 1
     if dialect.renews(job.credential, clock.now), job.refusals < 2 { return again(number) }
     // A refusal that concerns one push alone may be its client's fault.
-    if case .refused = otherwise { log("error", "a new token is refused as expired: is the clock right?") }
+    if case .refused = otherwise { log("error", "a new token is refused as expired: is the clock right?", []) }
     finish(number, otherwise)
   }
 
   /// No push is sent before then; without a time, the notification server chooses one.
   private func pause(_ response: PushResponse) {
     guard let time = response.retryAfter else { return }
-    pauseReason = dialect.failure(response)
-    pausedUntil = max(pausedUntil ?? clock.now, clock.now + min(time, Self.longestPause))
-    for number in waiting.removeAll() { finish(number, .unreachable(pauseReason)) }
+    let (until, answer) = (clock.now + min(time, Self.longestPause), dialect.failure(response))
+    pausing = (max(pausing?.until ?? until, until), answer)
+    for number in waiting.removeAll() { finish(number, .unreachable(answer)) }
   }
 
   // MARK: The connection
@@ -370,7 +373,7 @@ public final class PushClient {
     stopConnecting()
     self.connection = nil
     isKnown = false
-    log("warning", "cannot connect: \(failure)")
+    report("cannot connect", failure)
     for number in waiting.removeAll() { finish(number, .unreachable(failure)) }
     watchWaiting()
   }

@@ -49,17 +49,18 @@ public struct LogWriter: Sendable {
     _ level: Level, _ message: StaticString, _ values: KeyValuePairs<StaticString, String> = [:]
   ) {
     guard level >= minimum else { return }
-    write(level, "\(message)", values.map { ("\($0)", $1) })
+    write(level, "\(message)", values.map { (name: "\($0)", value: $1) })
   }
 
-  /// A line formatted by a library, under the same rule.
-  public func line(_ level: Level, _ text: String) {
+  /// A line of a library, under the same rule.
+  public func line(_ level: String, _ message: String, _ values: [(name: String, value: String)] = []) {
+    let level = Level.allCases.first { $0.name == level } ?? .error
     guard level >= minimum else { return }
-    write(level, text, [])
+    write(level, message, values)
   }
 
-  private func write(_ level: Level, _ message: String, _ values: [(String, String)]) {
-    let fields = [("time", Self.now()), ("level", level.name), ("message", message)] + values
+  private func write(_ level: Level, _ message: String, _ values: [(name: String, value: String)]) {
+    let fields = [(name: "time", value: Self.now()), ("level", level.name), ("message", message)] + values
     switch form {
     case .json: sink("{" + fields.map { "\"\($0)\":\"\(Self.escaped($1))\"" }.joined(separator: ",") + "}\n")
     case .logfmt:

@@ -18,13 +18,11 @@ public final class WebPushProvider: PushSender {
   private let group: MultiThreadedEventLoopGroup
   private let names: NameResolver
   private let lastTally = Mutex(ServiceTally())
-  private let log: @Sendable (String, String) -> Void
+  private let log: PushLog
   public var capacity: Int { WebPushServices.capacity }
 
-  /// `log` receives lines without addresses, tokens or contents, each with a level from `debug` to `error`.
   public convenience init(
-    _ options: WebPushOptions, clock: any PushClock = SystemPushClock(),
-    log: @escaping @Sendable (_ level: String, _ line: String) -> Void = { _, _ in }
+    _ options: WebPushOptions, clock: any PushClock = SystemPushClock(), log: @escaping PushLog = { _, _, _ in }
   ) throws(WebPushError) {
     let isPrivateAllowed = options.allowsPrivateAddresses
     let names = NameResolver(clock: clock) { isPrivateAllowed || AddressRule.isPublic($0) }
@@ -33,7 +31,7 @@ public final class WebPushProvider: PushSender {
 
   package init(
     _ options: WebPushOptions, clock: any PushClock, names: NameResolver,
-    log: @escaping @Sendable (_ level: String, _ line: String) -> Void
+    log: @escaping PushLog
   ) throws(WebPushError) {
     let tls = try Self.context(options)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -70,9 +68,9 @@ public final class WebPushProvider: PushSender {
       }
       guard tally.areAllInTrouble != before.areAllInTrouble else { return }
       if tally.areAllInTrouble {
-        log("warning", "no push service works: \(tally.trouble ?? "")")
+        log("warning", "no push service works", tally.trouble.map { [(name: "reason", value: $0)] } ?? [])
       } else {
-        log("info", "push services work again")
+        log("info", "push services work again", [])
       }
     }
   }

@@ -28,7 +28,7 @@ final class WebPushServices {
   private let options: WebPushOptions
   private let loop: any EventLoop
   private let clock: any PushClock
-  private let log: @Sendable (String, String) -> Void
+  private let log: PushLog
   private let tls: NIOSSLContext
   private let addresses: AddressRule
   private var services: [WebPushOrigin: Service] = [:]
@@ -39,7 +39,7 @@ final class WebPushServices {
 
   init(
     _ options: WebPushOptions, tls: NIOSSLContext, names: NameResolver, _ loop: any EventLoop, _ clock: any PushClock,
-    _ log: @escaping @Sendable (String, String) -> Void
+    _ log: @escaping PushLog
   ) {
     self.options = options
     self.loop = loop
@@ -142,7 +142,7 @@ final class WebPushServices {
     let isNew = standing.state != .refusingKey
     guard let pause = standing.refusedKey(clock.now) else { return own }
     if isNew {
-      log("warning", "a push service refuses the VAPID token: is it the subscriptions' key, and the clock right?")
+      log("warning", "a push service refuses the VAPID token: is it the subscriptions' key, and the clock right?", [])
     }
     return max(own, pause)
   }

@@ -99,7 +99,7 @@ enum PushSettings {
 }
 
 extension PushService.Relay {
-  init(_ settings: Settings, log: @escaping @Sendable (String, String) -> Void) throws {
+  init(_ settings: Settings, log: @escaping PushLog) throws {
     let place = try settings.require("relay")
     guard place.contains("://") else {
       self = .file(place)
@@ -108,7 +108,8 @@ extension PushService.Relay {
     if let authority = settings.text("relay-authority") { try GivenFiles.checkAuthorities(authority) }
     self = .transport(
       try NetworkRelay(
-        place, authority: settings.text("relay-authority"), proxy: settings.text("relay-proxy"), log: log))
+        place, authority: settings.text("relay-authority"), proxy: settings.text("relay-proxy"),
+        log: { log($0, $1, []) }))
   }
 }
 

@@ -34,7 +34,7 @@ struct Senders {
   /// Blocks until their threads have ended.
   let close: () throws -> Void
 
-  init(_ settings: Settings, log: @escaping @Sendable (String, String) -> Void) throws {
+  init(_ settings: Settings, log: @escaping PushLog) throws {
     try PushSettings.checkParts(settings)
     var senders: [String: any PushSender] = [:]
     var closing: [() throws -> Void] = []
@@ -98,9 +98,7 @@ func serve(_ settings: Settings) throws {
   let level = LogWriter.Level.allCases.first { $0.name == settings.text("log-level") } ?? .info
   let form = LogWriter.Form(rawValue: settings.text("log-form") ?? "") ?? .logfmt
   let writer = LogWriter(minimum: level, form: form)
-  let log: @Sendable (String, String) -> Void = { name, line in
-    writer.line(LogWriter.Level.allCases.first { $0.name == name } ?? .error, line)
-  }
+  let log: PushLog = { writer.line($0, $1, $2) }
   let senders = try Senders(settings, log: log)
   var options = PushService.Options(
     relay: try PushService.Relay(settings, log: log), state: try settings.require("state"))
@@ -127,8 +125,8 @@ do {
   case .printing(let settings): put(settings.listing, to: 1)
   case .command("serve", let settings): try serve(settings)
   case .command(_, let settings):
-    try Senders(settings, log: { _, _ in }).close()
-    _ = try PushService.Relay(settings, log: { _, _ in })
+    try Senders(settings, log: { _, _, _ in }).close()
+    _ = try PushService.Relay(settings, log: { _, _, _ in })
     _ = try sharedStore(settings, LogWriter(minimum: .error, form: .logfmt))
     if settings.text("webpush-key") != nil { put("webpush \(try WebPushOptions(settings).publicKey)\n", to: 1) }
     put("ok\n", to: 1)

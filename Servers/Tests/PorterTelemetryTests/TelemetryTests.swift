@@ -34,6 +34,23 @@ final class TelemetryTests: XCTestCase {
       lines.all[0].hasSuffix(" level=info message=ready port=443 empty=\"\" text=\"a=b c\"\n"), lines.all[0])
   }
 
+  /// A library's lines have their values apart too.
+  func testALibrarysValuesAreFields() throws {
+    let lines = Lines()
+    let json = LogWriter(minimum: .info, form: .json) { lines.add($0) }
+    json.line("debug", "not written")
+    json.line("warning", "cannot connect", [(name: "reason", value: "its certificate has expired")])
+    LogWriter(form: .logfmt) { lines.add($0) }.line("info", "push", [("kind", "message"), ("outcome", "later 30")])
+    XCTAssertEqual(lines.all.count, 2)
+    let object = try XCTUnwrap(
+      try JSONSerialization.jsonObject(with: Data(lines.all[0].utf8)) as? [String: String])
+    XCTAssertEqual(object["level"], "warning")
+    XCTAssertEqual(object["message"], "cannot connect")
+    XCTAssertEqual(object["reason"], "its certificate has expired")
+    XCTAssertTrue(
+      lines.all[1].hasSuffix(" level=info message=push kind=message outcome=\"later 30\"\n"), lines.all[1])
+  }
+
   func testMetricsAreInPrometheusForm() {
     let metrics = Metrics(buckets: ["seconds": [0.1, 1]])
     metrics.declare(counter: "things_total", help: "Things.")

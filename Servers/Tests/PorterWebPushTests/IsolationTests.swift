@@ -72,7 +72,7 @@ final class IsolationTests: WebPushTestCase {
     defer { slow.close() }
     try provider.close()
     let names = NameResolver(clock: clock) { try slow.lookup($0, $1) }
-    provider = try WebPushProvider(options(), clock: clock, names: names, log: { _, _ in })
+    provider = try WebPushProvider(options(), clock: clock, names: names, log: { _, _, _ in })
     XCTAssertEqual(try outcome(), .accepted)
     // Its connection is closed.
     try clock.advance(by: .minutes(5))
@@ -96,7 +96,7 @@ final class IsolationTests: WebPushTestCase {
       try (0..<8).map { _ in try SocketAddress(ipAddress: "::1", port: hanging.port) }
         + [SocketAddress(ipAddress: "127.0.0.1", port: port)]
     }
-    provider = try WebPushProvider(options(), clock: clock, names: names, log: { _, _ in })
+    provider = try WebPushProvider(options(), clock: clock, names: names, log: { _, _, _ in })
     let start = NIODeadline.now()
     XCTAssertEqual(try outcome(), .accepted)
     XCTAssertLessThan(NIODeadline.now() - start, .seconds(7))

@@ -2,6 +2,10 @@ import PorterCrypto
 import PorterPlatform
 import PorterStore
 
+/// Receives log lines: a level from `debug` to `error`, a message, and values apart from it.
+public typealias RelayLog =
+  @Sendable (_ level: String, _ message: String, _ values: [(name: String, value: String)]) -> Void
+
 /// A relay's file as a program serves it to many clients: requests are carried out several at a time, so that their
 /// commits share one sync, and each client has its own listener.
 ///
@@ -91,22 +95,27 @@ public final class RelayService {
   private var nextGeneration: Int64
 
   /// `admit` gets the identifier of a mailbox whose key has signed a request, or, for a message to a mailbox that anyone
-  /// may send to, its identifier and the client's source, and returns whether it may be carried out. `log` gets lines without identifiers, each with a level from `debug` to `error`.
+  /// may send to, its identifier and the client's source, and returns whether it may be carried out. `log` gets lines without identifiers.
   public convenience init(
     _ options: Options, admit: @escaping ([UInt8]) -> Bool = { _ in true },
-    log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
+    log: RelayLog? = nil
   ) throws(RelayServiceError) {
     try self.init(options, ports: .system, admit: admit, log: log)
   }
 
   package init(
     _ options: Options, ports: Ports, admit: @escaping ([UInt8]) -> Bool,
-    log: (@Sendable (_ level: String, _ line: String) -> Void)?
+    log: RelayLog?
   ) throws(RelayServiceError) {
     self.options = options
     self.ports = ports
     self.admit = admit
-    self.log = log.map { log in Log(minimum: .debug) { log("\($0)", $1) } } ?? .silent
+    self.log =
+      log.map { log in
+        Log(minimum: .debug) { level, message, values in
+          log("\(level)", "\(message)", values.map { (name: "\($0)", value: $1) })
+        }
+      } ?? .silent
     // Positions from an earlier run must not be mistaken for this one's.
     nextGeneration = ports.randomness.bytes(3).reduce(0) { $0 << 8 | Int64($1) } & Self.generations
     do throws(RelayError) {

@@ -41,6 +41,12 @@ public enum ProviderFailure: Hashable, Sendable, CustomStringConvertible {
   case outOfMemory
   case stopping
 
+  /// For a log line.
+  public var values: [(name: String, value: String)] {
+    guard case .answer(let status, let reason) = self else { return [("reason", description)] }
+    return [("status", "\(status)")] + (reason.map { [("reason", $0)] } ?? [])
+  }
+
   public var description: String {
     switch self {
     case .unresolved: "its name does not resolve"

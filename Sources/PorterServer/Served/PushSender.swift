@@ -11,6 +11,11 @@ public protocol PushSender: AnyObject, Sendable {
   func send(_ push: ServedPush, then: @escaping @Sendable (PushOutcome) -> Void)
 }
 
+/// Receives log lines: a level from `debug` to `error`, a message, and values apart from it. None of them names a device,
+/// a person or an address.
+public typealias PushLog =
+  @Sendable (_ level: String, _ message: String, _ values: [(name: String, value: String)]) -> Void
+
 /// A push as handed to a `PushSender`.
 public struct ServedPush: Sendable {
   public enum Kind: String, Sendable {

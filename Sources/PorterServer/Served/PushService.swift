@@ -38,14 +38,17 @@ public final class PushService {
   private let log: Log
   private let status = ServerStatus()
 
-  /// Opens the server's file, and leaves the relay to `run`. `log` gets lines without identifiers, each with a level
-  /// from `debug` to `error`.
+  /// Opens the server's file, and leaves the relay to `run`. `log` gets lines without identifiers.
   public init(
-    _ options: Options, senders: [String: any PushSender],
-    log: (@Sendable (_ level: String, _ line: String) -> Void)? = nil
+    _ options: Options, senders: [String: any PushSender], log: PushLog? = nil
   ) throws(PushServiceError) {
     self.senders = senders
-    self.log = log.map { log in Log(minimum: .debug) { log("\($0)", $1) } } ?? .silent
+    self.log =
+      log.map { log in
+        Log(minimum: .debug) { level, message, values in
+          log("\(level)", "\(message)", values.map { (name: "\($0)", value: $1) })
+        }
+      } ?? .silent
     do throws(ServerError) {
       guard let stop = WakeDescriptor() else { throw .noResources }
       self.stop = stop

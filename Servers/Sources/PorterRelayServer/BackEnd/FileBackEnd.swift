@@ -46,8 +46,7 @@ public final class FileBackEnd: RelayBackEnd {
     self.log = log
     self.onNews = onNews
     queue = ConditionQueue(Queue(overload: Overload(most: most)))
-    let levels = Dictionary(uniqueKeysWithValues: LogWriter.Level.allCases.map { ($0.name, $0) })
-    let service = try RelayService(options, admit: admit) { level, line in log.line(levels[level] ?? .info, line) }
+    let service = try RelayService(options, admit: admit) { log.line($0, $1, $2) }
     let owned = Handover(service)
     StoreThread.start { [self] in run(owned.value) }
   }

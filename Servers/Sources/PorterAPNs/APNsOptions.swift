@@ -21,8 +21,9 @@ public struct APNsOptions: Sendable {
   public let teamID: String
   /// The app's bundle identifier.
   public let topic: String
-  /// Concurrent requests, if the peer allows as many.
-  public var streams = 1_000
+  /// Concurrent requests at most: the peer decides, and this bounds the memory that it can make the server use. Twice as
+  /// many pushes of 4 KB are handed over, and each request has a copy of its own: 50 MB.
+  public var streams = 4_096
   /// For a connection to be ready, for room on it, and for an answer.
   public var timeLimit = TimeAmount.seconds(30)
 

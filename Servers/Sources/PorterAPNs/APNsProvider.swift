@@ -3,6 +3,7 @@ import NIOPosix
 import NIOSSL
 public import PorterPushClient
 public import PorterServer
+import Synchronization
 
 /// Sends pushes to Apple's service over one HTTP/2 connection, with as many streams as the peer allows.
 ///
@@ -11,8 +12,12 @@ public final class APNsProvider: PushSender {
   private let client: NIOLoopBound<PushClient>
   private let loop: any EventLoop
   private let group: MultiThreadedEventLoopGroup
+  private let allowed: Allowed
+  /// Until the peer allows more than half as many.
+  private static let leastCapacity = 2_000
+
   /// Twice the number under way at the peer, so that streams need not wait for outcomes to be stored.
-  public let capacity: Int
+  public var capacity: Int { max(Self.leastCapacity, 2 * allowed.streams) }
 
   public init(
     _ options: APNsOptions, clock: any PushClock = SystemPushClock(), log: @escaping PushLog = { _, _, _ in }
@@ -20,16 +25,25 @@ public final class APNsProvider: PushSender {
     let peer = PushPeer(
       host: options.host, port: options.port, tls: try Self.context(options), streams: options.streams,
       timeLimit: options.timeLimit)
-    capacity = 2 * options.streams
+    let allowed = Allowed()
+    self.allowed = allowed
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     self.group = group
     self.loop = loop
     let made: NIOLoopBound<PushClient>? = try? loop.submit {
-      NIOLoopBound(PushClient(peer, APNsDialect(options), loop, clock, log), eventLoop: loop)
+      NIOLoopBound(
+        PushClient(peer, APNsDialect(options), loop, clock, log) { allowed.set($0) }, eventLoop: loop)
     }.wait()
     guard let made else { throw APNsError("out of threads") }
     client = made
+  }
+
+  /// How many streams the peer allowed last.
+  private final class Allowed: Sendable {
+    private let count = Mutex(0)
+    var streams: Int { count.withLock { $0 } }
+    func set(_ streams: Int) { count.withLock { $0 = streams } }
   }
 
   private static func context(_ options: APNsOptions) throws(APNsError) -> NIOSSLContext {

@@ -33,7 +33,8 @@ final class HTTP2Connection: ChannelInboundHandler {
   private(set) var isReady = false
   /// Takes no more requests, and closes after the last one ends.
   private(set) var isDraining = false
-  private var limit: Int
+  /// Concurrent requests, as the peer allows them now.
+  private(set) var limit: Int
   private let most: Int
   private var streams: [HTTP2StreamID: Stream] = [:]
   private var next = 1

@@ -17,7 +17,7 @@ public struct PushPeer: Sendable {
   public let host: String
   public let port: Int
   public let tls: NIOSSLContext
-  /// Concurrent requests, if the peer allows as many.
+  /// Concurrent requests at most, if the peer allows as many.
   public let streams: Int
   /// For a connection to be ready, for room on it, and for an answer.
   public let timeLimit: TimeAmount
@@ -70,6 +70,7 @@ public final class PushClient {
   private let dialect: any PushDialect
   private let clock: any PushClock
   private let log: PushLog
+  private let allowed: (Int) -> Void
   private var jobs: [Int: Job] = [:]
   private var nextJob = 0
   private var waiting: WaitingPushes
@@ -87,10 +88,12 @@ public final class PushClient {
   private var isClosed = false
   private var isPumpDue = false
 
+  /// `allowed` receives the number of concurrent requests that are possible, whenever the peer changes it.
   public init(
     _ peer: PushPeer, _ dialect: any PushDialect, _ loop: any EventLoop, _ clock: any PushClock,
-    _ log: @escaping PushLog
+    _ log: @escaping PushLog, allowed: @escaping (Int) -> Void = { _ in }
   ) {
+    self.allowed = allowed
     self.peer = peer
     self.dialect = dialect
     self.loop = loop
@@ -355,9 +358,11 @@ public final class PushClient {
     #endif
   }
 
+  /// The peer's settings have arrived, for the first time or changed.
   func ready(_ connection: HTTP2Connection) {
     guard connection === self.connection else { return }
     stopConnecting()
+    allowed(connection.limit)
     pump()
   }
 

@@ -81,6 +81,48 @@ final class APNsTests: XCTestCase {
     XCTAssertEqual(try mock.report().most, 5)
   }
 
+  /// Apple begins with a single stream, and raises that on the open connection.
+  func testWhatThePeerAllowsOnAnOpenConnectionIsUsedAndNotExceeded() throws {
+    try begin(streams: 1)
+    try mock.plan(Array(repeating: #"{"hold":true}"#, count: 1_600))
+    send(count: 1_600)
+    try mock.waitForRequests(1)
+    for streams in [500, 1_500] {
+      try provider.settle()
+      let before = try mock.report()
+      XCTAssertEqual(before.requests.count, before.most, "no more than are allowed")
+      try mock.order(#"{"streams": \#(streams)}"#)
+      try mock.waitForRequests(streams)
+      XCTAssertEqual(try mock.report().most, streams)
+    }
+    XCTAssertEqual(provider.capacity, 3_000)
+    // None of the open requests is given up; afterwards there are fewer.
+    try mock.order(#"{"streams": 20}"#)
+    for requests in stride(from: 1_520, through: 1_600, by: 20) {
+      try mock.order(#"{"release": true}"#)
+      try mock.waitForRequests(requests)
+      try provider.settle()
+      XCTAssertEqual(try mock.report().requests.count, requests)
+    }
+    try mock.order(#"{"release": true}"#)
+    XCTAssertEqual(outcomes.wait(1_600).values.filter { $0 == [.accepted] }.count, 1_600)
+    XCTAssertEqual(try mock.report().most, 20)
+    XCTAssertEqual(try mock.report().connections, 1)
+    XCTAssertEqual(provider.capacity, 2_000)
+  }
+
+  /// A peer that sets no bound could make the server use memory without one.
+  func testThereAreNoMoreStreamsThanTheBound() throws {
+    try begin(streams: 100) { $0.streams = 30 }
+    try mock.plan(Array(repeating: #"{"hold":true}"#, count: 30))
+    send(count: 100)
+    try mock.waitForRequests(30)
+    try provider.settle()
+    XCTAssertEqual(try mock.report().requests.count, 30)
+    try mock.order(#"{"release": true}"#)
+    XCTAssertEqual(outcomes.wait(100).values.filter { $0 == [.accepted] }.count, 100)
+  }
+
   // MARK: The provider token
 
   func testTheTokenIsRenewedBetweenTwentyAndSixtyMinutes() throws {

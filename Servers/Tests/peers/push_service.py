@@ -15,6 +15,7 @@ line of JSON there with one on standard output.
     {"certificate": "expired"}    the certificate of new connections: "good", "expired", "early", "strange" (another authority's) or "misnamed"
     {"listening": false}          refuses connections
     {"disconnect": true}          aborts the connections
+    {"streams": n}                allows n streams from now on, on open connections too; "most" is counted anew
     {"report": true}              reports the requests so far, each with the status of its answer
 """
 
@@ -101,6 +102,7 @@ class Service:
         self.time = None
         self.deaf = False
         self.writers: set = set()
+        self.live: set[Connection] = set()
         self.certificate = self.listening = None
         self.arrived = asyncio.Condition()
 
@@ -130,7 +132,12 @@ class Service:
                     self.arrived.notify_all()
                 return await reader.read()
             self.connections += 1
-            await Connection(self, reader, writer, self.connections).run()
+            connection = Connection(self, reader, writer, self.connections)
+            self.live.add(connection)
+            try:
+                await connection.run()
+            finally:
+                self.live.discard(connection)
         except (ConnectionError, h2.exceptions.ProtocolError, ssl.SSLError):
             pass
         finally:
@@ -238,6 +245,11 @@ async def obey(service: Service, order: dict) -> dict:
     if "disconnect" in order:
         for writer in list(service.writers):
             writer.transport.abort()
+    if "streams" in order:
+        service.streams, service.most = order["streams"], 0
+        for connection in service.live:
+            connection.h2.update_settings({h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: service.streams})
+            connection.flush()
     if "release" in order:
         held, service.held = service.held, []
         for connection, stream, action in held:

@@ -17,8 +17,17 @@ public struct SigningKey: Sendable {
     switch status {
     case 0: break
     case 2: throw CertificateError("\(path): not a P-256 key, which is what ES256 needs")
+    case 1 where isEncrypted:
+      throw CertificateError(
+        "\(path): encrypted with a password, which a server cannot enter; decrypt it: openssl pkey")
     default: throw CertificateError("\(path): not a private key in PEM")
     }
+  }
+
+  /// In either form: PKCS #8, or OpenSSL's own with a header line.
+  private var isEncrypted: Bool {
+    let text = String(decoding: pem, as: UTF8.self)
+    return text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
   }
 
   /// Three parts joined by dots (RFC 7515). Nil when out of memory.

@@ -99,6 +99,14 @@ class PushProgramTests(unittest.TestCase):
         key.chmod(0o600)
         key.write_text("no key")
         self.assertIn(f"{key}: not a private key in PEM", complaint())
+        for arguments, expected in [
+            ("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384", "not a P-256 key, which is what ES256 needs"),
+            ("genpkey -algorithm RSA", "not a P-256 key, which is what ES256 needs"),
+            ("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes256 -pass pass:secret", "encrypted with a password"),
+        ]:
+            subprocess.run(["openssl", *arguments.split(), "-out", key], check=True, capture_output=True)
+            key.chmod(0o600)
+            self.assertIn(f"{key}: {expected}", complaint())
         key.unlink()
         self.assertIn(f"{key}: No such file or directory", complaint())
 

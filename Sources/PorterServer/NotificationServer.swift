@@ -132,8 +132,12 @@ package final class NotificationServer {
       try sweepIfDue()
       guard turn.asksRelay else { return }
       try checkSubscriptions()
-      times.relayWorked()
+      noteSuccess()
     }
+  }
+
+  func noteSuccess() {
+    if times.relayWorked() { log(.info, "serving works again") }
   }
 
   private func tryingAgainLater(_ body: () throws(ServerError) -> Void) throws(ServerError) {

@@ -129,9 +129,11 @@ struct ServerTimes {
     hasMoreAtRelay || isRelayDown || now >= min(listenCheck, heldNotification ?? listenCheck)
   }
 
-  mutating func relayWorked() {
-    relayBackoff = nil
-    failure = nil
+  /// Returns whether it had failed.
+  @discardableResult
+  mutating func relayWorked() -> Bool {
+    defer { (relayBackoff, failure) = (nil, nil) }
+    return failure != nil
   }
 
   mutating func relayFailed(_ error: ServerError, now: Moment) {

@@ -191,7 +191,7 @@ package final class SharedServer: LoopedServer {
       try takeNotifications()
       try checkSubscriptions()
       try checkChanged()
-      server.times.relayWorked()
+      server.noteSuccess()
     } catch {
       guard error.mayPass(at: port) else { throw error }
       // A cluster elects another leader within some seconds.

@@ -1,6 +1,7 @@
 """Relays that change one mailbox at the same time, and nodes that are down or have no quorum."""
 
 import random
+import re
 import threading
 import time
 
@@ -104,6 +105,13 @@ class ContentionTests(PatientTestCase):
 
 
 class QuorumTests(PatientTestCase):
+    def logs(self, relay, line: str) -> None:
+        """Waits for a line in the log: it follows the change of /health."""
+        end = time.monotonic() + 60
+        while not re.search(line, relay.lines()):
+            self.assertLess(time.monotonic(), end, relay.lines())
+            time.sleep(0.05)
+
     def test_a_relay_starts_and_serves_while_a_node_is_down(self):
         one = self.person(self.start("one"))
         mailbox = one.mailbox()
@@ -134,12 +142,15 @@ class QuorumTests(PatientTestCase):
         self.assertEqual(status, 503)
         self.assertIn("storage: ", text)
         self.assertEqual(relay.operator("/ready")[0], 503)
+        self.logs(relay, r'level=error message="the cluster failed" reason=.+')
+        self.assertNotIn("the cluster works again", relay.lines())
         for node in self.cluster.nodes[1:]:
             node.thaw()
         deadline = time.monotonic() + 120
         while relay.operator("/health")[0] != 200:
             self.assertLess(time.monotonic(), deadline, "it does not recover")
             time.sleep(0.1)
+        self.logs(relay, r'level=info message="the cluster works again"')
         # Each stream elects a leader again at a different time.
         patient, taken = Client([relay.port], random.Random(0)), []
         self.addCleanup(patient.close)

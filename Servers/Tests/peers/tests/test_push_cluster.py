@@ -11,6 +11,7 @@ import json
 import os
 import queue
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -241,10 +242,13 @@ class QuorumTests(RelayTestCase):
                     node.freeze()
                 server.wait_for_health(503, "state: ")
                 self.assertEqual(server.operator("/ready")[0], 503)
+                server.wait(lambda: re.search(r'level=warning message="serving failed, trying again later" reason=.+', server.lines()))
+                before = server.lines().count("serving works again")
                 for node in cluster.nodes[1:]:
                     node.thaw()
                 cluster.wait()
                 server.wait_for_health(200, "ok")
+                server.wait(lambda: server.lines().count('level=info message="serving works again"') > before)
             return phone.sent == 2
 
         asyncio.run(phone.night(fail))

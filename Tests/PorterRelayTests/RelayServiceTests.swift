@@ -74,7 +74,7 @@ final class RelayServiceTests: RelayTestCase {
     ]
     var parts: [[Int]] = []
     var waiting: [Int64?] = []
-    service.carryOut(exchanges) { part in
+    service.carryOut(exchanges, except: { _ in false }) { part in
       parts.append(part.outcomes.map(\.index))
       waiting.append(try? service.file?.database.integer("SELECT count(*) FROM message WHERE body IS NOT NULL"))
       XCTAssertFalse(service.file?.database.isInTransaction ?? true, "answered before the commit")
@@ -198,6 +198,68 @@ final class RelayServiceTests: RelayTestCase {
     return texts
   }
 
+  func testWhatIsLateIsNotCarriedOut() throws {
+    let mailbox = try newMailbox()
+    let service = try serve()
+    let exchanges = try (0..<6).map { try sending("\($0)", to: mailbox) } + [.init(request: [7])]
+    for (late, expected) in [([0, 3], 4), ([5, 6], 9), (Array(0...6), 9)] as [([Int], Int64)] {
+      var outcomes: [Int: RelayService.Outcome] = [:]
+      let fresh = try exchanges.map { try $0.request.count > 1 ? sending("another", to: mailbox) : $0 }
+      service.carryOut(fresh, except: { late.contains($0) }) { part in
+        for (index, outcome) in part.outcomes { outcomes[index] = outcome }
+      }
+      XCTAssertEqual(outcomes.count, 7)
+      for (index, outcome) in outcomes {
+        if case .failed(_, let isOwn) = outcome {
+          XCTAssertTrue(late.contains(index))
+          XCTAssertTrue(isOwn, "the file has not failed")
+        } else {
+          XCTAssertFalse(late.contains(index))
+        }
+      }
+      XCTAssertEqual(try service.file?.database.integer("SELECT count(*) FROM message"), expected)
+    }
+  }
+
+  /// What has become late while an earlier one was carried out.
+  func testTheTimeOfEachIsCheckedWhenItsTurnComes() throws {
+    let mailbox = try newMailbox()
+    let service = try serve()
+    let isLate = Mutex([Int: Int]())
+    var outcomes: [Int: RelayService.Outcome] = [:]
+    let exchanges = try (0..<4).map { try sending("\($0)", to: mailbox) }
+    service.carryOut(
+      exchanges,
+      except: { index in
+        isLate.withLock { asked in
+          asked[index, default: 0] += 1
+          return index > 1 && asked[index] == 2
+        }
+      },
+      then: { part in for (index, outcome) in part.outcomes { outcomes[index] = outcome } })
+    XCTAssertEqual(isLate.withLock { $0 }, [0: 2, 1: 2, 2: 2, 3: 2])
+    XCTAssertEqual(try service.file?.database.integer("SELECT count(*) FROM message"), 2)
+    XCTAssertEqual(outcomes[3], .failed("its time was over before its turn", isOwn: true))
+  }
+
+  /// Otherwise a turn would take as many times as long as it has requests.
+  func testAFileInUseElsewhereIsWaitedForOnceInATurn() throws {
+    let mailbox = try newMailbox()
+    let service = try serve()
+    let exchanges = try (0..<20).map { try sending("\($0)", to: mailbox) }
+    let other = try Database(path: path)
+    try other.execute("BEGIN IMMEDIATE")
+    let begin = clock.now()
+    XCTAssertEqual(
+      results(service.carryOut(exchanges + [.init(request: [7])])),
+      [String](repeating: "failed", count: 20) + ["version"])
+    XCTAssertLessThan(clock.now() - begin, .seconds(1))
+    XCTAssertGreaterThan(clock.now() - begin, .milliseconds(200))
+    try other.execute("ROLLBACK")
+    try other.close()
+    XCTAssertEqual(results(service.carryOut(exchanges)), [String](repeating: "done", count: 20))
+  }
+
   func testAnUnknownMailboxAndAWrongKeyRunTheSameStatements() throws {
     let mailbox = try newMailbox()
     let service = try serve()
@@ -292,7 +354,7 @@ final class RelayServiceTests: RelayTestCase {
 
   /// The app was woken, and the push was left to it.
   func testTheServiceHearsOfWhatAListenerLeaves() throws {
-    for leaves in [{ $0.detach("app") }, { $0.forget(["app"]) }] as [(RelayService) -> [String]] {
+    for leaves in [{ $0.detach("app") }, { $0.forget(["app"]) }] as [(RelayService) -> [String]?] {
       let mailbox = try newMailbox()
       let service = try serve()
       let (notifierKey, serviceKey) = (try newKey(), try newKey())

@@ -110,6 +110,41 @@ final class TurnQueueTests: XCTestCase {
     XCTAssertEqual(queue.longCount, 75)
   }
 
+  func testJobsAreRemovedWhereverTheyWait() {
+    var queue = queue([
+      ("old 1", 1, nil), ("new 1", 1, nil), ("old 2", 1, nil), ("old 3", 64, "me"), ("new 2", 1, "me"),
+      ("old 4", 1, "me"),
+      ("new 3", 16, nil), ("old 5", 9, nil),
+    ])
+    queue.add("old 6", signatures: 9, of: other, from: "you")
+    XCTAssertEqual(queue.longSignatures, 98)
+    XCTAssertEqual(queue.remove { $0.hasPrefix("old") }.sorted(), (1...6).map { "old \($0)" })
+    XCTAssertEqual(queue.count, 3)
+    XCTAssertEqual(queue.longSignatures, 16)
+    XCTAssertTrue(queue.isBehindLong("me"))
+    XCTAssertFalse(queue.isBehindLong("you"))
+    XCTAssertEqual(turns(queue), [["new 1", "new 2", "new 3"]])
+  }
+
+  func testASourceMayHaveHalfOfTheTimeForLongJobs() {
+    var queue = TurnQueue<Int>()
+    func fill(_ source: Source) -> Int {
+      var count = 0
+      while queue.hasTimeForLong(of: source, most: 1_000) {
+        queue.add(0, signatures: 50, of: source, from: "a listener's short job does not count")
+        queue.add(0, signatures: 1, of: source, from: "a listener's short job does not count")
+        count += 1
+      }
+      return count
+    }
+    XCTAssertEqual(fill(source), 10)
+    XCTAssertEqual(queue.longSignatures, 500)
+    XCTAssertFalse(queue.hasTimeForLong(of: other, most: 500))
+    while !queue.takeTurn().isEmpty {}
+    XCTAssertEqual(queue.longSignatures, 0)
+    XCTAssertTrue(queue.hasTimeForLong(of: other, most: 1), "one may always wait")
+  }
+
   func testSignaturesAreCountedInRequestsAsTheyCome() {
     let start = [1] + [UInt8](repeating: 7, count: 24) + [0, 0]
     XCTAssertEqual(RequestPeek.signatures(start + [3] + [UInt8](repeating: 0, count: 16_384)), 1, "a message")

@@ -82,13 +82,21 @@ public final class RelayService {
   /// A client needs only one.
   private static let keysOfListener = 16
   private static let logPages = 4_096
+  /// How long another process's lock is waited for. Clients need an answer within a second.
+  private static let patience = Span.milliseconds(300)
+  /// The same before any client is served.
+  private static let startPatience = Span.seconds(3)
+  private static let late = Outcome.failed("its time was over before its turn", isOwn: true)
 
   private let options: Options
   private let ports: Ports
   private let log: Log
   private let admit: ([UInt8]) -> Bool
   private(set) var file: RelayFile?
+  private var isServing = false
   private var isLimited = false
+  /// Why another process's lock prevented an exchange of this turn: no other waits for it as well.
+  private var inUse: String?
   /// The one in progress.
   private var exchange = Exchange(request: [])
   private var listeners = [String: Listener]()
@@ -122,6 +130,8 @@ public final class RelayService {
       let file = try open()
       // No client of an earlier run can be woken.
       _ = try file.forget(listeners: try file.listeners())
+      file.database.busyTimeout = Self.patience
+      isServing = true
     } catch {
       throw RelayServiceError(error)
     }
@@ -141,7 +151,7 @@ public final class RelayService {
   /// Carries out all exchanges. When it returns, everything accepted is durable.
   public func carryOut(_ exchanges: [Exchange]) -> Turn {
     var turn = Turn(outcomes: [Outcome](repeating: .failed("not carried out"), count: exchanges.count), news: [])
-    carryOut(exchanges) { part in
+    carryOut(exchanges, except: { _ in false }) { part in
       for (index, outcome) in part.outcomes { turn.outcomes[index] = outcome }
       turn.news += part.news
     }
@@ -149,11 +159,17 @@ public final class RelayService {
   }
 
   /// Carries out all exchanges, and passes on each part as soon as its answers are final: exchanges that need no disk
-  /// sync are not held up by those that do.
-  public func carryOut(_ exchanges: [Exchange], then: (Part) -> Void) {
+  /// sync are not held up by those that do. `isLate` is asked about an exchange's index immediately before it is carried
+  /// out: if its time is over, it is not.
+  public func carryOut(_ exchanges: [Exchange], except isLate: (Int) -> Bool, then: (Part) -> Void) {
+    inUse = nil
     var reads = Part()
     var (quick, durable): ([Write], [Write]) = ([], [])
     for (index, exchange) in exchanges.enumerated() {
+      guard !isLate(index) else {
+        reads.outcomes.append((index, Self.late))
+        continue
+      }
       let request: RelayRequest
       do throws(RelayError) { request = try RelayRequest(decoding: exchange.request) } catch {
         let refusal = Self.refusal(error, RelayRequest.correlation(of: exchange.request), command: "none")
@@ -169,14 +185,16 @@ public final class RelayService {
       }
     }
     if !reads.outcomes.isEmpty { then(reads) }
-    for writes in [quick, durable] where !writes.isEmpty { then(carryOut(writes)) }
+    for writes in [quick, durable] where !writes.isEmpty { then(carryOut(writes, except: isLate)) }
   }
 
-  private func carryOut(_ writes: [Write]) -> Part {
+  private func carryOut(_ writes: [Write], except isLate: (Int) -> Bool) -> Part {
     var part = Part()
-    let outcomes = writes.count > 1 ? gather(writes, &part.news) : nil
+    let outcomes = writes.count > 1 ? gather(writes, except: isLate, &part.news) : nil
     for (place, write) in writes.enumerated() {
-      let outcome = outcomes?[place] ?? outcome(of: write.request, from: write.exchange, &part.news)
+      let outcome =
+        outcomes?[place]
+        ?? (isLate(write.index) ? Self.late : outcome(of: write.request, from: write.exchange, &part.news))
       part.outcomes.append((write.index, outcome))
     }
     return part
@@ -184,7 +202,8 @@ public final class RelayService {
 
   /// Nil if the file failed: then nothing was carried out, and each request is tried on its own, so that a failing one
   /// does not take others with it.
-  private func gather(_ writes: [Write], _ news: inout [String]) -> [Outcome]? {
+  private func gather(_ writes: [Write], except isLate: (Int) -> Bool, _ news: inout [String]) -> [Outcome]? {
+    guard inUse == nil else { return nil }
     let isDurable = writes.contains { $0.request.command.isDurable }
     do throws(RelayError) {
       let file = try open()
@@ -192,6 +211,10 @@ public final class RelayService {
         var outcomes: [Outcome] = []
         var woken: [String] = []
         for write in writes {
+          guard !isLate(write.index) else {
+            outcomes.append(Self.late)
+            continue
+          }
           let outcome = self.outcome(of: write.request, from: write.exchange, &woken)
           if case .failed = outcome { throw .unavailable }
           outcomes.append(outcome)
@@ -201,11 +224,13 @@ public final class RelayService {
       news += woken
       return outcomes
     } catch {
+      noteUse(error)
       return nil
     }
   }
 
   private func outcome(of request: RelayRequest, from exchange: Exchange, _ news: inout [String]) -> Outcome {
+    if let inUse { return .failed(inUse) }
     let (command, listener) = (request.command.name, exchange.listener)
     isLimited = false
     self.exchange = exchange
@@ -217,9 +242,14 @@ public final class RelayService {
       return .answer(reply.answer.encoded(for: request.correlation), command: command, result: reply.answer.name)
     } catch {
       if isLimited { return .limited }
+      noteUse(error)
       if case .storage(let failure) = error { forsake(after: failure) }
       return Self.refusal(error, request.correlation, command: command)
     }
+  }
+
+  private func noteUse(_ error: RelayError) {
+    if error.isFileBusy, case .storage(let failure) = error { inUse = failure.description }
   }
 
   /// Why the file would reject a message now; nil if it would not. Writes as much as a message needs, and removes it.
@@ -255,7 +285,8 @@ public final class RelayService {
   private func open() throws(RelayError) -> RelayFile {
     if let file { return file }
     let file = try RelayFile(
-      path: options.path, ports: ports, log: log, cacheKibibytes: options.cacheKibibytes, logPages: Self.logPages)
+      path: options.path, ports: ports, log: log, busyTimeout: isServing ? Self.patience : Self.startPatience,
+      cacheKibibytes: options.cacheKibibytes, logPages: Self.logPages)
     if let bytes = options.maximumBytes {
       try RelayError.carrying { () throws(SQLiteError) in
         let page = max(512, try file.database.integer("PRAGMA page_size") ?? 4_096)
@@ -306,24 +337,30 @@ extension RelayService {
     listeners[listener]?.keys.insert(key)
   }
 
-  /// Marks the listener as reachable: pushes wait a moment for it.
-  public func attach(_ listener: String) {
-    guard listeners[listener] != nil, let file = try? open() else { return }
-    _ = try? file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
+  /// Marks the listener as reachable: pushes wait a moment for it. Returns false if the file failed.
+  @discardableResult
+  public func attach(_ listener: String) -> Bool {
+    guard listeners[listener] != nil else { return true }
+    do throws(RelayError) {
+      let file = try open()
+      try file.commit(.normal) { () throws(RelayError) in try file.noteSignOfLife(of: listener) }
+      return true
+    } catch {
+      return false
+    }
   }
 
   /// Marks the listener as unreachable for now, so pushes do not wait for it. Returns the services' listeners to wake:
-  /// whatever was left to it is due now.
-  public func detach(_ listener: String) -> [String] {
-    guard listeners[listener] != nil, let file = try? open() else { return [] }
-    return (try? file.noteAbsence(of: listener)) ?? []
+  /// whatever was left to it is due now. Nil if the file failed.
+  public func detach(_ listener: String) -> [String]? {
+    guard listeners[listener] != nil else { return [] }
+    do throws(RelayError) { return try open().noteAbsence(of: listener) } catch { return nil }
   }
 
   /// Ends the subscriptions of these listeners. Returns as `detach` does.
-  public func forget(_ names: [String]) -> [String] {
+  public func forget(_ names: [String]) -> [String]? {
     for name in names { listeners[name] = nil }
-    guard let file = try? open() else { return [] }
-    return (try? file.forget(listeners: names)) ?? []
+    do throws(RelayError) { return try open().forget(listeners: names) } catch { return nil }
   }
 }
 

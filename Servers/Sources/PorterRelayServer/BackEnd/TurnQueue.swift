@@ -6,6 +6,9 @@ package struct TurnQueue<Job: Sendable>: Sendable {
     let job: Job
     let signatures: Int
     let listener: String?
+
+    /// What the job counts in the sums of signatures.
+    var counted: Int { TurnQueue.isLong(signatures: signatures) ? signatures : 0 }
   }
 
   /// The most jobs in one turn.
@@ -24,6 +27,8 @@ package struct TurnQueue<Job: Sendable>: Sendable {
   private var listeners: [String: (source: Source, count: Int)] = [:]
   /// Jobs with many signatures, and those behind them.
   package private(set) var longCount = 0
+  /// The signatures of all long jobs.
+  private(set) var longSignatures = 0
 
   package init() {}
 
@@ -37,6 +42,13 @@ package struct TurnQueue<Job: Sendable>: Sendable {
     (long[source.network]?.count ?? 0) < most - longCount
   }
 
+  /// Likewise if their signatures may add up to `most`. A single job always may wait.
+  func hasTimeForLong(of source: Source, most: Int) -> Bool {
+    guard longSignatures > 0 else { return true }
+    let own = long[source.network]?.reduce(0) { $0 + $1.counted } ?? 0
+    return own < most - longSignatures
+  }
+
   /// Whether jobs of the listener wait among the long ones.
   func isBehindLong(_ listener: String) -> Bool { listeners[listener] != nil }
 
@@ -46,8 +58,10 @@ package struct TurnQueue<Job: Sendable>: Sendable {
     // In the order in which they came, even if the listener's client has changed its address.
     let source = earlier?.source ?? source.network
     if long[source] == nil { sources.append(source) }
-    long[source, default: []].append(Long(job: job, signatures: signatures, listener: listener))
+    let added = Long(job: job, signatures: signatures, listener: listener)
+    long[source, default: []].append(added)
     longCount += 1
+    longSignatures += added.counted
     if let listener { listeners[listener] = (source, (earlier?.count ?? 0) + 1) }
   }
 
@@ -84,10 +98,31 @@ package struct TurnQueue<Job: Sendable>: Sendable {
     return removed
   }
 
+  /// Removes the jobs for which `isOver`, wherever they wait.
+  mutating func remove(where isOver: (Job) -> Bool) -> [Job] {
+    var removed = short.filter(isOver)
+    if !removed.isEmpty { short.removeAll(where: isOver) }
+    for source in sources {
+      guard let over = long[source]?.filter({ isOver($0.job) }), !over.isEmpty else { continue }
+      long[source]?.removeAll { isOver($0.job) }
+      for each in over {
+        removed.append(each.job)
+        forget(each, of: source)
+      }
+    }
+    sources.removeAll { long[$0] == nil }
+    return removed
+  }
+
   private mutating func removeFirst(of source: Source) {
     guard let removed = long[source]?.removeFirst() else { return }
+    forget(removed, of: source)
+  }
+
+  private mutating func forget(_ removed: Long, of source: Source) {
     if long[source]?.isEmpty == true { long[source] = nil }
     longCount -= 1
+    longSignatures -= removed.counted
     guard let listener = removed.listener, let waiting = listeners[listener] else { return }
     listeners[listener] = waiting.count > 1 ? (waiting.source, waiting.count - 1) : nil
   }

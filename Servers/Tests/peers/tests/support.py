@@ -111,8 +111,8 @@ def exchange(client: "HTTP1 | HTTP2", body: bytes) -> bytes:
 class HTTP1:
     """A connection with the standard library's client."""
 
-    # For how long `exchange` repeats a request for which the relay has no time.
-    patience = 0
+    # For how long `exchange` repeats a request for which the relay has no time, as when its disk or its node takes most of a second.
+    patience = PATIENCE
 
     def __init__(self, port: int, listener: str | None = None, source: str = "127.0.0.1"):
         self.connection = http.client.HTTPSConnection(
@@ -136,7 +136,7 @@ class HTTP1:
 class HTTP2:
     """A connection with the library h2. Several streams can be open at the same time."""
 
-    patience = 0
+    patience = PATIENCE
 
     def __init__(self, port: int, listener: str | None = None):
         self.socket = connect(port, ["h2"])
@@ -267,7 +267,12 @@ class RelayTestCase(unittest.TestCase):
         return stream
 
     def person(self, relay: Relay) -> protocol.Client:
-        return protocol.Client(self.http1(relay).exchange)
+        # It imports this module.
+        from .patient import Patient
+
+        person = Patient(relay.port)
+        self.addCleanup(person.client.close)
+        return person
 
 
 class ClusterTestCase(RelayTestCase):
@@ -294,23 +299,3 @@ class JetStreamTestCase(RelayTestCase):
 
     def store(self) -> dict[str, str]:
         return {"store": self.cluster.address, "nats_partitions": "2"}
-
-    # When the node takes most of a second, a relay has no time for a request.
-
-    def http1(self, relay: Relay, listener: str | None = None, source: str = "127.0.0.1") -> HTTP1:
-        client = super().http1(relay, listener, source)
-        client.patience = PATIENCE
-        return client
-
-    def http2(self, relay: Relay, listener: str | None = None) -> HTTP2:
-        client = super().http2(relay, listener)
-        client.patience = PATIENCE
-        return client
-
-    def person(self, relay: Relay) -> protocol.Client:
-        # It imports this module.
-        from .patient import Patient
-
-        person = Patient(relay.port)
-        self.addCleanup(person.client.close)
-        return person

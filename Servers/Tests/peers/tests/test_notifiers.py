@@ -2,15 +2,16 @@
 
 import base64
 import json
+import sqlite3
 import time
 
 from nacl.signing import SigningKey
 
 from . import protocol
-from .support import JetStreamTestCase, RelayTestCase
+from .support import JetStreamTestCase, News, Relay, RelayTestCase
 
 
-class NotifierTests(RelayTestCase):
+class NotifierTestCase(RelayTestCase):
     def due(self, client: protocol.Client, service: SigningKey, limit: int = 256):
         tag, fields = client.ask(protocol.due_notifications(service, limit))
         self.assertEqual(tag, 8)
@@ -25,6 +26,32 @@ class NotifierTests(RelayTestCase):
     def head(self, client: protocol.Client, mailbox: protocol.Mailbox) -> bytes:
         return client.ask(protocol.get(mailbox))[1][:24]
 
+    def again(self, client: protocol.Client, service: SigningKey) -> protocol.Notification:
+        """Waits for a notification that was given but not acknowledged: the relay says when it is due again, and gives it again."""
+        while True:
+            wait, found = self.due(client, service)
+            if found:
+                return found[0]
+            self.assertIsNotNone(wait)
+
+    def taken(self, relay: Relay) -> tuple[protocol.Client, SigningKey, protocol.Watched, list[News]]:
+        """A recipient and a service listen. The service has pushed a notification, which the recipient was woken for too."""
+        service, names = SigningKey.generate(), [protocol.listener(), protocol.listener()]
+        recipient, server = [protocol.Client(self.http1(relay, name).exchange) for name in names]
+        watched = self.watched(server, service)
+        recipient.ask(protocol.listen(SigningKey.generate(), [watched.mailbox]))
+        streams = [self.news(relay, name) for name in names]
+        for stream in streams:
+            stream.next()
+        self.person(relay).ask(protocol.send(watched.mailbox, b"x", notify=True))
+        self.assertEqual([stream.next() for stream in streams], ["news", "news"])
+        taken = self.again(server, service)
+        server.ask(protocol.acknowledge_notifications(service, [taken.nonce]))
+        self.assertEqual(self.due(server, service)[1], [])
+        return server, service, watched, streams
+
+
+class NotifierTests(NotifierTestCase):
     def test_a_notification_says_to_its_recipient_which_message_waits(self):
         client, service = self.person(self.start()), SigningKey.generate()
         watched = self.watched(client, service)
@@ -101,14 +128,6 @@ class NotifierTests(RelayTestCase):
         again = self.again(client, service)
         self.assertEqual(again.message(watched.keys), notification.message(watched.keys))
 
-    def again(self, client: protocol.Client, service: SigningKey) -> protocol.Notification:
-        """Waits for a notification that was given but not acknowledged: the relay says when it is due again, and gives it again."""
-        while True:
-            wait, found = self.due(client, service)
-            if found:
-                return found[0]
-            self.assertIsNotNone(wait)
-
     def test_a_push_waits_for_a_recipient_who_listens(self):
         relay, service = self.start(), SigningKey.generate()
         name, key = protocol.listener(), SigningKey.generate()
@@ -135,19 +154,7 @@ class NotifierTests(RelayTestCase):
 
     def test_what_a_recipient_leaves_is_pushed_again(self):
         """The recipient was listening, so the push was left to it at first."""
-        relay, service = self.start(), SigningKey.generate()
-        names = [protocol.listener(), protocol.listener()]
-        recipient, server = [protocol.Client(self.http1(relay, name).exchange) for name in names]
-        watched = self.watched(server, service)
-        recipient.ask(protocol.listen(SigningKey.generate(), [watched.mailbox]))
-        streams = [self.news(relay, name) for name in names]
-        for stream in streams:
-            stream.next()
-        self.person(relay).ask(protocol.send(watched.mailbox, b"x", notify=True))
-        self.assertEqual([stream.next() for stream in streams], ["news", "news"])
-        taken = self.again(server, service)
-        server.ask(protocol.acknowledge_notifications(service, [taken.nonce]))
-        self.assertEqual(self.due(server, service)[1], [])
+        server, service, watched, streams = self.taken(self.start())
         streams[0].close()
         self.assertEqual(streams[1].next(), "news")
         again = self.again(server, service)
@@ -164,6 +171,23 @@ class NotifierTests(RelayTestCase):
         self.person(relay).ask(protocol.send(watched.mailbox, b"x", notify=True))
         self.assertEqual(stream.next(), "news")
         self.assertEqual(len(self.due(client, service)[1]), 1)
+
+
+class FileNotifierTests(NotifierTestCase):
+    def test_what_a_recipient_leaves_while_the_file_is_in_use_is_pushed_again(self):
+        relay = self.start()
+        server, service, watched, streams = self.taken(relay)
+        writer = sqlite3.connect(self.folder.name + "/data/relay.db", isolation_level=None)
+        self.addCleanup(writer.close)
+        writer.execute("BEGIN EXCLUSIVE")
+        streams[0].close()
+        while relay.metric("porter_relay_streams") > 1:
+            time.sleep(0.01)
+        # After the end of the stream.
+        self.assertEqual(self.http1(relay).post(protocol.send(watched.mailbox, b"later"))[0], 503)
+        writer.execute("ROLLBACK")
+        self.assertEqual(streams[1].next(), "news")
+        self.assertEqual(self.again(server, service).message(watched.keys), self.head(server, watched.mailbox))
 
 
 class JetStreamNotifierTests(JetStreamTestCase, NotifierTests):

@@ -195,6 +195,7 @@ extension RelayServer {
     streams.streamResetFrameRateLimit.maximumCount = options.resets(
       ofTrusted: options.trustedSources.contains(channel.remoteAddress))
     let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(FrameClock(options.requestTime))
     _ = try pipeline.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: connection, streamConfiguration: streams
     ) { stream in

@@ -100,10 +100,19 @@ static char *url_with_path(CURLU *url, const char *path) {
   return copy;
 }
 
+/* Whether it begins with `scheme`, in any case, and a host: libcurl takes one slash or three for two. */
+static bool has_scheme(const char *text, const char *scheme) {
+  size_t length = strlen(scheme);
+  return strncasecmp(text, scheme, length) == 0 && strncmp(text + length, "://", 3) == 0 && text[length + 3] != '/';
+}
+
+/* libcurl encodes a name with '%' differently each time. A zone of an IPv6 address may have one. */
+static bool has_plain_host(const char *text) { return strchr(text, '%') == NULL || strstr(text, "://[") != NULL; }
+
 static np_error read_address(struct settings *settings, const char *text, CURLU *url) {
-  if (!is_plain(text) || strchr(text, '?') != NULL || curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
-      !part_is(url, CURLUPART_SCHEME, "https") || has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD) ||
-      !part_is(url, CURLUPART_PATH, "/"))
+  if (!is_plain(text) || !has_scheme(text, "https") || !has_plain_host(text) || strchr(text, '?') != NULL ||
+      curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK || has_part(url, CURLUPART_USER) ||
+      has_part(url, CURLUPART_PASSWORD) || !part_is(url, CURLUPART_PATH, "/"))
     return NP_ERROR_ARGUMENT;
   /* An empty fragment would look like a fingerprint without being one. */
   const char *fragment = strchr(text, '#');
@@ -138,8 +147,8 @@ static np_error read_proxy(struct settings *settings, const np_net_options *opti
   if (!is_plain(options->proxy) ||
       curl_url_set(proxy, CURLUPART_URL, options->proxy, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
     return NP_ERROR_ARGUMENT;
-  bool is_socks = part_is(proxy, CURLUPART_SCHEME, "socks5h");
-  if (!is_socks && !part_is(proxy, CURLUPART_SCHEME, "http")) return NP_ERROR_ARGUMENT;
+  bool is_socks = has_scheme(options->proxy, "socks5h");
+  if (!is_socks && !has_scheme(options->proxy, "http")) return NP_ERROR_ARGUMENT;
   if (!has_part(proxy, CURLUPART_PORT)) return NP_ERROR_ARGUMENT;
   if (!is_socks && (options->isolate != 0 || is_onion(relay))) return NP_ERROR_ARGUMENT;
   if (!copy_option(&settings->proxy, options->proxy)) return NP_ERROR_SYSTEM;

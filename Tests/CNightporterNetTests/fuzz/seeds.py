@@ -1,7 +1,9 @@
-"""Writes a relay's output, as in spec/protocol/relay-http.md, to a folder: seeds.py news|headers FOLDER"""
+"""Writes a relay's output, as in spec/protocol/relay-http.md, or its address, to a folder: seeds.py news|headers|addresses FOLDER"""
 
 import sys
 from pathlib import Path
+
+FINGERPRINT = b"ENI0bTVxObf_Bfaf0KokqpeHYrYysH-pjG8tOVif1xQ"
 
 SEEDS = {
     # The first byte says into what pieces the rest is split.
@@ -17,6 +19,13 @@ SEEDS = {
         # A request, to extract its mailbox: with a signature, and without.
         b"\x01" + bytes(24) + b"\x01" + bytes(64) + b"\x01" + b"m" * 24 + b"\x04",
         b"\x01" + bytes(24) + b"\x00\x01" + b"m" * 24 + b"\x04retry-after: 5\n",
+    ],
+    # The first byte has the options, the second line is a proxy.
+    "addresses": [
+        b"\x00https://relay.example.org#" + FINGERPRINT,
+        b"\x02https://relay.example.org:8443/#" + FINGERPRINT + b"," + FINGERPRINT + b"\nhttp://user:word@proxy.example.org:3128",
+        b"\x01https://" + b"a" * 56 + b".onion\nsocks5h://127.0.0.1:9050",
+        b"\x04HTTPS://[2001:db8::1]:443\nsocks5h://name@[::1]:9050",
     ],
 }
 

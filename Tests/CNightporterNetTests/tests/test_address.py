@@ -18,7 +18,7 @@ class AddressTests(NetCase):
             f"https://relay.test#{self.pin},{self.pin},{self.pin}", f"https://relay.test#{self.pin[:-1]}h",
             f"https://relay.test#{self.pin[:-1]}+", "https://relay.test:99999", "https://relay.test:0x10",
             "https://" + "a" * 3000, "https://relay\x7f.test", "https://r\u00e9lay.test", "https://relay.onion",
-            "https://RELAY.ONION.",
+            "https://RELAY.ONION.", "https:/relay.test", "https:///relay.test", "https://relay%2etest",
         ):  # fmt: skip
             with self.subTest(address):
                 self.assertEqual(driver.refused(address), ARGUMENT)
@@ -39,7 +39,8 @@ class AddressTests(NetCase):
             {"proxy": "socks5://127.0.0.1:9050"}, {"proxy": "socks4a://127.0.0.1:9050"}, {"proxy": "127.0.0.1:9050"},
             {"proxy": "socks5h://127.0.0.1"}, {"proxy": "https://127.0.0.1:1"}, {"isolate": 1},
             {"proxy": "http://127.0.0.1:1", "isolate": 1}, {"proxy": "socks5h://u:p@127.0.0.1:1", "isolate": 1},
-            {"connect": -1}, {"connect": 60001},
+            {"connect": -1}, {"connect": 60001}, {"proxy": "socks5h:/127.0.0.1:9050"},
+            {"proxy": "http:///127.0.0.1:1"},
         ):  # fmt: skip
             with self.subTest(options):
                 self.assertEqual(driver.refused("https://relay.test", **options), ARGUMENT)

@@ -129,11 +129,8 @@ extension ClusteredRelay {
     _ request: RelayRequest, _ attempt: RelayIdentifier
   ) async throws(ExchangeFailure) -> FoundMailbox {
     try await admitted(.sender, request, .remembered) { (found) throws(ExchangeFailure) in
-      if let found, request.signature == nil, found.record.knows(attempt) { return }
-      guard let found, found.record.senderKey == nil else {
-        return try authorize(request, key: found?.record.senderKey)
-      }
-      guard request.signature == nil else { throw .refused(.auth) }
+      if let found, request.signature == nil, found.record.senderKey == nil || found.record.knows(attempt) { return }
+      try authorize(request, key: found?.record.senderKey)
     }
   }
 

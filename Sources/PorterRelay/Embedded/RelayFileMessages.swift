@@ -50,11 +50,8 @@ extension RelayFile {
   /// A secured mailbox requires its sender's signature. An unsecured one rejects any: a sender that takes it for
   /// secured should learn that anyone can send.
   private func authorizeSender(_ request: RelayRequest, of mailbox: Mailbox?) throws(RelayError) {
-    if let mailbox, mailbox.senderKey == nil {
-      guard request.signature == nil else { throw .auth }
-    } else {
-      try authorize(request, key: mailbox?.senderKey)
-    }
+    if let mailbox, mailbox.senderKey == nil, request.signature == nil { return }
+    try authorize(request, key: mailbox?.senderKey)
   }
 
   /// Nil if the attempt is new; otherwise whether its message is still waiting.

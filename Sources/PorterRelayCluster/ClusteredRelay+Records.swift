@@ -69,7 +69,12 @@ extension ClusteredRelay {
     _ name: ClusterKey.Name, _ entity: RelayIdentifier?, _ recency: Recency
   ) async throws(ExchangeFailure) -> FoundMailbox? {
     guard let entity else { return nil }
-    let parts = identifiers.parts(name, of: entity)
+    return try await find(name, identifiers.parts(name, of: entity), recency)
+  }
+
+  private func find(
+    _ name: ClusterKey.Name, _ parts: ClusterKey.Parts, _ recency: Recency
+  ) async throws(ExchangeFailure) -> FoundMailbox? {
     let key = ClusterKey.text(parts.mailbox)
     if recency == .remembered, let cached = cache[key], Self.generation(name, of: cached.record) == parts.generation {
       return FoundMailbox(
@@ -128,40 +133,51 @@ extension ClusteredRelay {
   }
 
   /// The mailbox that the request names, if `check` does not throw. Only a settled record can cause a refusal, after
-  /// the same requests to the cluster whether or not there is such a mailbox.
+  /// the same requests to the cluster, and one check, whether or not there is such a mailbox.
   func admitted(
     _ name: ClusterKey.Name, _ request: RelayRequest, _ recency: Recency,
     _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
   ) async throws(ExchangeFailure) -> FoundMailbox {
-    let key = request.entity.map { ClusterKey.text(identifiers.parts(name, of: $0).mailbox) }
-    if recency == .settled, let key { try await settle([key]) }
-    var found = try await find(name, request.entity, recency)
+    guard let entity = request.entity else {
+      try check(nil)
+      throw .refused(.auth)
+    }
+    let parts = identifiers.parts(name, of: entity)
+    if recency == .settled { try await settle([ClusterKey.text(parts.mailbox)]) }
+    var found = try await find(name, parts, recency)
     do throws(ExchangeFailure) { try check(found) } catch {
-      guard recency < .settled, let key else { throw error }
-      found = try await later(name, request, key, after: found, check)
+      guard recency < .settled, case .refused = error else { throw error }
+      found = try await later(name, parts, after: found, error, check)
     }
     guard let found else { throw .refused(.auth) }
-    try takeShare(of: request.entity, isOpen: name == .sender && found.record.senderKey == nil)
+    try takeShare(of: entity, isOpen: name == .sender && found.record.senderKey == nil)
     return found
   }
 
-  /// Repeats the check with a later record than this one, and finally with a settled one.
+  /// Repeats the check with a later record than this one, which it refused, and finally with a settled one. The same
+  /// record is not checked again: a mailbox that is remembered would take longer to refuse than one that does not
+  /// exist.
   private func later(
-    _ name: ClusterKey.Name, _ request: RelayRequest, _ key: String, after found: FoundMailbox?,
+    _ name: ClusterKey.Name, _ parts: ClusterKey.Parts, after found: FoundMailbox?, _ refusal: ExchangeFailure,
     _ check: (FoundMailbox?) throws(ExchangeFailure) -> Void
   ) async throws(ExchangeFailure) -> FoundMailbox? {
+    var (refused, refusal) = (found?.record, refusal)
     // A nonexistent mailbox is never remembered, and was asked for. This one must be asked for as often.
     if found?.recency == .remembered {
-      let read = try await find(name, request.entity, .read)
-      do throws(ExchangeFailure) {
-        try check(read)
-        return read
-      } catch {
-        guard case .refused = error else { throw error }
+      let read = try await find(name, parts, .read)
+      if read?.record != refused {
+        do throws(ExchangeFailure) {
+          try check(read)
+          return read
+        } catch {
+          guard case .refused = error else { throw error }
+          (refused, refusal) = (read?.record, error)
+        }
       }
     }
-    try await settle([key])
-    let settled = try await find(name, request.entity, .settled)
+    try await settle([ClusterKey.text(parts.mailbox)])
+    let settled = try await find(name, parts, .settled)
+    guard settled?.record != refused else { throw refusal }
     try check(settled)
     return settled
   }

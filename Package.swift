@@ -134,6 +134,11 @@ let package = Package(
     .target(
       name: "WatchedFiles", dependencies: ["PorterPlatform"], path: "Tests/Support/WatchedFiles", swiftSettings: swift),
     .target(name: "CMemoryScan", path: "Tests/Support/CMemoryScan"),
+    // Counts what a process has libsodium compute.
+    .target(name: "CCountedCrypto", dependencies: ["CSodium"], path: "Tests/Support/CCountedCrypto"),
+    .target(
+      name: "RefusedRequests", dependencies: ["PorterRelay", "PorterCrypto", "PorterPlatform"],
+      path: "Tests/Support/RefusedRequests", swiftSettings: swift),
     .target(name: "PythonPeer", path: "Tests/Support/PythonPeer", swiftSettings: swift),
     .target(name: "PropertyTesting", path: "Tests/Support/PropertyTesting", swiftSettings: swift),
     .target(
@@ -198,11 +203,16 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "PorterRelayTests",
-      dependencies: ["PorterRelay", "PropertyTesting", "PorterProcesses", "relay-test-peer"],
+      dependencies: [
+        "PorterRelay", "PropertyTesting", "PorterProcesses", "relay-test-peer", "CCountedCrypto", "RefusedRequests",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "PorterRelayClusterTests",
-      dependencies: ["PorterRelayCluster", "PorterRelay", "PorterCrypto", "PorterPlatform"],
+      dependencies: [
+        "PorterRelayCluster", "PorterRelay", "PorterCrypto", "PorterPlatform", "CCountedCrypto", "RefusedRequests",
+        "PropertyTesting",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "PorterPushTests", dependencies: ["PorterPush", "PropertyTesting", "PythonPeer"], exclude: ["peers"],

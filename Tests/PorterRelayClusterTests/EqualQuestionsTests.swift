@@ -1,41 +1,102 @@
+import CCountedCrypto
 import PorterCrypto
 import PorterPlatform
 import PorterRelay
+import RefusedRequests
 import XCTest
 
 @testable import PorterRelayCluster
 
-/// Neither an answer nor its timing reveals whether a mailbox exists.
+/// Neither an answer nor its timing reveals whether a mailbox exists: counted in requests to the cluster, signatures
+/// verified, and hashes.
 final class EqualQuestionsTests: ClusterTestCase {
-  func testAWrongKeyAsksTheClusterAsMuchAsANameThatIsNotThere() throws {
-    let mailbox = try newMailbox()
-    try send("hello", to: mailbox)
-    let (wrong, message) = (
-      try SigningKeyPair.generate(randomness: randomness), try RelayIdentifier.generate(randomness: randomness)
+  private struct Work: Equatable {
+    var answer: RelayAnswer
+    var requests: [String]
+    var verifications: Int
+    var hashes: Int
+    var agreements: Int
+  }
+
+  private func measure(_ port: ClusterPort, _ request: RelayRequest) throws -> Work {
+    let before = counted_crypto()
+    var outcome: RelayService.Outcome?
+    let requests = store.requests { outcome = port.outcome(of: request.encoded()) }
+    let after = counted_crypto()
+    guard case .answer(let bytes, _, _)? = outcome else { throw RelayError.unavailable }
+    var answer = try RelayAnswer(decoding: bytes, correlation: request.correlation)
+    // Each relay has its own positions.
+    if case .listening(_, let results) = answer { answer = .subscriptions(results) }
+    return Work(
+      answer: answer, requests: requests, verifications: after.verifications - before.verifications,
+      hashes: after.hashes - before.hashes, agreements: after.agreements - before.agreements)
+  }
+
+  /// With messages, a notifier and a shared key.
+  private func filledMailbox(isSecured: Bool) throws -> (Fixture, [RefusedRequest.Name: RelayIdentifier]) {
+    let (key, senderKey) = (
+      try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
     )
-    let commands: [(name: String, body: (RelayIdentifier, RelayIdentifier) throws -> Void)] = [
-      ("get", { recipient, _ in _ = try self.client.getMessage(recipient, key: wrong) }),
-      ("acknowledge", { recipient, _ in _ = try self.client.acknowledge(message, in: recipient, key: wrong) }),
-      ("both", { recipient, _ in _ = try self.client.acknowledgeAndGet(message, in: recipient, key: wrong) }),
-      ("disable", { recipient, _ in try self.client.disableNotifier(recipient, key: wrong) }),
-      ("delete", { recipient, _ in try self.client.deleteMailbox(recipient, key: wrong) }),
-      (
-        "send",
-        { _, sender in
-          try self.client.send(
-            [1], to: sender, key: wrong, attempt: .generate(randomness: self.randomness), notify: true)
-        }
-      ),
-    ]
-    for (name, command) in commands {
-      let missing = try RelayIdentifier.generate(randomness: randomness)
-      let present = try questions { try command(mailbox.recipient, mailbox.sender) }
-      XCTAssertEqual(present, try questions { try command(missing, missing) }, name)
-      XCTAssertEqual(present.suffix(2), ["settle", "record"], name)
+    let made = try client.createMailbox(recipientKey: key, senderKey: isSecured ? senderKey.publicKey : nil)
+    let notifier = try client.enableNotifier(
+      made.recipient, key: key, notifierKey: try SigningKeyPair.generate(randomness: randomness).publicKey,
+      boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
+    for _ in 0..<3 {
+      try client.send(
+        [1], to: made.sender, key: isSecured ? senderKey : nil, attempt: .generate(randomness: randomness),
+        notify: true)
+    }
+    XCTAssertEqual(try client.check([(recipient: made.recipient, key: key)]), [.waiting])
+    return (
+      Fixture(recipient: made.recipient, sender: made.sender, key: key, senderKey: senderKey),
+      [.recipient: made.recipient, .sender: made.sender, .notifier: notifier.identifier]
+    )
+  }
+
+  func testAWrongKeyTakesAsMuchWorkAsANameThatIsNotThere() throws {
+    let (secured, open) = (try filledMailbox(isSecured: true), try filledMailbox(isSecured: false))
+    let bare = try newMailbox()
+    let wrong = try SigningKeyPair.generate(randomness: randomness)
+    for each in RefusedRequest.all {
+      // Another name of the same mailbox is the name of none.
+      var present = [
+        "secured": secured.1[each.names], "open": open.1[each.names],
+        "bare": each.names == .sender ? bare.sender : bare.recipient,
+        "another name": secured.1[each.names == .sender ? .recipient : .sender],
+      ]
+      // Anyone may send to a mailbox that is not secured, without a signature.
+      if each.name == "send", !each.isSigned { present["open"] = nil }
+      let missing = try measure(
+        makePort(listener: "one"), each.make(.generate(randomness: randomness), wrong))
+      XCTAssertTrue(missing.requests.contains("settle"), each.name)
+      XCTAssertEqual(missing.verifications > 0, each.isSigned, each.name)
+      for (what, entity) in present {
+        let entity = try XCTUnwrap(entity)
+        let port = makePort(listener: "one")
+        XCTAssertEqual(try measure(port, each.make(entity, wrong)), missing, "\(each.name), \(what)")
+        // Now this relay remembers the record.
+        XCTAssertEqual(try measure(port, each.make(entity, wrong)), missing, "\(each.name), \(what), remembered")
+      }
+      // It is not its answers that a relay remembers.
+      let port = makePort(listener: "one")
+      for _ in 0..<2 {
+        XCTAssertEqual(
+          try measure(port, each.make(.generate(randomness: randomness), wrong)), missing, "\(each.name), another")
+      }
     }
   }
 
-  private func questions(_ body: () throws -> Void) throws -> [String] {
-    try store.requests { XCTAssertThrowsError(try body()) { XCTAssertEqual($0 as? RelayError, .auth) } }
+  /// A record that changed since a relay saw it is checked again: only then does the work differ.
+  func testARecordThatChangedIsCheckedAgain() throws {
+    let mailbox = try newMailbox()
+    let (old, other) = (makePort(), makeClient())
+    let wrong = try SigningKeyPair.generate(randomness: randomness)
+    let send = try XCTUnwrap(RefusedRequest.all.first { $0.name == "send" && $0.isSigned })
+    XCTAssertEqual(try measure(old, send.make(mailbox.sender, wrong)).verifications, 1)
+    try self.send("hello", to: mailbox, by: other)
+    let changed = try measure(old, send.make(mailbox.sender, wrong))
+    XCTAssertEqual(changed.answer, .failed(.auth))
+    XCTAssertEqual(changed.verifications, 2)
+    XCTAssertEqual(try measure(old, send.make(mailbox.sender, wrong)).verifications, 1)
   }
 }

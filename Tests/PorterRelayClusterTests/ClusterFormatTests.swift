@@ -44,11 +44,6 @@ final class ClusterFormatTests: XCTestCase {
     let bytes = try record(waiting: 2, past: 2).encoded()
     for count in 0..<bytes.count { XCTAssertThrowsError(try MailboxRecord(decoding: Array(bytes.prefix(count)))) }
     XCTAssertThrowsError(try MailboxRecord(decoding: bytes + [0]))
-    for _ in 0..<20_000 {
-      var changed = bytes
-      changed[Int.random(in: 0..<bytes.count)] = .random(in: .min ... .max)
-      _ = try? MailboxRecord(decoding: changed)
-    }
   }
 
   func testNamesAreTakenApartAndNoneIsAnother() throws {

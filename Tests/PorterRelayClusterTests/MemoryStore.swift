@@ -236,6 +236,20 @@ final class MemoryStore: ClusterStore {
     }
   }
 
+  /// The services that have a queue.
+  var services: [String] { state.withLock { Array($0.notifications.keys) } }
+  func items(of service: String) -> [[UInt8]] { state.withLock { ($0.notifications[service] ?? []).map(\.bytes) } }
+
+  /// Replaces what is in a queue.
+  func setItems(of service: String, _ items: [[UInt8]]) {
+    state.withLock { state in
+      state.notifications[service] = items.map { bytes in
+        state.next += 1
+        return (state.next, bytes, "\(state.next)")
+      }
+    }
+  }
+
   func postponeNotification(_ service: String, _ taken: TakenNotifications.Item, milliseconds: Int64) {}
 
   func signal(_ signal: ClusterSignal) { listener.withLock { $0 }?.received(signal) }

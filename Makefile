@@ -37,7 +37,7 @@ SWIFT_PROGRAMS = swift build -c release --scratch-path $(PROGRAMS) -Xswiftc -sta
 # The program made by `make order`, unless another was linked since.
 HARNESS = $$([ $(ORDERED) -nt $(PROGRAMS)/release/porter-harness ] && echo $(ORDERED) || echo $(PROGRAMS)/release/porter-harness)
 
-.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-providers bench-delay bench-delay-jetstream bench-scale bench-scale-jetstream bench-pushes-jetstream bench-wakes-jetstream
+.PHONY: help extension demo scenarios test incidents torture coverage lib install spec bench verify format lint clean relay servers deb check-debs bench-relay bench-jetstream bench-timing bench-providers bench-delay bench-delay-jetstream bench-scale bench-scale-jetstream bench-pushes-jetstream bench-wakes-jetstream
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -111,6 +111,11 @@ bench-jetstream: servers ## measure porter-relay on NATS JetStream beside publis
 	@scripts/setup test
 	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay PORTER_RELAY_LOAD=$(CURDIR)/$(SERVERS)/release/relay-load \
 	  COUNT=$(or $(COUNT),6000) NODES="$(or $(NODES),1 3)" .venv/bin/python Servers/Benchmarks/jetstream.py
+
+bench-timing: servers ## measure whether a relay's time tells a missing mailbox from a wrong key; COUNT=3000 questions, COLD=1000, STORES="file node"
+	@scripts/setup test
+	@PORTER_RELAY_PROGRAM=$(CURDIR)/$(SERVERS)/release/porter-relay COUNT=$(COUNT) COLD=$(COLD) STORES="$(STORES)" \
+	  .venv/bin/python Servers/Benchmarks/timing.py
 
 bench-providers: servers ## measure how fast porter-push sends to APNs, beside h2load and the same stand-in; COUNT=pushes
 	@scripts/setup bench

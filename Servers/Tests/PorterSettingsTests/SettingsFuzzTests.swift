@@ -22,7 +22,7 @@ final class SettingsFuzzTests: XCTestCase {
   func testFilesAreReadOrRefused() throws {
     var mutator = Mutator()
     print("seed \(mutator.seed)")
-    let seed = Array(
+    let seeds = [
       """
       # a comment
       listen = [::1]:443
@@ -32,10 +32,13 @@ final class SettingsFuzzTests: XCTestCase {
       form = logfmt
       key = /etc/tool.key
       relay = https://relay.example.org#AbC-_
-      """.utf8)
+      """,
+      "listen=0.0.0.0:80\r\nidle-time = 90s\r\n\r\ncache = 64M\r\nrelay = https://user:word@relay.example.org\r\n",
+      "   # only a comment\n\n\tform\t=\tjson\t# ü\nrate = 1", "",
+    ].map { Array($0.utf8) }
     var (read, refused) = (0, 0)
     for _ in 0..<mutator.runs {
-      let file = String(decoding: mutator.bytes(like: seed), as: UTF8.self)
+      let file = String(decoding: mutator.bytes(like: seeds), as: UTF8.self)
       let flag = mutator.text(like: "--idle-time=1h")
       do {
         let settings = try settings([flag], file)

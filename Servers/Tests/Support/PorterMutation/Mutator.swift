@@ -13,8 +13,10 @@ public struct Mutator: RandomNumberGenerator {
   private var state: UInt64
 
   /// PORTER_FUZZ_SEED and PORTER_FUZZ_RUNS, if they are set.
-  public init() {
-    seed = Self.number("PORTER_FUZZ_SEED") ?? .random(in: 1 ... .max)
+  public init() { self.init(seed: Self.number("PORTER_FUZZ_SEED") ?? .random(in: 1 ... .max)) }
+
+  public init(seed: UInt64) {
+    self.seed = seed
     runs = Int(Self.number("PORTER_FUZZ_RUNS") ?? 4_000)
     state = seed
   }
@@ -49,6 +51,15 @@ public struct Mutator: RandomNumberGenerator {
       }
     }
     return bytes
+  }
+
+  /// One of them, changed; now and then the beginning of one and the end of another.
+  public mutating func bytes(like seeds: [[UInt8]]) -> [UInt8] {
+    let one = seeds[Int.random(in: 0..<seeds.count, using: &self)]
+    guard Int.random(in: 0..<8, using: &self) == 0 else { return bytes(like: one) }
+    let other = seeds[Int.random(in: 0..<seeds.count, using: &self)]
+    let place = Int.random(in: 0...one.count, using: &self)
+    return bytes(like: Array(one[..<place]) + Array(other[min(place, other.count)...]))
   }
 
   public mutating func text(like seed: String) -> String {

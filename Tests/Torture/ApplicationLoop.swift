@@ -73,6 +73,8 @@ final class ApplicationLoop {
   private func act(_ process: TorturedProcess) throws {
     let contact = dice.element(of: torture.place.people).contactThere
     if !torture.hasSeenCalls, dice.chance(20) { return try talk.call(process, contact, &dice) }
+    // On a slow machine applications do little before they are killed.
+    if !torture.hasSeenRequests, dice.chance(30) { return try decide(process) }
     switch dice.number(in: 0...99) {
     case 0..<4: if try process.command("/_read chat @\(contact)") != nil { torture.tally.count("chats read") }
     case 4..<8: _ = try process.command("/_get chat @\(contact) count=50")

@@ -207,7 +207,7 @@ let package = Package(
     .testTarget(
       name: "PorterNetRelayTests",
       dependencies: ["PorterNetRelay", .product(name: "porter-pushing", package: "nightporter")], swiftSettings: swift),
-    .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS"], swiftSettings: swift),
+    .testTarget(name: "PorterTLSTests", dependencies: ["PorterTLS", "PorterMutation"], swiftSettings: swift),
     .testTarget(
       name: "PorterRelayServerTests",
       dependencies: [

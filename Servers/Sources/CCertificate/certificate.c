@@ -109,4 +109,14 @@ int certificate_renew(const char *name, int days, const char *key, size_t key_le
   return result;
 }
 
-void certificate_digest(const uint8_t *bytes, size_t count, uint8_t digest[32]) { SHA256(bytes, count, digest); }
+int certificate_key_digest(const uint8_t *certificate, size_t count, uint8_t digest[32]) {
+  if (count > LONG_MAX) return -1;
+  X509 *read = d2i_X509(NULL, &certificate, (long)count);
+  EVP_PKEY *key = read == NULL ? NULL : X509_get0_pubkey(read);
+  uint8_t *bytes = NULL;
+  int length = key == NULL ? -1 : i2d_PUBKEY(key, &bytes);
+  if (length > 0) SHA256(bytes, (size_t)length, digest);
+  OPENSSL_free(bytes);
+  X509_free(read);
+  return length > 0 ? 0 : -1;
+}

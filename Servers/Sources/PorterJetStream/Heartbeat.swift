@@ -40,7 +40,7 @@ final class Heartbeat: Sendable {
       for (name, each) in peers where now - each.heard > Self.memory { peers[name] = nil }
       // A new relay has sent no signal before its first beat.
       guard let last else { return number > 1 }
-      return number != last.number + 1
+      return number != last.number &+ 1
     }
   }
 }

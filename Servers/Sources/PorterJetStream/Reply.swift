@@ -48,7 +48,8 @@ struct Reply {
     guard let text = text(name), text.hasSuffix("Z") else { return nil }
     let parts = text.dropLast().split(omittingEmptySubsequences: false) { "-T:.".contains($0) }
     let numbers = parts.prefix(6).compactMap { Int64($0) }
-    guard numbers.count == 6, parts.allSatisfy({ $0.utf8.count <= 9 }), 6...7 ~= parts.count, 1...12 ~= numbers[1]
+    guard numbers.count == 6, parts.allSatisfy({ $0.utf8.count <= 9 }), 6...7 ~= parts.count,
+      0...9_999 ~= numbers[0], 1...12 ~= numbers[1]
     else { return nil }
     // Days since 1 March of the year 0: leap day is then the last day of a year.
     let (year, month) = numbers[1] > 2 ? (numbers[0], numbers[1] - 3) : (numbers[0] - 1, numbers[1] + 9)

@@ -34,9 +34,10 @@ public struct Certificate: Sendable {
     }
     let key = try Self.key(keyPath)
     expiry = first.notValidAfter
-    do { fingerprint = try Fingerprint.of(first) } catch {
+    guard let fingerprint = Fingerprint.of(first) else {
       throw CertificateError("\(certificatePath): its public key cannot be read")
     }
+    self.fingerprint = fingerprint
     do { context = try NIOSSLContext(configuration: Self.configuration(chain, key)) } catch {
       throw CertificateError("\(keyPath): this key does not belong to the certificate \(certificatePath)")
     }

@@ -3,11 +3,11 @@ import NIOSSL
 
 /// The pin of a relay: the SHA-256 of a certificate's public key, in base64url.
 public enum Fingerprint {
-  public static func of(_ certificate: NIOSSLCertificate) throws -> String {
-    let key = try certificate.extractPublicKey().toSPKIBytes()
+  /// Nil if the key cannot be read, at which NIOSSL would end the process.
+  public static func of(_ certificate: NIOSSLCertificate) -> String? {
+    guard let bytes = try? certificate.toDERBytes() else { return nil }
     var digest = [UInt8](repeating: 0, count: 32)
-    certificate_digest(key, key.count, &digest)
-    return base64URL(digest)
+    return certificate_key_digest(bytes, bytes.count, &digest) == 0 ? base64URL(digest) : nil
   }
 
   /// Without padding.

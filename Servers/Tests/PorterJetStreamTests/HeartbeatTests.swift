@@ -32,5 +32,8 @@ final class HeartbeatTests: XCTestCase {
     for garbage in ["", " ", "x", "x y", "x 1 2", "x 99999999999999999999999"] {
       XCTAssertFalse(three.hear(Array(garbage.utf8)))
     }
+    for number in ["18446744073709551615", "18446744073709551614"] {
+      XCTAssertTrue(three.hear(Array("x \(number)".utf8)), "none comes after the greatest number")
+    }
   }
 }

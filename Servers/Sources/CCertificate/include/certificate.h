@@ -26,7 +26,7 @@ int certificate_sign_es256(const char *key, size_t key_length, const uint8_t *by
 /* The public half of a P-256 key, an uncompressed point. Returns the same values as certificate_sign_es256(). */
 int certificate_public_point(const char *key, size_t key_length, uint8_t point[65]);
 
-/* SHA-256, 32 bytes. */
-void certificate_digest(const uint8_t *bytes, size_t count, uint8_t digest[32]);
+/* The SHA-256 of the public key of a certificate in DER. Returns 0, or -1 if either cannot be read. */
+int certificate_key_digest(const uint8_t *certificate, size_t count, uint8_t digest[32]);
 
 #endif

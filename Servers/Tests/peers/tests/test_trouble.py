@@ -327,7 +327,9 @@ class FileLoadTests(LoadTestCase):
             is_overloaded = is_overloaded and relay.metric("porter_relay_ready") == 0
             disk.resume()
             statuses = [client.result(stream)[0] for stream in streams]
-            self.assertEqual(set(statuses) | {200}, {200, 503})
+            self.assertLessEqual(set(statuses), {200, 503})
+            if is_overloaded:
+                self.assertIn(503, statuses)
             accepted += statuses.count(200)
             self.ready_again(relay)
             self.assertEqual(relay.metric("porter_relay_ready"), 1)

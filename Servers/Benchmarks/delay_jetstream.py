@@ -138,7 +138,7 @@ def once(folder: Path, stack: ExitStack) -> None:
 
 
 def main() -> None:
-    print(f"{NODES} nodes, version {nats.LATER}")
+    print(f"Nodes of {nats.LATER}: {NODES}")
     delay.print_head()
     for _ in range(delay.ROUNDS):
         with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as folder, ExitStack() as stack:

@@ -156,10 +156,11 @@ final class FileBackEndTests: XCTestCase {
     backEnd.close()
     guard case .answer = answered.withLock({ $0 }) else { return XCTFail("\(answered.withLock { $0 } as Any)") }
     XCTAssertTrue(metrics.text.contains("porter_relay_batch_exchanges_sum 2\n"), metrics.text)
-    let said = lines.withLock { $0 }.filter { $0.contains("the relay's file") }
-    XCTAssertEqual(said.count, 2, "\(said)")
-    XCTAssertTrue(said.first?.contains("the relay's file does not answer") == true)
-    XCTAssertTrue(said.last?.contains("the relay's file answers again") == true)
+    let said = { lines.withLock { $0 }.filter { $0.contains("the relay's file") } }
+    wait { said().count >= 2 }
+    XCTAssertEqual(said().count, 2, "\(said())")
+    XCTAssertTrue(said().first?.contains("the relay's file does not answer") == true)
+    XCTAssertTrue(said().last?.contains("the relay's file answers again") == true)
   }
 
   /// Of a second's time each source may have half of what is left, by what a signature takes.

@@ -8,6 +8,19 @@ final class RecentNames: Sendable {
   private struct State {
     var names: Set<String> = []
     var order: [(name: String, at: ContinuousClock.Instant)] = []
+    /// The first one kept. Those before it are removed when they make up half of all, so that each name is moved a few
+    /// times at most.
+    var start = 0
+
+    mutating func forgetOld(_ now: ContinuousClock.Instant) {
+      while start < order.count, now - order[start].at > RecentNames.span {
+        names.remove(order[start].name)
+        start += 1
+      }
+      guard start * 2 > order.count else { return }
+      order.removeFirst(start)
+      start = 0
+    }
   }
 
   private let state = Mutex(State())
@@ -16,9 +29,7 @@ final class RecentNames: Sendable {
 
   func insert(_ name: String, now: ContinuousClock.Instant = .now) {
     state.withLock { state in
-      let old = state.order.prefix { now - $0.at > Self.span }
-      for each in old { state.names.remove(each.name) }
-      state.order.removeFirst(old.count)
+      state.forgetOld(now)
       if state.names.insert(name).inserted { state.order.append((name, now)) }
     }
   }

@@ -12,6 +12,8 @@ struct RecentNotifications {
   private static let longest = Span.seconds(20)
 
   private var acknowledged: [(notification: RelayNotification, at: Moment)] = []
+  /// The first one kept. Those before it are removed when they make up half of all.
+  private var start = 0
   private var trouble: (first: Moment, last: Moment)?
   private var again: ArraySlice<RelayNotification> = []
   /// Notifications taken again too early, with the time to take them once more.
@@ -20,9 +22,13 @@ struct RecentNotifications {
   var hasMore: Bool { !again.isEmpty }
 
   mutating func note(_ notifications: [RelayNotification], now: Moment) {
-    acknowledged.removeAll { now - $0.at > Self.span }
     acknowledged.append(contentsOf: notifications.map { ($0, now) })
-    acknowledged.removeFirst(max(0, acknowledged.count - Self.most))
+    while let first = acknowledged[start...].first,
+      now - first.at > Self.span || acknowledged.count - start > Self.most
+    { start += 1 }
+    guard start * 2 > acknowledged.count else { return }
+    acknowledged.removeFirst(start)
+    start = 0
   }
 
   /// Call when the cluster did not answer.
@@ -34,7 +40,7 @@ struct RecentNotifications {
     if let trouble, now - trouble.last >= Self.quiet || now - trouble.first >= Self.longest {
       self.trouble = nil
       var newest: [RelayIdentifier: RelayNotification] = [:]
-      let late = acknowledged.filter { now - $0.at <= Self.span }.map(\.notification)
+      let late = acknowledged[start...].filter { now - $0.at <= Self.span }.map(\.notification)
       for notification in late { newest[notification.notifier] = notification }
       again += late.filter { newest[$0.notifier] == $0 && !again.contains($0) }
     }

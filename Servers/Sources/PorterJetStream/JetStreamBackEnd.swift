@@ -231,7 +231,11 @@ public final class JetStreamBackEnd: RelayBackEnd {
       return relay
     }
     guard let relay = accepting else { return done(.unavailable) }
-    if isLong { beginTurns(relay) } else { Task { [self] in await carryOut(job, relay) } }
+    if isLong {
+      beginTurns(relay)
+    } else {
+      Task(executorPreference: InPlaceExecutor.shared) { [self] in await carryOut(job, relay) }
+    }
   }
 
   private func beginTurns(_ relay: ClusteredRelay) {

@@ -355,7 +355,7 @@ final class NATSConnection: @unchecked Sendable {
         guard let raw, let context else { return }
         defer { natsMsg_Destroy(raw) }
         let handler = Unmanaged<Handler>.fromOpaque(context).takeUnretainedValue()
-        handler.receive(NATSConnection.message(raw, handler.headers))
+        InPlaceExecutor.run { handler.receive(NATSConnection.message(raw, handler.headers)) }
       }, handler.toOpaque())
     guard status == NATS_OK, let subscription else {
       handler.release()

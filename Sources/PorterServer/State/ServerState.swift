@@ -46,6 +46,7 @@ package final class ServerState {
       access: access == .look ? .readOnly : .readWrite, busyTimeout: .seconds(3),
       cacheKibibytes: access == .serve ? Self.cacheKibibytes : nil, ports: ports)
     options.mayBeFrozen = true
+    options.isExclusive = access == .work
     do throws(SQLiteError) { database = try Database(path: path, options: options) } catch {
       switch error.kind {
       case .notADatabase: throw .notServerState

@@ -88,7 +88,7 @@ public struct TakenNotifications: Sendable {
   }
 
   public var items: [Item]
-  /// Some were given earlier and are not yet acknowledged.
+  /// Some may have been given earlier, and not be acknowledged yet.
   public var hasOthers: Bool
 
   public init(items: [Item], hasOthers: Bool) {

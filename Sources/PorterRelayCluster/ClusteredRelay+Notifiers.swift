@@ -142,19 +142,24 @@ extension ClusteredRelay {
   ) async throws(ExchangeFailure) -> RelayDueNotifications {
     guard request.entity == nil else { throw .refused(.syntax) }
     try authorize(request, key: service)
-    return try await notifications(for: service, limit: limit)
+    return try await due(try await take(limit, for: service), for: service)
   }
 
-  private func notifications(
-    for service: SigningPublicKey, limit: UInt16
-  ) async throws(ExchangeFailure) -> RelayDueNotifications {
-    let name = Self.name(of: service)
-    let most = max(1, min(Int(limit), RelayLimits.batch))
-    let taken = try await asking { [store] () async throws(ClusterFailure) in
+  private func take(
+    _ limit: UInt16, for service: SigningPublicKey
+  ) async throws(ExchangeFailure) -> TakenNotifications {
+    let (name, most) = (Self.name(of: service), max(1, min(Int(limit), RelayLimits.batch)))
+    return try await asking { [store] () async throws(ClusterFailure) in
       try await store.takeNotifications(name, limit: most)
     }
+  }
+
+  private func due(
+    _ taken: TakenNotifications, for service: SigningPublicKey
+  ) async throws(ExchangeFailure) -> RelayDueNotifications {
+    let name = Self.name(of: service)
     let found = try await concurrently(taken.items) { [self] (item) async throws(ExchangeFailure) in
-      try await finding(item, service, .read)
+      try await finding(item, service, .remembered)
     }
     var notifications: [RelayNotification] = []
     var ended: [UInt64] = []
@@ -182,6 +187,9 @@ extension ClusteredRelay {
     return RelayDueNotifications(
       notifications: notifications, nextIn: nextIn.map { UInt32(clamping: $0) })
   }
+
+  /// As long as a message's notification takes to be asked for.
+  private static let memory = Duration.milliseconds(250)
 
   private enum Finding: Sendable {
     case due(RelayNotification)
@@ -215,9 +223,11 @@ extension ClusteredRelay {
     let (mailbox, generation) = (Array(item.bytes.prefix(16)), Array(item.bytes[16..<24]))
     let key = ClusterKey.text(mailbox)
     let now = wall
-    guard let (record, revision) = try await read(key, recency), record.generation == generation else {
-      return .over(.noMailbox, 0)
-    }
+    // This relay has usually just stored the message. If another one has dropped it since, a push is superfluous.
+    let remembered = recency == .remembered ? cache.record(key, within: Self.memory) : nil
+    let found =
+      if let remembered { remembered } else { try await read(key, max(recency, .read)) }
+    guard let (record, revision) = found, record.generation == generation else { return .over(.noMailbox, 0) }
     guard let notifier = record.notifier, notifier.service == service else { return .over(.otherNotifier, revision) }
     guard let entry = record.entry(message) else { return .over(.noMessage, revision) }
     guard entry.hasNotification else { return .over(.otherNotifier, revision) }
@@ -266,27 +276,40 @@ extension ClusteredRelay {
     return .done
   }
 
-  /// Both in one exchange. The mailboxes come last: a message that arrived in one of them before a notification was due
-  /// is seen.
+  /// All in one exchange. The mailboxes are read after notifications are taken: a message that arrived in one of them
+  /// before one of these was due is seen.
   func acknowledgeAndGetNotifications(
     _ request: RelayRequest, _ service: SigningPublicKey, limit: UInt16, _ nonces: [BoxNonce],
     _ entries: [RelayCommand.Entry]
   ) async throws(ExchangeFailure) -> RelayAnswer {
     guard request.entity == nil else { throw .refused(.syntax) }
     try authorize(request, key: service)
+    // First, or some of these could be given once more.
     try await acknowledge(nonces, of: service)
-    let due = try await notifications(for: service, limit: limit)
-    let states: [RelaySubscription]
-    do throws(ExchangeFailure) { states = try await self.states(of: entries, of: request, nil) } catch {
+    let taken = try await take(limit, for: service)
+    async let states = result { [self] () async throws(ExchangeFailure) in
+      try await statesForService(entries, of: request)
+    }
+    let due = try await due(taken, for: service)
+    return .acknowledgedNotifications(due, try await states.get())
+  }
+
+  /// What cannot be read counts as waiting: otherwise the notifications would be given to no server for some seconds.
+  private func statesForService(
+    _ entries: [RelayCommand.Entry], of request: RelayRequest
+  ) async throws(ExchangeFailure) -> [RelaySubscription] {
+    do throws(ExchangeFailure) { return try await states(of: entries, of: request, nil) } catch {
       switch error {
-      case .failed, .own: break
+      case .failed, .own: return entries.map { _ in .waiting }
       case .refused, .limited, .full: throw error
       }
-      // Otherwise the notifications would be given to no server for some seconds. The server asks for what may be
-      // waiting.
-      states = entries.map { _ in .waiting }
     }
-    return .acknowledgedNotifications(due, states)
+  }
+
+  private func result<Value: Sendable>(
+    _ body: @Sendable () async throws(ExchangeFailure) -> Value
+  ) async -> Result<Value, ExchangeFailure> {
+    do throws(ExchangeFailure) { return .success(try await body()) } catch { return .failure(error) }
   }
 
   private func acknowledge(_ nonces: [BoxNonce], of service: SigningPublicKey) async throws(ExchangeFailure) {

@@ -7,21 +7,37 @@ import Synchronization
 /// a replacement follows, and never to refuse.
 final class RecordCache: Sendable {
   private static let most = 8_192
-  private let records = Mutex<[String: (record: MailboxRecord, revision: UInt64)]>([:])
+  private struct Entry {
+    var record: MailboxRecord
+    var revision: UInt64
+    /// When it was read or stored.
+    var at: ContinuousClock.Instant
+  }
 
-  subscript(key: String) -> (record: MailboxRecord, revision: UInt64)? { records.withLock { $0[key] } }
+  private let records: Mutex<[String: Entry]> = Mutex([:])
+
+  subscript(key: String) -> (record: MailboxRecord, revision: UInt64)? {
+    records.withLock { $0[key] }.map { ($0.record, $0.revision) }
+  }
+
+  /// Nil if it was read or stored longer ago.
+  func record(_ key: String, within span: Duration) -> (record: MailboxRecord, revision: UInt64)? {
+    guard let entry = records.withLock({ $0[key] }), .now - entry.at < span else { return nil }
+    return (entry.record, entry.revision)
+  }
 
   /// An earlier revision never replaces a later one.
   func note(_ key: String, _ record: MailboxRecord, _ revision: UInt64) {
+    let new = Entry(record: record, revision: revision, at: .now)
     records.withLock { records in
       if let known = records[key] {
-        if known.revision <= revision { records[key] = (record, revision) }
+        if known.revision <= revision { records[key] = new }
         return
       }
       if records.count >= Self.most {
         for old in records.keys.prefix(Self.most / 8) { records[old] = nil }
       }
-      records[key] = (record, revision)
+      records[key] = new
     }
   }
 

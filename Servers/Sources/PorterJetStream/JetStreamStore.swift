@@ -285,9 +285,10 @@ final class JetStreamStore: ClusterStore {
     let items = try await queues.take(service, limit: limit).map {
       TakenNotifications.Item(number: epoch << 40 | $0.sequence, bytes: $0.bytes, handle: $0.handle)
     }
-    guard items.count < limit else { return TakenNotifications(items: items, hasOthers: true) }
+    // Who gets some asks again, so only that question needs to be answered exactly.
+    guard items.isEmpty else { return TakenNotifications(items: items, hasOthers: true) }
     let unacknowledged = try await queues.unacknowledged(service)
-    return TakenNotifications(items: items, hasOthers: unacknowledged > items.count)
+    return TakenNotifications(items: [], hasOthers: unacknowledged > 0)
   }
 
   func acknowledgeNotifications(_ service: String, _ numbers: [UInt64]) async throws(ClusterFailure) {

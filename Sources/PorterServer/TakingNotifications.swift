@@ -7,12 +7,22 @@ import PorterStore
 
 extension NotificationServer {
   /// Serves requests, then stores a slice of the due notifications, and remembers when to ask for the rest. Returns
-  /// them for acknowledgement. The same exchange acknowledges those of the previous turn, if that has not been done
-  /// yet.
-  ///
-  /// Notifications received before a failure are kept for the next turn: a clustered relay does not give them again for
-  /// some seconds.
+  /// them for acknowledgement.
   func askRelay() throws(ServerError) -> [RelayNotification] {
+    let pending = try receive(serving: serveRequests)
+    guard !pending.isEmpty else { return [] }
+    try state.transaction(.normal) { () throws(ServerError) in
+      for notification in pending { try take(notification) }
+    }
+    given = []
+    return pending
+  }
+
+  /// Returns a slice of the due notifications, after a call of `serving` if there may be requests. The same exchange
+  /// acknowledges those of the previous turn, if that has not been done yet.
+  ///
+  /// They stay in `given` until they are stored: a clustered relay does not give them again for some seconds.
+  func receive(serving: () throws(ServerError) -> Void) throws(ServerError) -> [RelayNotification] {
     let stored = unacknowledged
     let (due, requests) = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
       try notifiers.acknowledgeAndGet(
@@ -26,16 +36,10 @@ extension NotificationServer {
     // First: they may say which token a notification is for, and whether it receives any.
     switch requests {
     case .auth: throw .mailboxUnknown
-    case .waiting: try serveRequests()
+    case .waiting: try serving()
     case .subscribed: break
     }
-    let pending = given
-    guard !pending.isEmpty else { return [] }
-    try state.transaction(.normal) { () throws(ServerError) in
-      for notification in pending { try take(notification) }
-    }
-    given = []
-    return pending
+    return given
   }
 
   /// Acknowledges notifications once they are on disk: a failure before this point repeats a hint, but loses none.
@@ -51,7 +55,7 @@ extension NotificationServer {
     if notifications.count >= ServerTimes.slice || !port.isLocal { times.hasMoreAtRelay = true }
   }
 
-  private func acknowledge() throws(ServerError) {
+  func acknowledge() throws(ServerError) {
     let stored = unacknowledged
     try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in try notifiers.acknowledge(stored) }
     unacknowledged = []

@@ -269,6 +269,8 @@ final class MemoryStore: SharedStore {
     try call { state in for each in work { state.items[Int(each.handle) ?? 0] = nil } }
   }
 
+  func endSoon(_ work: [TakenWork]) { try? end(work) }
+
   func postpone(_ work: TakenWork, milliseconds: Int64) {
     let time = clock.now() + .milliseconds(milliseconds)
     state.withLock { state in

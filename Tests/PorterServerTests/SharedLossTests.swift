@@ -32,6 +32,7 @@ final class SharedLossTests: XCTestCase {
     for round in 1...3 {
       try device.receive("one", in: mailbox)
       try other.serve()
+      world.clock.advance(by: WorkLooks.interval)
       let late = try XCTUnwrap(try frozen.nextPush(for: "apns_test"), "round \(round)")
       store.endLeases()
       let repeated = try XCTUnwrap(try other.nextPush(for: "apns_test"))
@@ -57,6 +58,7 @@ final class SharedLossTests: XCTestCase {
     let mailbox = try device.subscribedMailboxes(1)[0]
     try body(store, device, mailbox)
     store.fail(call: 1, .requestLost)
+    world.clock.advance(by: WorkLooks.interval)
     try world.servers[0].serve()
     XCTAssertTrue(store.hasFailed)
     store.fail(call: .max, .requestLost)
@@ -104,6 +106,7 @@ final class SharedLossTests: XCTestCase {
     let after = try XCTUnwrap(try store.records([key])[0])
     XCTAssertNotNil(try store.replace([SharedChange(key, before.bytes, revision: after.revision)])[0])
     store.fail(call: 1, .requestLost)
+    world.clock.advance(by: WorkLooks.interval)
     try world.servers[0].serve()
     XCTAssertTrue(store.hasFailed)
     // It is taken again, and one more call fails in the middle of that.

@@ -138,6 +138,7 @@ final class SharedWorkTests: XCTestCase {
     status.update(server.problems, isServing: true)
     XCTAssertTrue(status.isReady)
     world.store?.fail(call: 1, .requestLost)
+    world.clock.advance(by: WorkLooks.interval)
     try server.serve()
     status.update(server.problems, isServing: true)
     XCTAssertFalse(status.isReady)

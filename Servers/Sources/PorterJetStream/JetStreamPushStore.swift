@@ -294,6 +294,11 @@ public final class JetStreamPushStore: SharedStore {
     }
   }
 
+  public func endSoon(_ work: [TakenWork]) {
+    guard let cluster = cluster.withLock({ $0 }) else { return }
+    for each in work { cluster.queues.acknowledgeSoon(each.handle) }
+  }
+
   public func postpone(_ work: TakenWork, milliseconds: Int64) {
     cluster.withLock { $0 }?.queues.postpone(work.handle, milliseconds: milliseconds)
   }
@@ -325,20 +330,27 @@ public final class JetStreamPushStore: SharedStore {
   static func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(ClusterFailure) -> Value
   ) throws(ClusterFailure) -> Value {
-    let result = Mutex<Result<Value, ClusterFailure>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let task = Task {
-      do throws(ClusterFailure) {
-        let value = try await body()
-        result.withLock { $0 = .success(value) }
-      } catch {
-        result.withLock { $0 = .failure(error) }
+    let outcome = Outcome<Value>()
+    InPlaceExecutor.run {
+      Task(executorPreference: InPlaceExecutor.shared) {
+        do throws(ClusterFailure) { outcome.set(.success(try await body())) } catch { outcome.set(.failure(error)) }
       }
+    }
+    return try outcome.wait().get()
+  }
+
+  private final class Outcome<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, ClusterFailure>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    func set(_ result: Result<Value, ClusterFailure>) {
+      self.result.withLock { $0 = result }
       done.signal()
     }
-    done.wait()
-    _ = task
-    guard let result = result.withLock({ $0 }) else { throw ClusterFailure("not answered") }
-    return try result.get()
+
+    func wait() -> Result<Value, ClusterFailure> {
+      done.wait()
+      return result.withLock { $0 } ?? .failure(ClusterFailure("not answered"))
+    }
   }
 }

@@ -206,6 +206,9 @@ final class WorkQueues: Sendable {
     }
   }
 
+  /// Does not wait for an answer.
+  func acknowledgeSoon(_ handle: String) { connection.publish(handle, Array("+ACK".utf8)) }
+
   func postpone(_ handle: String, milliseconds: Int64) {
     connection.publish(handle, Array(#"-NAK {"delay": \#(milliseconds * 1_000_000)}"#.utf8))
   }

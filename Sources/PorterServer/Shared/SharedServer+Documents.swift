@@ -136,13 +136,18 @@ extension SharedServer {
       work += Self.pushWork(document, since: before)
       if let wake = document.wake, before?.wake != wake { work.append(wakeWork(wake, of: document.id)) }
     }
-    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+    try add(work)
+  }
+
+  private func add(_ work: [SharedWork]) throws(ServerError) {
+    guard !work.isEmpty else { return }
+    for each in work { looks.noteWork(each.queue) }
+    try asking { (store) throws(SharedStoreFailure) in try store.add(work) }
   }
 
   /// Adds work for the pushes that are due.
   func addPushes(_ documents: [TokenDocument]) throws(ServerError) {
-    let work = documents.flatMap { Self.pushWork($0, since: nil) }
-    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+    try add(documents.flatMap { Self.pushWork($0, since: nil) })
   }
 
   private static func pushWork(_ document: TokenDocument, since before: TokenDocument?) -> [SharedWork] {
@@ -159,7 +164,7 @@ extension SharedServer {
         SharedWork(Self.queue($0.provider), document.id + Array($0.kind.utf8))
       } + (document.wake.flatMap { $0.dueAt <= past ? [wakeWork($0, of: document.id)] : nil } ?? [])
     }
-    if !work.isEmpty { try asking { (store) throws(SharedStoreFailure) in try store.add(work) } }
+    try add(work)
   }
 
   /// A due wake-up has come by then, unless its work is missing.

@@ -18,21 +18,20 @@ extension SharedServer {
 
   // MARK: Notifications
 
-  /// Acknowledges notifications when everything that follows from them is stored.
+  /// Stores everything that follows from due notifications. They are acknowledged by the next turn's exchange with the
+  /// relay, so that no push waits for that.
   func takeNotifications() throws(ServerError) {
-    let due = try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-      try server.notifiers.dueNotifications(limit: ServerTimes.slice)
+    let pending = try server.receive { () throws(ServerError) in
+      try forwardRequests()
+      try takeRequests()
     }
-    server.times.heldNotification = due.nextIn.map { clock.now() + .milliseconds(Int64($0)) }
     let again = recent.take(limit: ServerTimes.slice, now: clock.now())
     if !again.isEmpty { try takeAgain(again) }
     if recent.hasMore { server.times.hasMoreAtRelay = true }
-    let pending = due.notifications
     guard !pending.isEmpty else { return }
     let finished = try take(pending, isAgain: false)
-    try ServerError.mappingErrors(from: RelayError.self) { () throws(RelayError) in
-      try server.notifiers.acknowledge(finished)
-    }
+    server.given = []
+    server.unacknowledged = finished
     recent.note(finished, now: clock.now())
     if !finished.isEmpty { server.times.hasMoreAtRelay = true }
   }
@@ -135,8 +134,10 @@ extension SharedServer {
     let pause = server.times.providerPauses[provider]
     if let pause, clock.now() < pause.until { return [] }
     let count = pause == nil ? min(count, ServerTimes.slice) : min(count, sequences.isEmpty ? 1 : 0)
-    guard count > 0 else { return [] }
-    let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(Self.queue(provider), limit: count) }
+    let queue = Self.queue(provider)
+    guard count > 0, looks.isDue(queue, now: clock.now()) else { return [] }
+    let taken = try asking { (store) throws(SharedStoreFailure) in try store.take(queue, limit: count) }
+    if taken.count < count { looks.noteEmpty(queue, now: clock.now()) }
     guard !taken.isEmpty else { return [] }
     try load(taken.map(Self.token))
     let (due, spare) = sort(taken, provider, sequences)
@@ -249,9 +250,7 @@ extension SharedServer {
         }
       }
     }
-    if !done.isEmpty {
-      let done = done
-      try asking { (store) throws(SharedStoreFailure) in try store.end(done) }
-    }
+    // If that is lost, the work is given again, and found to be done.
+    store.endSoon(done)
   }
 }

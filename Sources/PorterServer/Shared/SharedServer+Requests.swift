@@ -36,7 +36,16 @@ extension SharedServer {
       }
       try asking { (store) throws(SharedStoreFailure) in try store.end([work]) }
     }
-    if taken.count == ServerTimes.requestsOfATurn { server.times.hasMoreAtRelay = true }
+    if taken.count == ServerTimes.requestsOfATurn {
+      server.times.hasMoreAtRelay = true
+    } else {
+      looks.noteEmpty(Self.requests, now: clock.now())
+    }
+  }
+
+  /// Requests that other servers have forwarded, and left.
+  func takeRequestsIfDue() throws(ServerError) {
+    if looks.isDue(Self.requests, now: clock.now()) { try takeRequests() }
   }
 
   private func serve(_ work: TakenWork) throws(ServerError) {

@@ -15,7 +15,6 @@ package final class SharedServer: LoopedServer {
   static let extensionInterval = Span.milliseconds(1_500)
   private static let timeInterval = Span.seconds(60)
   private static let countInterval = Span.seconds(5)
-  private static let lookInterval = Span.seconds(1)
   static let identityKey = SharedKey(.settings, "identity")
 
   let store: any SharedStore
@@ -39,11 +38,12 @@ package final class SharedServer: LoopedServer {
   var finished = FinishedWork()
   var heldWakes = HeldWakes()
   var dueChecks = DueChecks()
+  var looks = WorkLooks()
   /// The token whose subscriptions have just been checked, and when.
   var checked: (id: [UInt8], at: Int64)?
   var nextCheck: Moment
-  /// When the first of the work that this server has postponed is due.
-  private var nextPostponed: Moment?
+  /// Whether `settle` has work: the turn has asked the relay, and has not failed.
+  private var isUnsettled = false
   private var nextExtension: Moment
   private var nextTime: Moment
   private var nextCount: Moment
@@ -164,35 +164,50 @@ package final class SharedServer: LoopedServer {
     let now = clock.now()
     if server.hasMoreToDo { return now }
     let held = min(server.times.listenCheck, server.times.heldNotification ?? server.times.listenCheck)
-    var next = min(max(held, server.times.relayRetry), now + Self.lookInterval)
+    var next = min(max(held, server.times.relayRetry), now + WorkLooks.interval)
     if !underWay.isEmpty { next = min(next, nextExtension) }
-    return min(next, nextPostponed ?? next)
+    return min(next, looks.nextPostponed ?? next)
   }
 
-  package func takePushes(isWoken: Bool) throws(ServerError) { try serve(isWoken: isWoken) }
-
-  /// Nothing to do: resulting pushes are work, which is added after the documents are stored, and taken by any server.
-  package func settle() {}
-
   package func serve(isWoken: Bool = true) throws(ServerError) {
+    try takePushes(isWoken: isWoken)
+    try settle()
+  }
+
+  package func takePushes(isWoken: Bool) throws(ServerError) {
+    isUnsettled = false
     extendLeases()
-    do throws(ServerError) {
+    looks.takePostponed(now: clock.now())
+    try tryingAgainLater { () throws(ServerError) in
       server.times.hasMoreToDo = false
       let now = clock.now()
       if port.takeReset() { server.times.listenCheck = now }
       if isWoken, server.times.failure == nil || now >= server.times.relayRetry { try wakeDevices() }
       guard now >= server.times.relayRetry, isWoken || server.times.isRelayDue(now: now) else { return }
       server.times.hasMoreAtRelay = false
+      try server.listenIfDue()
+      try takeNotifications()
+      isUnsettled = true
+    }
+  }
+
+  /// What pushes need not wait for. They are work, which is added once the documents are stored, and taken by any server.
+  package func settle() throws(ServerError) {
+    guard isUnsettled else { return }
+    isUnsettled = false
+    try tryingAgainLater { () throws(ServerError) in
+      if port.isLocal { try server.acknowledge() }
       try lookAtTime()
       try countTokens()
-      try server.listenIfDue()
-      try forwardRequests()
-      try takeRequests()
-      try takeNotifications()
+      try takeRequestsIfDue()
       try checkSubscriptions()
       try checkChanged()
       server.noteSuccess()
-    } catch {
+    }
+  }
+
+  private func tryingAgainLater(_ body: () throws(ServerError) -> Void) throws(ServerError) {
+    do throws(ServerError) { try body() } catch {
       guard error.mayPass(at: port) else { throw error }
       // A cluster elects another leader within some seconds.
       if case .cluster = error { server.times.relayWorked() }
@@ -229,8 +244,7 @@ package final class SharedServer: LoopedServer {
 
   func postpone(_ work: TakenWork, milliseconds: Int64) {
     store.postpone(work, milliseconds: milliseconds)
-    let time = clock.now() + .milliseconds(milliseconds)
-    nextPostponed = min(nextPostponed ?? time, time)
+    looks.notePostponed(until: clock.now() + .milliseconds(milliseconds))
   }
 
   /// Leaves work not yet taken to other servers, however much more is added.
@@ -239,12 +253,10 @@ package final class SharedServer: LoopedServer {
     extendLeases()
   }
 
-  /// Nothing to do: each turn acknowledges what it has taken.
-  package func leave() {}
+  package func leave() { server.leave() }
 
   private func extendLeases() {
     let now = clock.now()
-    if let time = nextPostponed, time <= now { nextPostponed = nil }
     guard !underWay.isEmpty, now >= nextExtension else { return }
     nextExtension = now + Self.extensionInterval
     store.extend(Array(underWay.values))

@@ -28,6 +28,8 @@ public protocol SharedStore: AnyObject, Sendable {
   /// server.
   func take(_ queue: String, limit: Int) throws(SharedStoreFailure) -> [TakenWork]
   func end(_ work: [TakenWork]) throws(SharedStoreFailure)
+  /// Does not wait for the cluster. What is lost is given again after the lease.
+  func endSoon(_ work: [TakenWork])
   /// Gives it again after this time. If the call is lost, the lease decides.
   func postpone(_ work: TakenWork, milliseconds: Int64)
   /// Restarts the lease.

@@ -81,7 +81,7 @@ public final class ClusteredRelay: Sendable {
   private static func outcome(
     _ answer: RelayAnswer, _ correlation: RelayIdentifier, command: String
   ) -> RelayService.Outcome {
-    .answer(answer.encoded(for: correlation), command: command, result: answer.name)
+    RelayService.Outcome(answer, to: correlation, command: command)
   }
 
   private func answer(to request: RelayRequest, _ listener: String?) async throws(ExchangeFailure) -> RelayAnswer {

@@ -23,7 +23,7 @@ final class EqualQuestionsTests: ClusterTestCase {
     var outcome: RelayService.Outcome?
     let requests = store.requests { outcome = port.outcome(of: request.encoded()) }
     let after = counted_crypto()
-    guard case .answer(let bytes, _, _)? = outcome else { throw RelayError.unavailable }
+    guard case .answer(let bytes, _, _, _)? = outcome else { throw RelayError.unavailable }
     var answer = try RelayAnswer(decoding: bytes, correlation: request.correlation)
     // Each relay has its own positions.
     if case .listening(_, let results) = answer { answer = .subscriptions(results) }

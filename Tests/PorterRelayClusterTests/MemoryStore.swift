@@ -265,7 +265,7 @@ final class ClusterPort: RelayPort {
   init(_ relay: ClusteredRelay, listener: String? = nil) { (self.relay, self.listener) = (relay, listener) }
 
   func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
-    guard case .answer(let bytes, _, _)? = outcome(of: request) else { throw .unavailable }
+    guard case .answer(let bytes, _, _, _)? = outcome(of: request) else { throw .unavailable }
     return bytes
   }
 

@@ -91,7 +91,7 @@ final class RecordFuzzTests: ClusterTestCase {
         try self.get(mailbox, port), try self.get(other, port), try self.refused(kind, mailbox, port),
       ] {
         switch outcome {
-        case .answer(_, let command, let result): outcomes.insert("\(command) \(result)")
+        case .answer(_, let command, let result, _): outcomes.insert("\(command) \(result)")
         case .failed(_, let isOwn):
           try expect(isOwn, "\(outcome)")
           outcomes.insert("own")

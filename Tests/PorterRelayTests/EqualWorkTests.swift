@@ -32,7 +32,7 @@ final class EqualWorkTests: RelayTestCase {
     let turn = service.carryOut(requests.map { .init(request: $0.encoded(), listener: "one") })
     let after = counted_crypto()
     let answers = try zip(requests, turn.outcomes).map { request, outcome in
-      guard case .answer(let bytes, _, _) = outcome else { throw RelayError.unavailable }
+      guard case .answer(let bytes, _, _, _) = outcome else { throw RelayError.unavailable }
       return try RelayAnswer(decoding: bytes, correlation: request.correlation)
     }
     let work = Work(

@@ -37,7 +37,7 @@ final class RelayServiceTests: RelayTestCase {
 
     func exchange(_ request: [UInt8]) throws(RelayError) -> [UInt8] {
       let outcomes = service.carryOut([.init(request: request, listener: listener)]).outcomes
-      guard case .answer(let bytes, _, _)? = outcomes.first else { throw .unavailable }
+      guard case .answer(let bytes, _, _, _)? = outcomes.first else { throw .unavailable }
       return bytes
     }
   }
@@ -87,7 +87,7 @@ final class RelayServiceTests: RelayTestCase {
   private func results(_ turn: RelayService.Turn) -> [String] {
     turn.outcomes.map { outcome in
       switch outcome {
-      case .answer(_, _, let result): result
+      case .answer(_, _, let result, _): result
       case .limited: "limited"
       case .failed: "failed"
       }

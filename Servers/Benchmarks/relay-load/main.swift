@@ -141,7 +141,7 @@ func toBackEnd(_ backEnd: any RelayBackEnd, _ work: Work, clients: Int) -> TimeA
     guard let request = work.next() else { return active.withLock { $0 -= 1 } }
     let began = NIODeadline.now()
     backEnd.exchange(.init(request: request)) { reply in
-      if case .answer(_, _, "done") = reply {
+      if case .answer(_, _, "done", _) = reply {
         work.note(.now() - began, isDone: true)
       } else {
         work.note(.now() - began, isDone: false)

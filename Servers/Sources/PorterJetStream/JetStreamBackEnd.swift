@@ -261,7 +261,8 @@ public final class JetStreamBackEnd: RelayBackEnd {
 
   private func carryOut(_ job: Job, _ relay: ClusteredRelay) async {
     switch await relay.exchange(job.exchange) {
-    case .answer(let bytes, let command, let result): job.done(.answer(bytes, command: command, result: result))
+    case .answer(let bytes, let command, let result, let refuses):
+      job.done(.answer(bytes, command: command, result: result, refuses: refuses))
     case .limited: job.done(.limited)
     case .failed(let reason, let isOwn):
       if isOwn { noteOwn(reason) } else { note(reason) }

@@ -59,6 +59,12 @@ enum HTTPLimits {
   static let body = 65_536
   static let headers = 16_384
   static let listenerLength = 43
+  /// A refusal is answered this long after its request, or a multiple of it: much longer than an exchange takes.
+  private static let refusalStep = TimeAmount.milliseconds(25)
+  /// The time from a request to its refusal, which was decided on within this time.
+  static func refusalTime(_ took: TimeAmount) -> TimeAmount {
+    .nanoseconds((took.nanoseconds / refusalStep.nanoseconds + 1) * refusalStep.nanoseconds)
+  }
   /// So many signatures to verify count like another request.
   static let signaturesPerRequest = 16
   static let streamsOfConnection = 100

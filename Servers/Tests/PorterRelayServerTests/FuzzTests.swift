@@ -83,7 +83,7 @@ final class FuzzTests: XCTestCase {
       let turn = service.carryOut(requests.map { .init(request: $0, listener: listener) })
       XCTAssertEqual(turn.outcomes.count, requests.count)
       for (request, outcome) in zip(requests, turn.outcomes) {
-        guard case .answer(let bytes, let command, let result) = outcome else {
+        guard case .answer(let bytes, let command, let result, _) = outcome else {
           XCTFail("\(outcome) for \(request)")
           continue
         }

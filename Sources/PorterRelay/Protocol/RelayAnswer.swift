@@ -125,6 +125,17 @@ extension RelayAnswer {
     }
   }
 
+  /// Whether it says to anyone who asks that a key is wrong, or that something does not exist: which of the two must not
+  /// be learnt.
+  package var refuses: Bool {
+    switch self {
+    case .failed(let error): error == .auth
+    case .subscriptions(let results), .acknowledgedNotifications(_, let results), .listening(_, let results):
+      results.contains(.auth)
+    case .done, .mailbox, .message, .acknowledged, .notifier, .notifications, .dueNotifications, .arrivals: false
+    }
+  }
+
   /// Version, correlation of the request, tag, fields.
   package func encoded(for correlation: RelayIdentifier) -> [UInt8] {
     var bytes = [RelayLimits.version]

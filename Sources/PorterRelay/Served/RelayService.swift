@@ -44,13 +44,19 @@ public final class RelayService {
   }
 
   public enum Outcome: Sendable, Equatable {
-    /// The bytes to answer with; everything they promise is on disk. `command` and `result` are names for counting.
-    case answer([UInt8], command: String, result: String)
+    /// The bytes to answer with; everything they promise is on disk. `command` and `result` are names for counting;
+    /// `refuses`: a key was wrong, or a mailbox does not exist.
+    case answer([UInt8], command: String, result: String, refuses: Bool = false)
     /// The mailbox has used up its share; nothing was carried out.
     case limited
     /// The file or the cluster failed, as described by the text. The request may be repeated. `isOwn`: only this
     /// request or its mailbox is concerned.
     case failed(String, isOwn: Bool = false)
+
+    package init(_ answer: RelayAnswer, to correlation: RelayIdentifier, command: String) {
+      self = .answer(
+        answer.encoded(for: correlation), command: command, result: answer.name, refuses: answer.refuses)
+    }
   }
 
   public struct Turn: Sendable {
@@ -239,7 +245,7 @@ public final class RelayService {
       let reply = try file.reply(to: request, from: caller(listener))
       if case .listen(let key, _) = request.command, let listener { note(key, of: listener) }
       news += reply.recipients + reply.services
-      return .answer(reply.answer.encoded(for: request.correlation), command: command, result: reply.answer.name)
+      return Outcome(reply.answer, to: request.correlation, command: command)
     } catch {
       if isLimited { return .limited }
       noteUse(error)
@@ -275,8 +281,7 @@ public final class RelayService {
     case .storage(let failure): .failed(failure.description)
     case .crypto, .unavailable, .offline, .timeout, .answer, .closed: .failed(error.description)
     case .auth, .quota, .size, .noMessage, .syntax, .version:
-      .answer(
-        RelayAnswer.failed(error).encoded(for: correlation), command: command, result: RelayAnswer.failed(error).name)
+      Outcome(RelayAnswer.failed(error), to: correlation, command: command)
     }
   }
 

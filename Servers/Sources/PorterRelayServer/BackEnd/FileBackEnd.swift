@@ -338,7 +338,8 @@ public final class FileBackEnd: RelayBackEnd {
       let answers = queue.withLock { queue in part.outcomes.map { queue.turn?.take(first + $0.index) } }
       for ((_, outcome), answer) in zip(part.outcomes, answers) {
         switch outcome {
-        case .answer(let bytes, let command, let result): answer?(.answer(bytes, command: command, result: result))
+        case .answer(let bytes, let command, let result, let refuses):
+          answer?(.answer(bytes, command: command, result: result, refuses: refuses))
         case .limited: answer?(.limited)
         case .failed: answer?(.unavailable)
         }
@@ -381,7 +382,7 @@ public final class FileBackEnd: RelayBackEnd {
     var hasSent = false
     for (_, outcome) in part.outcomes {
       switch outcome {
-      case .answer(_, let command, _): hasSent = hasSent || command == "send"
+      case .answer(_, let command, _, _): hasSent = hasSent || command == "send"
       case .limited: break
       case .failed(let reason, let isOwn): if !isOwn { problem = reason }
       }

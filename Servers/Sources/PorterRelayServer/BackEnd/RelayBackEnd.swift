@@ -35,8 +35,8 @@ extension RelayBackEnd {
 }
 
 public enum RelayReply: Sendable, Equatable {
-  /// The answer's bytes, and names for counting.
-  case answer([UInt8], command: String, result: String)
+  /// The answer's bytes, names for counting, and whether a key was wrong or a mailbox does not exist.
+  case answer([UInt8], command: String, result: String, refuses: Bool = false)
   /// This mailbox had too many requests.
   case limited
   /// Nothing can be carried out at present.

@@ -33,6 +33,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var state = State.waiting
   private var keepsAlive = true
   private var deadline: Scheduled<Void>?
+  /// The answer that is held back.
+  private var held: Scheduled<Void>?
   private var answers: AnswerClock?
   private var context: ChannelHandlerContext?
   private var source = Source(nil)
@@ -64,6 +66,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private func end() {
     deadline?.cancel()
+    held?.cancel()
     answers?.stop()
     if case .streaming(let writer) = state { writer.close() }
     state = .ended
@@ -198,7 +201,7 @@ final class RequestHandler: ChannelInboundHandler {
     // With too many listeners one more is not woken, but can send and fetch.
     let listener = listener.flatMap { surroundings.hub.note($0, from: source) ? $0 : nil }
     guard let context else { return }
-    let began = NIODeadline.now()
+    let began = context.eventLoop.now
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     let loop = context.eventLoop
     let exchange = RelayService.Exchange(
@@ -217,19 +220,31 @@ final class RequestHandler: ChannelInboundHandler {
   }
 
   private func answer(_ reply: RelayReply, since began: NIODeadline) {
-    guard case .working = state else { return }
+    guard case .working = state, let context else { return }
     let metrics = surroundings.metrics
-    metrics.observe("porter_relay_exchange_seconds", Double((NIODeadline.now() - began).nanoseconds) / 1e9)
+    let took = context.eventLoop.now - began
+    metrics.observe("porter_relay_exchange_seconds", Double(took.nanoseconds) / 1e9)
     switch reply {
-    case .answer(let bytes, let command, let result):
+    case .answer(let bytes, let command, let result, let refuses):
       metrics.count("porter_relay_exchanges_total", "command=\"\(command)\",result=\"\(result)\"")
-      respond(.ok, "application/octet-stream", bytes)
+      if refuses { hold(bytes, until: began + HTTPLimits.refusalTime(took)) } else { respond(bytes) }
     case .limited: refuseWhole(.tooMany(retryAfter: surroundings.options.mailboxPause, mailbox: true))
     case .unavailable: refuseWhole(.unavailable)
     }
   }
 
+  /// Otherwise the time would tell a mailbox that does not exist from one whose key the client lacks: only of the latter
+  /// is there a record to read.
+  private func hold(_ answer: [UInt8], until time: NIODeadline) {
+    held = context?.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
+      guard let self, case .working = state else { return }
+      respond(answer)
+    }
+  }
+
   // MARK: Writing
+
+  private func respond(_ answer: [UInt8]) { respond(.ok, "application/octet-stream", answer) }
 
   /// The request has been read completely.
   private func refuseWhole(_ refusal: Refusal) {

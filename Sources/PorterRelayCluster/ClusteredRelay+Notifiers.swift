@@ -189,7 +189,7 @@ extension ClusteredRelay {
   }
 
   /// As long as a message's notification takes to be asked for.
-  private static let memory = Duration.milliseconds(250)
+  private static let memory = Span.milliseconds(250)
 
   private enum Finding: Sendable {
     case due(RelayNotification)
@@ -222,22 +222,35 @@ extension ClusteredRelay {
     }
     let (mailbox, generation) = (Array(item.bytes.prefix(16)), Array(item.bytes[16..<24]))
     let key = ClusterKey.text(mailbox)
-    let now = wall
+    func finding(
+      in found: (record: MailboxRecord, revision: UInt64)?
+    ) async throws(ExchangeFailure) -> Finding {
+      guard let found, found.record.generation == generation else { return .over(.noMailbox, 0) }
+      return try await self.finding(message, item.number, in: found, mailbox, service)
+    }
     // This relay has usually just stored the message. If another one has dropped it since, a push is superfluous.
-    let remembered = recency == .remembered ? cache.record(key, within: Self.memory) : nil
-    let found =
-      if let remembered { remembered } else { try await read(key, max(recency, .read)) }
-    guard let (record, revision) = found, record.generation == generation else { return .over(.noMailbox, 0) }
+    if recency == .remembered, let known = cache.record(key, within: Self.memory) {
+      let finding = try await finding(in: known)
+      if case .over = finding {} else { return finding }
+    }
+    return try await finding(in: try await read(key, max(recency, .read)))
+  }
+
+  private func finding(
+    _ message: RelayIdentifier, _ number: UInt64, in found: (record: MailboxRecord, revision: UInt64),
+    _ mailbox: [UInt8], _ service: SigningPublicKey
+  ) async throws(ExchangeFailure) -> Finding {
+    let ((record, revision), now) = (found, wall)
     guard let notifier = record.notifier, notifier.service == service else { return .over(.otherNotifier, revision) }
     guard let entry = record.entry(message) else { return .over(.noMessage, revision) }
     guard entry.hasNotification else { return .over(.otherNotifier, revision) }
     guard !MailboxRecord.isExpired(entry.sentAt, at: now) else { return .over(.expired, revision) }
     let youth = NotificationHold.pause.milliseconds - max(0, now - entry.sentAt)
     if youth > 0 {
-      let hold = min(youth, await store.hold(key))
+      let hold = min(youth, await store.hold(ClusterKey.text(mailbox)))
       if hold > 0 { return .held(hold) }
     }
-    return .due(try notification(item.number, of: entry, notifier, mailbox, service))
+    return .due(try notification(number, of: entry, notifier, mailbox, service))
   }
 
   private func notification(

@@ -11,24 +11,27 @@ final class RecordCache: Sendable {
     var record: MailboxRecord
     var revision: UInt64
     /// When it was read or stored.
-    var at: ContinuousClock.Instant
+    var at: Moment
   }
 
+  private let clock: any Clock
   private let records: Mutex<[String: Entry]> = Mutex([:])
+
+  init(_ clock: any Clock) { self.clock = clock }
 
   subscript(key: String) -> (record: MailboxRecord, revision: UInt64)? {
     records.withLock { $0[key] }.map { ($0.record, $0.revision) }
   }
 
   /// Nil if it was read or stored longer ago.
-  func record(_ key: String, within span: Duration) -> (record: MailboxRecord, revision: UInt64)? {
-    guard let entry = records.withLock({ $0[key] }), .now - entry.at < span else { return nil }
+  func record(_ key: String, within span: Span) -> (record: MailboxRecord, revision: UInt64)? {
+    guard let entry = records.withLock({ $0[key] }), clock.now() - entry.at < span else { return nil }
     return (entry.record, entry.revision)
   }
 
   /// An earlier revision never replaces a later one.
   func note(_ key: String, _ record: MailboxRecord, _ revision: UInt64) {
-    let new = Entry(record: record, revision: revision, at: .now)
+    let new = Entry(record: record, revision: revision, at: clock.now())
     records.withLock { records in
       if let known = records[key] {
         if known.revision <= revision { records[key] = new }

@@ -9,7 +9,7 @@ public final class ClusteredRelay: Sendable {
   let store: any ClusterStore
   let identifiers: ClusterKey
   let listeners: ClusterListeners
-  let cache = RecordCache()
+  let cache: RecordCache
   let turns = MailboxTurns()
   let accepted = AcceptedBodies()
   let ports: Ports
@@ -45,6 +45,7 @@ public final class ClusteredRelay: Sendable {
     self.onEnded = onEnded
     self.decoy = decoy
     self.decoyCheckKey = decoyCheckKey
+    cache = RecordCache(ports.clock)
     listeners = ClusterListeners(ports)
   }
 

@@ -96,7 +96,7 @@ class ClusterTestCase: XCTestCase {
   }
 
   /// A mailbox with a notifier, and the notifier's service.
-  func watchedMailbox() throws -> (Fixture, RelayNotifierClient) {
+  func watchedMailbox(at port: ClusterPort? = nil) throws -> (Fixture, RelayNotifierClient) {
     let mailbox = try newMailbox()
     let (notifierKey, service) = (
       try SigningKeyPair.generate(randomness: randomness), try SigningKeyPair.generate(randomness: randomness)
@@ -104,7 +104,7 @@ class ClusterTestCase: XCTestCase {
     let notifier = try client.enableNotifier(
       mailbox.recipient, key: mailbox.key, notifierKey: notifierKey.publicKey,
       boxKey: try BoxKeyPair.generate(randomness: randomness).publicKey)
-    let notifiers = notifiers(of: service, at: makePort(listener: "service"))
+    let notifiers = notifiers(of: service, at: port ?? makePort(listener: "service"))
     _ = try notifiers.subscribe([(notifier.identifier, notifierKey)])
     return (mailbox, notifiers)
   }

@@ -27,7 +27,7 @@ from .world import PATIENCE, World
 BACKLOG = 1_000
 KINDS = {"wake": "wake-ups", "message": "messages"}
 SETTLE = 0.2
-RATE_BUDGET, GROWTH_BUDGET, TURN_BUDGET = 3_000, 1.2, 50.0
+RATE_BUDGET, GROWTH_BUDGET, TURN_BUDGET = 5_000, 1.2, 50.0
 # For the median delay and the 99th percentile, in milliseconds.
 DELAY_BUDGETS = {50: 5.0, 99: 50.0}
 # The interval, in seconds, over which messages at half the rate are accepted together.

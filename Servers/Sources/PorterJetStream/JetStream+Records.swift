@@ -368,7 +368,10 @@ extension JetStream {
   private func version(
     _ stream: String, _ subject: String, after sequence: UInt64
   ) async throws(ClusterFailure) -> Version? {
-    try await version(stream, #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subject)"}"#)
+    let found = try await version(stream, #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subject)"}"#)
+    // A search that does not get on would not end.
+    guard found?.sequence ?? .max > sequence else { throw lost(stream) }
+    return found
   }
 
   private func version(_ stream: String, _ query: String) async throws(ClusterFailure) -> Version? {
@@ -384,7 +387,7 @@ extension JetStream {
   static func replaced(_ headers: String) -> UInt64 { number(replaces, in: headers) }
 
   private static func number(_ name: String, in headers: String) -> UInt64 {
-    value(name, in: headers).flatMap { UInt64($0) } ?? 0
+    value(name, in: headers).flatMap { UInt64($0) }.flatMap { $0 <= Reply.mostNumber ? $0 : nil } ?? 0
   }
 
   private static func value(_ name: String, in headers: String) -> String? {
@@ -401,10 +404,10 @@ extension JetStream {
     _ stream: String, _ subjects: String, after sequence: UInt64
   ) async throws(ClusterFailure) -> (subject: String, revision: UInt64, isEmpty: Bool)? {
     let query = #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subjects)"}"#
-    guard let reply = try await get(stream, query), let sequence = reply.number("seq"),
-      let subject = reply.text("subject")
+    guard let reply = try await get(stream, query), let found = reply.number("seq"), let subject = reply.text("subject")
     else { return nil }
-    return (subject, sequence, reply.data("data")?.isEmpty ?? true)
+    guard found > sequence else { throw lost(stream) }
+    return (subject, found, reply.data("data")?.isEmpty ?? true)
   }
 
   /// Like `next`, with the message's contents.
@@ -412,9 +415,9 @@ extension JetStream {
     _ stream: String, _ subjects: String, after sequence: UInt64
   ) async throws(ClusterFailure) -> (subject: String, sequence: UInt64, bytes: [UInt8])? {
     let query = #"{"seq":\#(sequence + 1),"next_by_subj":"\#(subjects)"}"#
-    guard let reply = try await get(stream, query), let sequence = reply.number("seq"),
-      let subject = reply.text("subject")
+    guard let reply = try await get(stream, query), let found = reply.number("seq"), let subject = reply.text("subject")
     else { return nil }
-    return (subject, sequence, reply.data("data") ?? [])
+    guard found > sequence else { throw lost(stream) }
+    return (subject, found, reply.data("data") ?? [])
   }
 }

@@ -28,9 +28,12 @@ final class KnownRecords: Sendable {
 
     /// Nil if it is something else.
     init?(_ message: NATSMessage, _ delivery: Delivery) {
-      guard let replaced = message.headers[JetStream.replaces].flatMap({ UInt64($0) }) else { return nil }
-      (number, subject, self.replaced) = (delivery.number, message.subject, replaced)
-      settled = message.headers[JetStream.follows].flatMap { UInt64($0) } ?? 0
+      func number(_ header: String) -> UInt64? {
+        message.headers[header].flatMap { UInt64($0) }.flatMap { $0 <= Reply.mostNumber ? $0 : nil }
+      }
+      guard let replaced = number(JetStream.replaces) else { return nil }
+      (self.number, subject, self.replaced) = (delivery.number, message.subject, replaced)
+      settled = number(JetStream.follows) ?? 0
       writer = message.headers[JetStream.writer] ?? ""
       bytes = message.data
     }

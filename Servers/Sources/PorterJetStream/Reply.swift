@@ -2,6 +2,9 @@ import Glibc
 
 /// A JetStream answer, as far as it is used here: JSON from a trusted peer, of which single members are read.
 struct Reply {
+  /// Sequence numbers and counts are added and compared, and never come near this. A higher one is damage.
+  static let mostNumber: UInt64 = 1 << 62
+
   private let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -18,14 +21,15 @@ struct Reply {
       || errorCode == JetStream.Code.storeFailed && errorText.hasPrefix("maximum bytes")
   }
 
+  /// Nil also beyond `mostNumber`.
   func number(_ name: String) -> UInt64? {
     guard var index = start(of: "\"\(name)\":") else { return nil }
     while index < bytes.count, bytes[index] == UInt8(ascii: " ") { index += 1 }
     var value: UInt64?
     while index < bytes.count, let digit = Self.digit(bytes[index]) {
       let (product, isOver) = (value ?? 0).multipliedReportingOverflow(by: 10)
-      guard !isOver else { return nil }
-      value = product &+ digit
+      guard !isOver, product <= Self.mostNumber - digit else { return nil }
+      value = product + digit
       index += 1
     }
     return value

@@ -190,7 +190,8 @@ struct Delivery {
     guard parts.count == 9 || parts.count >= 11 else { return nil }
     let start = parts.count == 9 ? 4 : 6
     guard let times = Int(Substring(parts[start])), let number = UInt64(Substring(parts[start + 1])),
-      let given = UInt64(Substring(parts[start + 2])), let nanoseconds = Int64(Substring(parts[start + 3]))
+      let given = UInt64(Substring(parts[start + 2])), let nanoseconds = Int64(Substring(parts[start + 3])),
+      number > 0, max(number, given) <= Reply.mostNumber
     else { return nil }
     (self.times, self.number, consumerNumber, storedAt) = (times, number, given, nanoseconds / 1_000_000)
   }

@@ -4,7 +4,8 @@ import XCTest
 
 final class RecordTests: XCTestCase {
   func testWhatAMessageReplacesIsInItsHeader() {
-    XCTAssertEqual(JetStream.replaced("NATS/1.0\r\nPorter-Replaces: 18446744073709551615\r\n\r\n"), .max)
+    XCTAssertEqual(JetStream.replaced("NATS/1.0\r\nPorter-Replaces: 4611686018427387904\r\n\r\n"), 1 << 62)
+    XCTAssertEqual(JetStream.replaced("NATS/1.0\r\nPorter-Replaces: 18446744073709551615\r\n\r\n"), 0)
     XCTAssertEqual(
       JetStream.replaced("NATS/1.0\r\nPorter-Replaces: 12\r\nNats-Expected-Last-Subject-Sequence: 13\r\n\r\n"), 12)
     for header in [

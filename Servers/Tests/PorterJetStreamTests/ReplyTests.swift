@@ -6,9 +6,9 @@ import XCTest
 /// Answers of nats-server 2.9.10, as received.
 final class ReplyTests: XCTestCase {
   func testAnAcknowledgement() {
-    let reply = Reply(Array(#"{"stream":"box", "seq":18446744073709551615,"duplicate": true}"#.utf8))
+    let reply = Reply(Array(#"{"stream":"box", "seq":4611686018427387904,"duplicate": true}"#.utf8))
     XCTAssertNil(reply.errorCode)
-    XCTAssertEqual(reply.number("seq"), .max)
+    XCTAssertEqual(reply.number("seq"), 1 << 62)
     XCTAssertTrue(reply.isTrue("duplicate"))
     XCTAssertFalse(Reply(Array(#"{"stream":"box", "seq":2}"#.utf8)).isTrue("duplicate"))
   }
@@ -75,14 +75,10 @@ final class ReplyTests: XCTestCase {
     XCTAssertEqual(Reply(Array(#"{"data":""}"#.utf8)).data("data"), [])
   }
 
-  func testWhatWasCutOrChangedIsReadWithoutACrash() {
-    let whole = Array(#"{"error":{"err_code":1},"seq":12,"data":"AAEC","x": true}"#.utf8)
-    for _ in 0..<20_000 {
-      var changed = Array(whole.prefix(.random(in: 0...whole.count)))
-      if let index = changed.indices.randomElement() { changed[index] = .random(in: .min ... .max) }
-      let reply = Reply(changed)
-      _ = (reply.errorCode, reply.errorText, reply.number("seq"), reply.data("data"), reply.isTrue("x"))
-      _ = reply.time("data")
+  /// A server adds to numbers. The last of these has one digit too many for 64 bits, and reads as 3 if the sum wraps.
+  func testANumberThatCannotBeOneIsNone() {
+    for number in ["4611686018427387905", "18446744073709551615", "18446744073709551619"] {
+      XCTAssertNil(Reply(Array(#"{"seq":\#(number)}"#.utf8)).number("seq"), number)
     }
   }
 }

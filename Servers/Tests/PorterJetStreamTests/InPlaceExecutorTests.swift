@@ -83,7 +83,7 @@ final class InPlaceExecutorTests: XCTestCase {
     XCTAssertEqual(steps.names.last, "ended")
   }
 
-  /// Otherwise whoever wakes it would have to wait for it.
+  /// The thread that wakes it may have no time for it.
   func testATaskThatIsWokenElsewhereRunsOnAnotherThread() {
     let steps = Steps()
     InPlaceExecutor.run { begin(steps) }

@@ -59,7 +59,11 @@ extension JetStream {
 
   /// The valid version, according to the stream's leader.
   func newest(_ stream: String, _ subject: String) async throws(ClusterFailure) -> StoredRecord? {
+    let began = ContinuousClock.now
     guard let last = try await version(stream, #"{"last_by_subj":"\#(subject)"}"#) else { return nil }
+    if let since = confirmed.since(subject, last.sequence), hasOneLeader(stream, since: since) {
+      return StoredRecord(bytes: last.bytes, revision: last.sequence)
+    }
     if let recent = followers.versions(stream),
       await recent.isOnly(last.sequence, of: subject, replacing: last.replaced, by: nil, after: last.start)
     {
@@ -74,6 +78,7 @@ extension JetStream {
       if valid.map({ next.replaced > $0.replaced }) ?? true { valid = next }
       position = next.sequence
     }
+    if let valid, valid.sequence == last.sequence { confirmed.note(subject, valid.sequence, since: began) }
     return valid.map { StoredRecord(bytes: $0.bytes, revision: $0.sequence) }
   }
 

@@ -56,6 +56,7 @@ struct JetStream: Sendable {
   let settledNumbers = SettledNumbers()
   let followers = VersionFollowers()
   let deletions = DeletionGate()
+  let confirmed = ConfirmedVersions()
   /// Included in the messages that this process stores.
   let writer = String(UInt64.random(in: .min ... .max), radix: 36)
 

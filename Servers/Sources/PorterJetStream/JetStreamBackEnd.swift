@@ -222,8 +222,11 @@ public final class JetStreamBackEnd: RelayBackEnd {
     let signatures = RequestPeek.signatures(exchange.request)
     let isLong = LongExchanges<Job>.isLong(signatures: signatures)
     let source = Source(bytes: exchange.source)
+    let cluster = cluster.withLock { $0 }
     let accepting = state.withLock { state -> ClusteredRelay? in
-      guard !state.isClosed, state.overload.hasRoom(beside: state.underWay), let relay else { return nil }
+      guard !state.isClosed, state.overload.hasRoom(beside: state.underWay), let relay = cluster?.relay else {
+        return nil
+      }
       guard !isLong || state.long.hasRoom(for: source, of: state.overload.most) else { return nil }
       if isLong { state.long.add(job, signatures: signatures, of: source, deadline: .now + ExchangeDeadline.span) }
       state.underWay += 1
@@ -234,7 +237,12 @@ public final class JetStreamBackEnd: RelayBackEnd {
     if isLong {
       beginTurns(relay)
     } else {
-      Task(executorPreference: InPlaceExecutor.shared) { [self] in await carryOut(job, relay) }
+      let begin = {
+        _ = Task(executorPreference: InPlaceExecutor.shared) { [self] in await carryOut(job, relay) }
+      }
+      // Up to its first question on the caller's thread, which takes less than waking another. A node that is frozen
+      // would hold that thread as soon as its buffers are full.
+      if cluster?.connection.isHeard == true { InPlaceExecutor.run(begin) } else { begin() }
     }
   }
 

@@ -96,6 +96,8 @@ final class NATSConnection: @unchecked Sendable {
   private let patience: Duration
   /// In the registry.
   private let number: UInt
+  /// In nanoseconds of the system's uptime.
+  private let heardAt = Atomic<UInt64>(0)
   private let onReconnect = Mutex<ReconnectHandler?>(nil)
   private var raw: OpaquePointer?
   private var answers: Subscription?
@@ -222,6 +224,15 @@ final class NATSConnection: @unchecked Sendable {
   var isClosed: Bool { state.withLock { $0.isClosed } }
   var isConnected: Bool { natsConnection_Status(raw) == NATS_CONN_STATUS_CONNECTED }
 
+  /// Whether anything has come from the node just now.
+  var isHeard: Bool { Self.isHeard(at: heardAt.load(ordering: .relaxed), now: Self.now) }
+
+  /// It may have been heard after `now`, which is read on another thread.
+  static func isHeard(at time: UInt64, now: UInt64) -> Bool { now < time + hearing }
+
+  private static let hearing: UInt64 = 50_000_000
+  private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
   /// Bytes of published messages that are not sent yet.
   var unsent: Int { Int(natsConnection_Buffered(raw)) }
 
@@ -284,6 +295,7 @@ final class NATSConnection: @unchecked Sendable {
   }
 
   private func answered(_ message: NATSMessage, to number: UInt64) {
+    heardAt.store(Self.now, ordering: .relaxed)
     let finished = state.withLock { state -> Pending? in
       guard let pending = state.pending[number], pending.take(message) else { return nil }
       return state.pending.removeValue(forKey: number)

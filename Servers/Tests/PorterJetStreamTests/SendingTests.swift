@@ -17,6 +17,24 @@ final class SendingTests: XCTestCase {
     }
   }
 
+  /// What writes to a frozen node may wait.
+  func testANodeThatHasNotAnsweredJustNowIsNotHeard() async throws {
+    let node = try FakeNode { _ in .text("") }
+    let connection = try node.connect()
+    defer { connection.close() }
+    XCTAssertFalse(connection.isHeard)
+    var isHeard = false
+    // A busy machine may run this late.
+    for _ in 0..<100 where !isHeard {
+      _ = try await connection.request("subject")
+      isHeard = connection.isHeard
+    }
+    XCTAssertTrue(isHeard)
+    try await Task.sleep(for: .milliseconds(60))
+    XCTAssertFalse(connection.isHeard)
+    XCTAssertTrue(NATSConnection.isHeard(at: 2, now: 1), "on another thread, while the time was read")
+  }
+
   /// Messages that were not taken are given again, and may by then belong to another server.
   func testAnAcknowledgementThatNoQueueTakesIsAFailure() async throws {
     let node = try FakeNode { $0.subject.hasSuffix(".7.0.0.0") ? .text("") : .status(503) }

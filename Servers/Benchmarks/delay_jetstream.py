@@ -134,7 +134,8 @@ def once(folder: Path, stack: ExitStack) -> None:
     fill(cluster, folder / "server.db", [each for each, _ in devices])
     for each in folder.glob("server.db*"):
         each.unlink()
-    delay.once(delay.Pair(folder, EACH, relay=store, **store))
+    # Servers that share tokens check each by itself.
+    delay.once(delay.Pair(folder, EACH, delay.TOKENS * delay.CHECKED, relay=store, **store))
 
 
 def main() -> None:

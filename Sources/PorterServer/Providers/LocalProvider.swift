@@ -60,9 +60,12 @@ package struct LocalProvider: PushProvider {
 }
 
 extension LocalProvider {
+  /// Sockets round their timeouts, and may end a wait a little early.
+  private static let rounding = Span.milliseconds(10)
+
   /// The failure of a step that ends by the deadline.
   private func failure(_ other: ProviderFailure, by deadline: Moment) -> ProviderFailure {
-    clock.now() < deadline ? other : .noAnswer(seconds: Int(timeout.milliseconds / 1_000))
+    clock.now() + Self.rounding < deadline ? other : .noAnswer(seconds: Int(timeout.milliseconds / 1_000))
   }
 }
 

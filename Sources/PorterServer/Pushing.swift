@@ -13,6 +13,8 @@ package struct PendingPush: Sendable {
   package let push: OutgoingPush
 
   package var kind: PushKind { due.kind }
+  /// Whether nothing follows from its acceptance but its end.
+  var isOverOnceAccepted: Bool { kind != .verification }
   /// Identifies it among the pushes under way.
   package var sequence: Int64 { due.sequence }
 }
@@ -60,6 +62,11 @@ extension NotificationServer {
     try pushes { () throws(ServerError) in
       try state.duePushes(provider: provider, limit: most).filter { sequences.contains($0.sequence) }[...]
     }
+  }
+
+  /// These pushes, without any that cannot be sent or need not be.
+  func pushes(_ due: [DuePush]) throws(ServerError) -> [PendingPush] {
+    try state.reading { () throws(ServerError) in try pending(due[...]) }.pushes
   }
 
   private func pushes(_ due: () throws(ServerError) -> ArraySlice<DuePush>) throws(ServerError) -> [PendingPush] {
@@ -143,6 +150,11 @@ extension NotificationServer {
         for (pending, outcome) in answered { try record(outcome, of: pending) }
       }
     }
+    report(ended)
+  }
+
+  /// Logs the outcomes, and pauses providers or ends their pauses.
+  func report(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) {
     for (pending, outcome) in ended {
       log(.info, "push", ["token": "\(pending.due.token)", "kind": pending.kind.rawValue, "outcome": outcome.name])
     }

@@ -17,8 +17,9 @@ protocol LoopedServer: AnyObject {
   var log: Log { get }
   var problems: [ServerProblem] { get }
   var nextProviderAttempt: Moment? { get }
-  /// Does everything that pushes wait for. `settle` follows, after they have been handed over.
-  func takePushes(isWoken: Bool) throws(ServerError)
+  /// Does everything that pushes wait for. `settle` follows, after they have been handed over. `room`: how many pushes
+  /// each provider takes in this turn.
+  func takePushes(isWoken: Bool, room: [String: Int]) throws(ServerError)
   func settle() throws(ServerError)
   func nextDeadline() throws(ServerError) -> Moment
   /// Replaces both once the server is about to end.
@@ -31,6 +32,8 @@ protocol LoopedServer: AnyObject {
 
 extension NotificationServer: LoopedServer {
   func drain() {}
+
+  func takePushes(isWoken: Bool, room: [String: Int]) throws(ServerError) { try takePushes(isWoken: isWoken) }
 }
 
 /// Runs a notification server: waits for the relay, for deadlines, and for the outcomes of pushes.
@@ -130,7 +133,7 @@ package final class ServerLoop {
     var isWoken = true
     var began = (clock.now(), processorTime())
     while true {
-      try server.takePushes(isWoken: isWoken)
+      try server.takePushes(isWoken: isWoken, room: room())
       try toleratingTransientErrors { () throws(ServerError) in try handOver() }
       try server.settle()
       let deadline = try nextDeadline()
@@ -221,14 +224,19 @@ package final class ServerLoop {
     }
   }
 
-  /// Gives each provider with little left to do its next pushes.
+  /// How many pushes each provider takes now: none unless it has little left to do.
+  private func room() -> [String: Int] {
+    guard clock.now() >= pausedUntil else { return [:] }
+    return workers.mapValues { worker in
+      let (most, underWay) = (worker.capacity, worker.underWay.count)
+      return underWay <= most / 2 ? most - underWay : 0
+    }
+  }
+
   private func handOver() throws(ServerError) {
-    guard clock.now() >= pausedUntil else { return }
-    for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {
-      let most = worker.capacity
-      guard worker.underWay.count <= most / 2 else { continue }
-      let next = try server.nextPushes(
-        for: name, count: most - worker.underWay.count, underWay: worker.underWay)
+    for (name, count) in room().sorted(by: { $0.key < $1.key }) {
+      guard count > 0, let worker = workers[name] else { continue }
+      let next = try server.nextPushes(for: name, count: count, underWay: worker.underWay)
       worker.underWay.formUnion(next.map(\.sequence))
       worker.deliver(next)
     }

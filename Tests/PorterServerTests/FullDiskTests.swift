@@ -30,7 +30,9 @@ final class FullDiskTests: XCTestCase {
     var log: Log { server.log }
     var problems: [ServerProblem] { server.problems }
     var nextProviderAttempt: Moment? { server.nextProviderAttempt }
-    func takePushes(isWoken: Bool) throws(ServerError) { try server.takePushes(isWoken: isWoken) }
+    func takePushes(isWoken: Bool, room: [String: Int]) throws(ServerError) {
+      try server.takePushes(isWoken: isWoken, room: room)
+    }
     func settle() throws(ServerError) { try server.settle() }
     func nextDeadline() throws(ServerError) -> Moment { try server.nextDeadline() }
     func drain() {}

@@ -176,6 +176,15 @@ final class MemoryStore: SharedStore {
     }
   }
 
+  /// Everything is read from one place.
+  func probe(_ buckets: Set<SharedKey.Bucket>) throws(SharedStoreFailure) -> SharedProbe {
+    try call { _ in SharedProbe(ends: [:]) }
+  }
+
+  func records(_ keys: [SharedKey], asOf probe: SharedProbe) throws(SharedStoreFailure) -> [SharedRecord?] {
+    try records(keys)
+  }
+
   func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?] {
     let interlude = state.withLock { state -> (@Sendable () -> Void)? in
       guard let (bucket, body) = state.interlude, changes.contains(where: { $0.key.bucket == bucket }) else {
@@ -195,6 +204,17 @@ final class MemoryStore: SharedStore {
           change.bytes.isEmpty ? nil : SharedRecord(bytes: change.bytes, revision: state.revision)
         return state.revision
       }
+    }
+  }
+
+  private struct Replacement: SharedReplacement {
+    let result: Result<[UInt64?], SharedStoreFailure>
+    func wait() throws(SharedStoreFailure) -> [UInt64?] { try result.get() }
+  }
+
+  func beginReplacing(_ changes: [SharedChange]) -> any SharedReplacement {
+    do throws(SharedStoreFailure) { return Replacement(result: .success(try replace(changes))) } catch {
+      return Replacement(result: .failure(error))
     }
   }
 

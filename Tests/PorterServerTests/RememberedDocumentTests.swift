@@ -44,6 +44,12 @@ final class RememberedDocumentTests: XCTestCase {
       XCTAssertNotNil(revision)
     }
 
+    /// Waits for the outcome to be stored.
+    func finish(_ push: PendingPush) throws {
+      try world.server.finish(push, .accepted)
+      try XCTUnwrap(world.server as? SharedServer).confirmOutcomes()
+    }
+
     func push() throws -> PendingPush { try XCTUnwrap(try world.server.nextPush(for: provider)) }
   }
 
@@ -51,7 +57,7 @@ final class RememberedDocumentTests: XCTestCase {
     let night = try Night()
     try night.world.server.serve()
     let push = try night.push()
-    let reads = try night.store.reads(of: .tokens) { try night.world.server.finish(push, .accepted) }
+    let reads = try night.store.reads(of: .tokens) { try night.finish(push) }
     XCTAssertEqual(reads, 0)
     XCTAssertEqual(try night.document().pushes, [])
     XCTAssertEqual(night.store.waiting("push-" + Self.provider), 0)
@@ -63,7 +69,7 @@ final class RememberedDocumentTests: XCTestCase {
     try night.world.server.serve()
     let push = try night.push()
     night.world.clock.advance(by: .seconds(1))
-    let reads = try night.store.reads(of: .tokens) { try night.world.server.finish(push, .accepted) }
+    let reads = try night.store.reads(of: .tokens) { try night.finish(push) }
     XCTAssertEqual(reads, 1)
     XCTAssertEqual(try night.document().pushes, [])
   }
@@ -74,7 +80,7 @@ final class RememberedDocumentTests: XCTestCase {
     try night.world.server.serve()
     let push = try night.push()
     try night.change { $0.period = 77 }
-    let reads = try night.store.reads(of: .tokens) { try night.world.server.finish(push, .accepted) }
+    let reads = try night.store.reads(of: .tokens) { try night.finish(push) }
     XCTAssertEqual(reads, 1, "it was refused once")
     XCTAssertEqual(try night.document().period, 77)
     XCTAssertEqual(try night.document().pushes, [])
@@ -86,7 +92,7 @@ final class RememberedDocumentTests: XCTestCase {
     let push = try night.push()
     let record = try XCTUnwrap(try night.store.records([night.key])[0])
     XCTAssertNotNil(try night.store.replace([SharedChange(night.key, [], revision: record.revision)])[0])
-    try night.world.server.finish(push, .accepted)
+    try night.finish(push)
     XCTAssertNil(try night.store.records([night.key])[0])
   }
 
@@ -99,10 +105,10 @@ final class RememberedDocumentTests: XCTestCase {
     try night.world.servers[1].serve()
     let queue = "push-" + Self.provider
     try night.store.end(try night.store.take(queue, limit: 1))
-    try night.world.server.finish(push, .accepted)
+    try night.finish(push)
     XCTAssertEqual(night.store.waiting(queue), 1)
     night.world.clock.advance(by: .seconds(1))
-    try night.world.server.finish(try night.push(), .accepted)
+    try night.finish(try night.push())
     XCTAssertEqual(try night.document().pushes, [])
     XCTAssertEqual(night.store.waiting(queue), 0)
   }
@@ -119,7 +125,7 @@ final class RememberedDocumentTests: XCTestCase {
       } else {
         night.store.noteTrouble()
       }
-      let reads = try night.store.reads(of: .tokens) { try night.world.server.finish(push, .accepted) }
+      let reads = try night.store.reads(of: .tokens) { try night.finish(push) }
       XCTAssertEqual(reads, 1)
     }
   }
@@ -135,7 +141,7 @@ final class RememberedDocumentTests: XCTestCase {
     try night.world.servers[1].serve()
     let second = try night.push()
     XCTAssertNotEqual(second.due.version, first.due.version)
-    try night.world.server.finish(second, .accepted)
+    try night.finish(second)
     XCTAssertEqual(try night.document().pushes, [])
   }
 

@@ -26,7 +26,7 @@ final class SharedHeldPushTests: HeldPushTests {
   }
 }
 
-final class SharedMessagePushTests: MessagePushTests {
+class SharedMessagePushTests: MessagePushTests {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
 
@@ -65,7 +65,7 @@ final class SharedMessagePushTests: MessagePushTests {
   }
 }
 
-final class SharedDeferredPushTests: DeferredPushTests {
+class SharedDeferredPushTests: DeferredPushTests {
   override func setUp() { World.isShared = true }
   override func tearDown() { World.isShared = false }
 
@@ -83,4 +83,34 @@ final class SharedDeferredPushTests: DeferredPushTests {
     try world.run()
     XCTAssertEqual(world.provider.take().count, 1)
   }
+}
+
+// The same with pushes that are sent without work.
+
+final class DirectRepeatTests: RepeatTests {
+  override func setUp() { (World.isShared, World.room) = (true, 100) }
+  override func tearDown() { (World.isShared, World.room) = (false, 0) }
+  override func testReplayingEverythingChangesNothing() throws { try super.testReplayingEverythingChangesNothing() }
+}
+
+final class DirectHeldPushTests: HeldPushTests {
+  override func setUp() { (World.isShared, World.room) = (true, 100) }
+  override func tearDown() { (World.isShared, World.room) = (false, 0) }
+  override func testAMessageThatTheAppFetchesIsNotPushed() throws {
+    try super.testAMessageThatTheAppFetchesIsNotPushed()
+  }
+}
+
+final class DirectMessagePushTests: SharedMessagePushTests {
+  override func setUp() { (World.isShared, World.room) = (true, 100) }
+  override func tearDown() { (World.isShared, World.room) = (false, 0) }
+  override func testAnUnreachableProviderGetsThePushWhenItIsBack() throws {
+    try super.testAnUnreachableProviderGetsThePushWhenItIsBack()
+  }
+}
+
+final class DirectDeferredPushTests: SharedDeferredPushTests {
+  override func setUp() { (World.isShared, World.room) = (true, 100) }
+  override func tearDown() { (World.isShared, World.room) = (false, 0) }
+  override func testItComesAlthoughTheClockIsSetBack() throws { try super.testItComesAlthoughTheClockIsSetBack() }
 }

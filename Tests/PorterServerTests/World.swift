@@ -79,8 +79,13 @@ final class FragilePort: RelayPort {
   private let relay: EmbeddedRelay
   private let kind: World.Relay
   private let state = Mutex((count: 0, failing: Int.max, failure: Failure.requestLost))
+  private let clock: any Clock
+  /// When they were last given, by the relay of a cluster.
+  private let given = Mutex<[BoxNonce: Moment]>([:])
 
-  init(_ relay: EmbeddedRelay, _ kind: World.Relay) { (self.relay, self.kind) = (relay, kind) }
+  init(_ relay: EmbeddedRelay, _ kind: World.Relay, _ clock: any Clock) {
+    (self.relay, self.kind, self.clock) = (relay, kind, clock)
+  }
 
   /// Exchanges since the test last chose which one fails.
   var count: Int { state.withLock { $0.count } }
@@ -100,9 +105,23 @@ final class FragilePort: RelayPort {
     {
       return RelayAnswer.failed(.syntax).encoded(for: asked.correlation)
     }
-    let answer = try relay.exchange(request)
+    var answer = try relay.exchange(request)
+    if kind == .cluster, let asked = try? RelayRequest(decoding: request) { answer = held(answer, asked.correlation) }
     if failure == .answerLost { throw .timeout }
     return answer
+  }
+
+  private func held(_ bytes: [UInt8], _ correlation: RelayIdentifier) -> [UInt8] {
+    guard let answer = try? RelayAnswer(decoding: bytes, correlation: correlation),
+      case .acknowledgedNotifications(var due, let mailboxes) = answer
+    else { return bytes }
+    let now = clock.now()
+    due.notifications = given.withLock { given in
+      let new = due.notifications.filter { given[$0.nonce].map { now - $0 >= .seconds(5) } ?? true }
+      for each in new { given[each.nonce] = now }
+      return new
+    }
+    return RelayAnswer.acknowledgedNotifications(due, mailboxes).encoded(for: correlation)
   }
 
   var isLocal: Bool { kind == .local }
@@ -117,16 +136,20 @@ protocol DrivenServer: AnyObject {
   var hasMoreToDo: Bool { get }
   var problems: [ServerProblem] { get }
   var nextProviderAttempt: Moment? { get }
-  func serve(isWoken: Bool) throws(ServerError)
+  func serve(isWoken: Bool, room: [String: Int]) throws(ServerError)
   func nextDeadline() throws(ServerError) -> Moment
   func nextPushes(for provider: String, count: Int, underWay: Set<Int64>) throws(ServerError) -> [PendingPush]
   func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError)
 }
 
-extension NotificationServer: DrivenServer {}
+extension NotificationServer: DrivenServer {
+  func serve(isWoken: Bool, room: [String: Int]) throws(ServerError) { try serve(isWoken: isWoken) }
+}
+
 extension SharedServer: DrivenServer {}
 
 extension DrivenServer {
+  func serve(isWoken: Bool) throws(ServerError) { try serve(isWoken: isWoken, room: [:]) }
   func serve() throws(ServerError) { try serve(isWoken: true) }
   func nextPush(for provider: String) throws(ServerError) -> PendingPush? {
     try nextPushes(for: provider, count: 1, underWay: []).first
@@ -138,6 +161,8 @@ extension DrivenServer {
 final class World {
   /// Whether new worlds have two servers that share their state.
   nonisolated(unsafe) static var isShared = false
+  /// How many pushes the provider takes directly in each turn of `run`.
+  nonisolated(unsafe) static var room = 0
   /// How new worlds reach their relay.
   nonisolated(unsafe) static var relay = Relay.local
 
@@ -146,6 +171,8 @@ final class World {
     case network
     /// On the network, of a version that acknowledges and gives in two exchanges.
     case earlier
+    /// On the network, and in a cluster: it gives a notification again after 5 seconds.
+    case cluster
   }
 
   let directory: URL
@@ -177,7 +204,7 @@ final class World {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     let relay = directory.appendingPathComponent("relay.db").path
     lines = LogLines()
-    port = FragilePort(EmbeddedRelay(path: relay, ports: ports, log: .silent), Self.relay)
+    port = FragilePort(EmbeddedRelay(path: relay, ports: ports, log: .silent), Self.relay, clock)
     store = Self.isShared ? MemoryStore(clock) : nil
     try start()
   }
@@ -208,7 +235,7 @@ final class World {
   func restart() throws {
     port.close()
     for state in states { try state.close() }
-    port = FragilePort(EmbeddedRelay(path: relayPath, ports: ports, log: .silent), Self.relay)
+    port = FragilePort(EmbeddedRelay(path: relayPath, ports: ports, log: .silent), Self.relay, clock)
     try start()
     store?.endLeases()
   }
@@ -216,15 +243,24 @@ final class World {
   /// Does everything that can be done now.
   func run() throws {
     turn += 1
-    for index in servers.indices {
-      let server = servers[(turn + index) % servers.count]
-      repeat { try server.serve() } while server.hasMoreToDo
+    let servers = self.servers.indices.map { self.servers[(turn + $0) % self.servers.count] }
+    guard Self.room == 0 else { return try servers.forEach(pushDirectly) }
+    for server in servers { repeat { try server.serve() } while server.hasMoreToDo }
+    try servers.forEach(push)
+  }
+
+  private func push(_ server: any DrivenServer) throws {
+    while let pending = try server.nextPush(for: "apns_test") {
+      try server.finish(pending, provider.deliverWithRetry(pending.push))
     }
-    for server in servers {
-      while let pending = try server.nextPush(for: "apns_test") {
-        try server.finish(pending, provider.deliverWithRetry(pending.push))
-      }
-    }
+  }
+
+  /// One server after the other: this relay does not wait before it gives a notification to the next.
+  private func pushDirectly(_ server: any DrivenServer) throws {
+    repeat {
+      try server.serve(isWoken: true, room: ["apns_test": Self.room])
+      try push(server)
+    } while server.hasMoreToDo
   }
 
   /// Runs until work has ended whose push was sent along with another one.

@@ -144,10 +144,44 @@ public final class JetStreamPushStore: SharedStore {
 
   public func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?] {
     try asking { [self] (cluster) async throws(ClusterFailure) in
-      let probes = try await probes(Set(keys.map(\.bucket)), cluster)
-      return try await inParts(keys) { [self] (key) async throws(ClusterFailure) in
-        try await newest(key, cluster.stream, probe: probes[key.bucket])
-      }
+      try await records(keys, cluster, probes: try await probes(Set(keys.map(\.bucket)), cluster))
+    }
+  }
+
+  public func probe(_ buckets: Set<SharedKey.Bucket>) throws(SharedStoreFailure) -> SharedProbe {
+    try asking { [self] (cluster) async throws(ClusterFailure) in
+      SharedProbe(ends: try await probes(buckets, cluster))
+    }
+  }
+
+  public func records(
+    _ keys: [SharedKey], asOf probe: SharedProbe
+  ) throws(SharedStoreFailure) -> [SharedRecord?] {
+    if let known = recordsNow(keys, probes: probe.ends) { return known }
+    return try asking { [self] (cluster) async throws(ClusterFailure) in
+      try await records(keys, cluster, probes: probe.ends)
+    }
+  }
+
+  /// Nil if one of them is unknown, or the probe has not been followed yet.
+  private func recordsNow(_ keys: [SharedKey], probes: [SharedKey.Bucket: UInt64]) -> [SharedRecord]? {
+    guard let stream = cluster.withLock({ $0 })?.stream else { return nil }
+    var found: [SharedRecord] = []
+    for key in keys {
+      guard let probe = probes[key.bucket],
+        let known = stream.followers.records(Self.bucket(key.bucket, name)),
+        let record = known.recordNow(Self.subject(key, name), asOf: probe)
+      else { return nil }
+      found.append(record)
+    }
+    return found
+  }
+
+  private func records(
+    _ keys: [SharedKey], _ cluster: Cluster, probes: [SharedKey.Bucket: UInt64]
+  ) async throws(ClusterFailure) -> [SharedRecord?] {
+    try await inParts(keys) { [self] (key) async throws(ClusterFailure) in
+      try await newest(key, cluster.stream, probe: probes[key.bucket])
     }
   }
 
@@ -179,6 +213,28 @@ public final class JetStreamPushStore: SharedStore {
     try asking { [self] (cluster) async throws(ClusterFailure) in
       try await inParts(changes) { [self] (change) async throws(ClusterFailure) in
         try await replace(change, cluster.stream)
+      }
+    }
+  }
+
+  public func beginReplacing(_ changes: [SharedChange]) -> any SharedReplacement {
+    Replacement(
+      Self.begin { [self] () async throws(ClusterFailure) in
+        let stream = try await reached().stream
+        return try await inParts(changes) { [self] (change) async throws(ClusterFailure) in
+          try await replace(change, stream)
+        }
+      })
+  }
+
+  private struct Replacement: SharedReplacement {
+    private let outcome: Outcome<[UInt64?]>
+
+    init(_ outcome: Outcome<[UInt64?]>) { self.outcome = outcome }
+
+    func wait() throws(SharedStoreFailure) -> [UInt64?] {
+      do throws(ClusterFailure) { return try outcome.wait().get() } catch {
+        throw SharedStoreFailure(error.description)
       }
     }
   }
@@ -330,13 +386,19 @@ public final class JetStreamPushStore: SharedStore {
   static func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(ClusterFailure) -> Value
   ) throws(ClusterFailure) -> Value {
+    try begin(body).wait().get()
+  }
+
+  private static func begin<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws(ClusterFailure) -> Value
+  ) -> Outcome<Value> {
     let outcome = Outcome<Value>()
     InPlaceExecutor.run {
       Task(executorPreference: InPlaceExecutor.shared) {
         do throws(ClusterFailure) { outcome.set(.success(try await body())) } catch { outcome.set(.failure(error)) }
       }
     }
-    return try outcome.wait().get()
+    return outcome
   }
 
   private final class Outcome<Value: Sendable>: Sendable {
@@ -350,6 +412,8 @@ public final class JetStreamPushStore: SharedStore {
 
     func wait() -> Result<Value, ClusterFailure> {
       done.wait()
+      // For the next call.
+      done.signal()
       return result.withLock { $0 } ?? .failure(ClusterFailure("not answered"))
     }
   }

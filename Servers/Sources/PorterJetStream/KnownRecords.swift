@@ -127,6 +127,12 @@ final class KnownRecords: Sendable {
     return state.withLock { state in isKnowing(&state) ? file.record(subject) : nil }
   }
 
+  /// Likewise, without waiting for the message.
+  func recordNow(_ subject: String, asOf number: UInt64) -> SharedRecord? {
+    guard versions.hasReached(number, from: number) else { return nil }
+    return state.withLock { state in isKnowing(&state) ? file.record(subject) : nil }
+  }
+
   /// The number up to which nothing has replaced this version of the record; nil if that is unknown.
   func settled(_ subject: String, _ revision: UInt64) -> UInt64? {
     state.withLock { state in

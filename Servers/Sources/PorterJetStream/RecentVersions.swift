@@ -146,6 +146,11 @@ final class RecentVersions: Sendable {
 
   private static func covers(_ state: State, _ start: UInt64) -> Bool { state.from.map { $0 <= start } ?? false }
 
+  /// Whether that message, and everything after `start`, is noted now.
+  func hasReached(_ number: UInt64, from start: UInt64) -> Bool {
+    state.withLock { Self.covers($0, start) && $0.last >= number }
+  }
+
   /// Returns once that message is noted, or has not come in time; false also if what came after `start` is unknown.
   func reach(_ number: UInt64, from start: UInt64) async -> Bool {
     await withUnsafeContinuation { continuation in

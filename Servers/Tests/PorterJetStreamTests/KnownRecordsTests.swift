@@ -74,6 +74,15 @@ final class KnownRecordsTests: XCTestCase {
     XCTAssertNil(known.records.revision("s.b"))
   }
 
+  func testARecordIsReadWithoutWaitingOnlyOnceTheProbeHasBeenFollowed() {
+    var known = make()
+    known.probe()
+    let number = known.store("s.a", replacing: 0, settled: 1)
+    XCTAssertNil(known.records.recordNow("s.a", asOf: known.number + 1))
+    XCTAssertEqual(known.records.recordNow("s.a", asOf: known.probe())?.revision, number)
+    XCTAssertNil(known.records.recordNow("s.b", asOf: known.number))
+  }
+
   /// Of two that replace the same version, the first is valid, and one that comes late is not.
   func testALateVersionIsNotTheRecord() {
     var known = make()

@@ -6,13 +6,14 @@ import PorterRelay
 /// Moves documents from the cluster into the file, and back.
 extension SharedServer {
   /// Replaces the file's content with those of these tokens that exist. `remembered`: documents not requested from the
-  /// cluster.
+  /// cluster. `probe` is of tokens.
   func load(
-    _ ids: some Collection<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil }
+    _ ids: some Collection<[UInt8]>, asOf probe: SharedProbe? = nil,
+    remembered: ([UInt8]) -> SharedRecord? = { _ in nil }
   ) throws(ServerError) {
     let oldest = clock.wall() - ServerTimes.answerRetention
     loaded = [:]
-    for (id, record) in try records(Set(ids), remembered) {
+    for (id, record) in try records(Set(ids), asOf: probe, remembered) {
       unreadable.remove(id)
       guard let record else { continue }
       do throws(ServerError) {
@@ -40,64 +41,88 @@ extension SharedServer {
   }
 
   private func records(
-    _ ids: Set<[UInt8]>, _ remembered: ([UInt8]) -> SharedRecord?
+    _ ids: Set<[UInt8]>, asOf probe: SharedProbe?, _ remembered: ([UInt8]) -> SharedRecord?
   ) throws(ServerError) -> [([UInt8], SharedRecord?)] {
     let known = ids.map { ($0, remembered($0)) }
     let missing = known.filter { $1 == nil }.map(\.0)
     guard !missing.isEmpty else { return known }
     let now = clock.now()
-    let read = try asking { (store) throws(SharedStoreFailure) in try store.records(missing.map(TokenDocument.key)) }
+    let keys = missing.map(TokenDocument.key)
+    let read = try asking { (store) throws(SharedStoreFailure) in
+      if let probe { try store.records(keys, asOf: probe) } else { try store.records(keys) }
+    }
     for (id, record) in zip(missing, read) {
       if let record { self.remembered.note(id, record, asked: now) } else { self.remembered.forget(id) }
     }
     return known.filter { $1 != nil } + Array(zip(missing, read))
   }
 
-  /// Stores the changes, and adds the work that follows from them. Returns the tokens that another server has changed
-  /// in the meantime: the changes to those are void.
-  func commit() throws(ServerError) -> Set<[UInt8]> {
+  /// Stores the changes, and adds the work that follows from them, except for pushes that `direct` chooses. Returns the
+  /// tokens that another server has changed in the meantime: the changes to those are void.
+  func commit(
+    direct: ([TokenDocument]) -> Set<Int64> = { _ in [] }
+  ) throws(ServerError) -> Set<[UInt8]> {
+    let changes = try changes()
+    // A server that ended after storing a document has not stored its answer.
+    if !changes.answers.isEmpty {
+      _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(changes.answers) }
+    }
+    // First: a change that makes other tokens superfluous commits along with its answer, so a repeat would no longer
+    // remove them.
+    var conflicts = try replace(changes.removed.map { id in (id, [], loaded[id]?.revision ?? 0) })
+    guard conflicts.isEmpty else { return conflicts }
+    // Before the documents, so that a stored token is found when its device registers it again.
+    conflicts = try noteDevices(changes.moved)
+    guard conflicts.isEmpty else { return conflicts }
+    conflicts = try replace(changes.changed.map { ($0.id, $0.encoded(), loaded[$0.id]?.revision ?? 0) })
+    try noteStored(changes.changed.filter { !conflicts.contains($0.id) }, direct: direct)
+    return conflicts
+  }
+
+  /// What follows from documents that are stored in the place of the loaded ones.
+  func noteStored(
+    _ stored: [TokenDocument], direct: ([TokenDocument]) -> Set<Int64> = { _ in [] }
+  ) throws(ServerError) {
+    for document in stored where document.id != checked?.id && document.isCheckDue(now: clock.wall()) {
+      dueChecks.insert(document.id, now: clock.now())
+    }
+    try confirmWatching(stored)
+    try addWork(stored, except: direct(stored)) { loaded[$0.id]?.document }
+  }
+
+  struct Changes {
     var changed: [TokenDocument] = []
-    var ids: Set<[UInt8]> = []
+    /// Of the changed documents, those whose devices must lead to them first.
+    var moved: [TokenDocument] = []
+    /// Answers to store first.
     var answers: [SharedChange] = []
+    var removed: [[UInt8]] = []
+  }
+
+  /// How the file differs from the loaded documents.
+  func changes() throws(ServerError) -> Changes {
+    var changes = Changes()
     let oldest = clock.wall() - ServerTimes.answerInDocument
     committed = [:]
     for var document in try state.documents() {
-      ids.insert(document.id)
       let before = loaded[document.id]?.document
       document.remember(after: before)
       document.nameNewPushes(server.randomness)
       if before == nil { document.checkedAt = clock.wall().milliseconds }
       if let checked, checked.id == document.id { document.checkedAt = checked.at }
       if document != before {
-        answers += document.removeAnswers(before: oldest, of: before).map {
+        changes.answers += document.removeAnswers(before: oldest, of: before).map {
           Self.answer($0, from: document.signingKey)
         }
-        changed.append(document)
+        changes.changed.append(document)
+        if before?.pushToken != document.pushToken || before?.provider != document.provider {
+          changes.moved.append(document)
+        }
       }
       committed[document.id] = document
     }
-    // A server that ended after storing a document has not stored its answer.
-    if !answers.isEmpty { _ = try asking { (store) throws(SharedStoreFailure) in try store.replace(answers) } }
-    // First: a change that makes other tokens superfluous commits along with its answer, so a repeat would no longer
-    // remove them.
-    let removed = loaded.keys.filter { !ids.contains($0) }
-    var conflicts = try replace(removed.map { id in (id, [], loaded[id]?.revision ?? 0) })
-    guard conflicts.isEmpty else { return conflicts }
-    // Before the documents, so that a stored token is found when its device registers it again.
-    let moved = changed.filter { document in
-      let before = loaded[document.id]?.document
-      return before?.pushToken != document.pushToken || before?.provider != document.provider
-    }
-    conflicts = try noteDevices(moved)
-    guard conflicts.isEmpty else { return conflicts }
-    conflicts = try replace(changed.map { ($0.id, $0.encoded(), loaded[$0.id]?.revision ?? 0) })
-    let stored = changed.filter { !conflicts.contains($0.id) }
-    for document in stored where document.id != checked?.id && document.isCheckDue(now: clock.wall()) {
-      dueChecks.insert(document.id, now: clock.now())
-    }
-    try confirmWatching(stored)
-    try addWork(stored) { loaded[$0.id]?.document }
-    return conflicts
+    changes.removed = loaded.keys.filter { committed[$0] == nil }
+    return changes
   }
 
   private func replace(
@@ -108,16 +133,17 @@ extension SharedServer {
     let revisions = try asking { (store) throws(SharedStoreFailure) in
       try store.replace(changes.map { SharedChange(TokenDocument.key($0.id), $0.bytes, revision: $0.revision) })
     }
-    var conflicts: Set<[UInt8]> = []
-    for (change, revision) in zip(changes, revisions) {
-      if let revision, !change.bytes.isEmpty {
-        remembered.note(change.id, SharedRecord(bytes: change.bytes, revision: revision), asked: now)
-      } else {
-        remembered.forget(change.id)
-      }
-      if revision == nil { conflicts.insert(change.id) }
+    for (change, revision) in zip(changes, revisions) { remember(change.id, change.bytes, revision, asked: now) }
+    return Set(zip(changes, revisions).filter { $1 == nil }.map(\.0.id))
+  }
+
+  /// Notes what the cluster has stored; `revision` is nil if it has not.
+  func remember(_ id: [UInt8], _ bytes: [UInt8], _ revision: UInt64?, asked: Moment) {
+    if let revision, !bytes.isEmpty {
+      remembered.note(id, SharedRecord(bytes: bytes, revision: revision), asked: asked)
+    } else {
+      remembered.forget(id)
     }
-    return conflicts
   }
 
   /// Adds all work that follows from the loaded documents, in case a server ended before it had done so.
@@ -127,42 +153,49 @@ extension SharedServer {
     try addWork(documents) { _ in nil }
   }
 
-  func addWork(_ documents: [TokenDocument], since before: (TokenDocument) -> TokenDocument?)
-    throws(ServerError)
-  {
+  func addWork(
+    _ documents: [TokenDocument], except direct: Set<Int64> = [], since before: (TokenDocument) -> TokenDocument?
+  ) throws(ServerError) {
     var work: [SharedWork] = []
     for document in documents {
       let before = before(document)
-      work += Self.pushWork(document, since: before)
+      work += Self.pushWork(document) {
+        $0.dueAt == 0 && before?.has($0) != true
+          && !direct.contains(TokenDocument.sequence($0.kind, of: document.id))
+      }
       if let wake = document.wake, before?.wake != wake { work.append(wakeWork(wake, of: document.id)) }
     }
     try add(work)
   }
 
-  private func add(_ work: [SharedWork]) throws(ServerError) {
+  func add(_ work: [SharedWork]) throws(ServerError) {
     guard !work.isEmpty else { return }
     for each in work { looks.noteWork(each.queue) }
     try asking { (store) throws(SharedStoreFailure) in try store.add(work) }
   }
 
-  /// Adds work for the pushes that are due.
-  func addPushes(_ documents: [TokenDocument]) throws(ServerError) {
-    try add(documents.flatMap { Self.pushWork($0, since: nil) })
+  /// Adds work for pushes that are due, by their sequences and versions.
+  func addPushes(_ documents: [TokenDocument], _ isMissing: (Int64, Int64) -> Bool) throws(ServerError) {
+    try add(
+      documents.flatMap { document in
+        Self.pushWork(document) {
+          $0.dueAt == 0 && isMissing(TokenDocument.sequence($0.kind, of: document.id), $0.version)
+        }
+      })
   }
 
-  private static func pushWork(_ document: TokenDocument, since before: TokenDocument?) -> [SharedWork] {
-    document.pushes.filter { $0.dueAt == 0 && before?.has($0) != true }.map {
-      SharedWork(queue($0.provider), document.id + Array($0.kind.utf8))
-    }
+  private static func pushWork(
+    _ document: TokenDocument, _ isMissing: (TokenDocument.Push) -> Bool
+  ) -> [SharedWork] {
+    document.pushes.filter(isMissing).map { SharedWork(queue($0.provider), document.id + Array($0.kind.utf8)) }
   }
 
   /// Adds work that the cluster may have lost: for due pushes, and for a wake-up that should have come.
   func addLostWork(_ documents: [TokenDocument]) throws(ServerError) {
     let past = (clock.wall() - Self.wakePatience).milliseconds
     let work = documents.flatMap { document in
-      document.pushes.filter { $0.dueAt <= past }.map {
-        SharedWork(Self.queue($0.provider), document.id + Array($0.kind.utf8))
-      } + (document.wake.flatMap { $0.dueAt <= past ? [wakeWork($0, of: document.id)] : nil } ?? [])
+      Self.pushWork(document) { $0.dueAt <= past }
+        + (document.wake.flatMap { $0.dueAt <= past ? [wakeWork($0, of: document.id)] : nil } ?? [])
     }
     try add(work)
   }
@@ -215,9 +248,11 @@ extension SharedServer {
   }
 
   /// The stored records of these notifiers.
-  func watching(_ notifiers: some Collection<[UInt8]>) throws(ServerError) -> [WatcherRecord] {
+  func watching(
+    _ notifiers: some Collection<[UInt8]>, asOf probe: SharedProbe? = nil
+  ) throws(ServerError) -> [WatcherRecord] {
     let records = try asking { [index] (store) throws(SharedStoreFailure) in
-      try index.records(of: notifiers, in: store)
+      try index.records(of: notifiers, in: store, asOf: probe)
     }
     for each in records where each.watchers == nil { log(.error, "a record of subscriptions does not read") }
     return records

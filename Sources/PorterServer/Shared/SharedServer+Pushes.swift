@@ -9,31 +9,36 @@ extension SharedServer {
   /// How long a notification waits for a subscription that a server has noted but not yet stored.
   private static let patience = Span.seconds(60)
   /// One of each kind.
-  private static let pushesOfAToken = 3
+  static let pushesOfAToken = 3
   /// How many milliseconds to wait before looking again at a push that is being sent, or whose token is being changed.
-  private static let lookAgain: Int64 = 250
+  static let lookAgain: Int64 = 250
   /// Likewise for an unreadable token, which an operator must repair.
   static let damagedWait: Int64 = 3_600_000
-  private static let shortMemory = Span.seconds(1)
 
   // MARK: Notifications
 
   /// Stores everything that follows from due notifications. They are acknowledged by the next turn's exchange with the
-  /// relay, so that no push waits for that.
+  /// relay, so that no push waits for that, or once their direct pushes have ended.
   func takeNotifications() throws(ServerError) {
     let pending = try server.receive { () throws(ServerError) in
       try forwardRequests()
       try takeRequests()
     }
+    try confirmOutcomes()
+    if pending.contains(where: { direct.holds($0) || acknowledgements.has($0) }) {
+      direct.suspend(now: clock.now())
+      dueAcknowledgements(all: true)
+    }
     let again = recent.take(limit: ServerTimes.slice, now: clock.now())
     if !again.isEmpty { try takeAgain(again) }
     if recent.hasMore { server.times.hasMoreAtRelay = true }
     guard !pending.isEmpty else { return }
+    given = clock.now()
     let finished = try take(pending, isAgain: false)
     server.given = []
-    server.unacknowledged = finished
-    recent.note(finished, now: clock.now())
-    if !finished.isEmpty { server.times.hasMoreAtRelay = true }
+    // The relay may have more.
+    if pending.count >= ServerTimes.slice { server.times.hasMoreAtRelay = true }
+    acknowledge(finished.filter { !direct.holds($0) })
   }
 
   /// The relay no longer gives these to any server, so any not stored stay here.
@@ -48,8 +53,18 @@ extension SharedServer {
   private func take(
     _ pending: [RelayNotification], isAgain: Bool
   ) throws(ServerError) -> [RelayNotification] {
-    let watched = try watching(pending.map(\.notifier.bytes))
-    try change(Set(watched.flatMap(\.ids)), atFirst: {}) { () throws(ServerError) in
+    // Together: a watcher is removed only a minute after it was noted, and if its record has not changed since.
+    let probe = try asking { (store) throws(SharedStoreFailure) in try store.probe([.subscriptions, .tokens]) }
+    let watched = try watching(pending.map(\.notifier.bytes), asOf: probe)
+    var chosen: [Int64: [UInt8]] = [:]
+    let choose = { (stored: [TokenDocument]) -> Set<Int64> in
+      // The relay would not give those again.
+      guard !isAgain else { return [] }
+      let new = self.directPushes(stored)
+      chosen.merge(new) { first, _ in first }
+      return Set(new.keys)
+    }
+    let stored = try change(Set(watched.flatMap(\.ids)), asOf: probe, direct: choose) { () throws(ServerError) in
       try self.state.transaction { () throws(ServerError) in
         for notification in pending {
           try self.server.take(notification, except: self.knowing(notification, isAgain: isAgain))
@@ -59,9 +74,11 @@ extension SharedServer {
     }
     // The server that stored it may have ended before adding the work; or the notification waits for another token.
     let known = loaded.values.map(\.document).filter { document in pending.contains { document.knows($0) } }
-    try addPushes(known)
+    try addPushes(known) { !direct.has($0, version: $1) }
     let waiting = try dropOutdated(watched)
-    return pending.filter { !waiting.contains($0.notifier.bytes) }
+    let finished = pending.filter { !waiting.contains($0.notifier.bytes) }
+    try prepare(chosen, of: stored, for: finished)
+    return finished
   }
 
   /// The tokens that have the notification already, or had it.
@@ -73,11 +90,12 @@ extension SharedServer {
   }
 
   /// Loads the tokens, applies `body` to them and stores the result; repeats this for those that another server has
-  /// changed in the meantime. Returns them as stored.
+  /// changed in the meantime. Returns them as stored. `probe` is of tokens.
   @discardableResult
   func change(
-    _ ids: Set<[UInt8]>, remembered: ([UInt8]) -> SharedRecord? = { _ in nil },
-    atFirst: () throws(ServerError) -> Void, _ body: () throws(ServerError) -> Void
+    _ ids: Set<[UInt8]>, asOf probe: SharedProbe? = nil, remembered: ([UInt8]) -> SharedRecord? = { _ in nil },
+    direct: ([TokenDocument]) -> Set<Int64> = { _ in [] }, atFirst: () throws(ServerError) -> Void = {},
+    _ body: () throws(ServerError) -> Void
   ) throws(ServerError) -> [[UInt8]: TokenDocument] {
     var (left, all): (Set<[UInt8]>, [[UInt8]: Loaded]) = (ids, [:])
     var documents: [[UInt8]: TokenDocument] = [:]
@@ -87,11 +105,12 @@ extension SharedServer {
         return documents
       }
       // The rest were changed by other servers.
-      try load(left, remembered: attempt == 0 ? remembered : { _ in nil })
+      let isFirst = attempt == 0
+      try load(left, asOf: isFirst ? probe : nil, remembered: isFirst ? remembered : { _ in nil })
       all.merge(loaded) { _, newest in newest }
       if left == ids { try atFirst() }
       try body()
-      left = try commit()
+      left = try commit(direct: direct)
       for (id, document) in committed where !left.contains(id) { documents[id] = document }
     }
     throw .cluster("too many changes of one token at the same time")
@@ -131,6 +150,20 @@ extension SharedServer {
     for provider: String, count: Int, underWay sequences: Set<Int64>
   ) throws(ServerError) -> [PendingPush] {
     guard !isDraining else { return [] }
+    let prepared = direct.take(count, for: provider)
+    do throws(ServerError) {
+      return prepared + (try queuedPushes(for: provider, count: count - prepared.count, underWay: sequences))
+    } catch {
+      guard !prepared.isEmpty else { throw error }
+      // These need nothing of the cluster. The next turn asks it again.
+      log(.warning, "pushes wait", ["reason": "\(error)"])
+      return prepared
+    }
+  }
+
+  private func queuedPushes(
+    for provider: String, count: Int, underWay sequences: Set<Int64>
+  ) throws(ServerError) -> [PendingPush] {
     let pause = server.times.providerPauses[provider]
     if let pause, clock.now() < pause.until { return [] }
     let count = pause == nil ? min(count, ServerTimes.slice) : min(count, sequences.isEmpty ? 1 : 0)
@@ -158,18 +191,7 @@ extension SharedServer {
     return pushes
   }
 
-  /// The document of the last second, if it has these pushes: the outcome replaces it, or is refused.
-  private func having(_ sent: [DuePush], _ id: [UInt8]) -> SharedRecord? {
-    guard let record = remembered.record(id, youngerThan: Self.shortMemory, now: clock.now()),
-      let document = try? TokenDocument(decoding: record.bytes)
-    else { return nil }
-    let isThere = sent.allSatisfy { due in
-      document.pushes.contains { $0.kind == due.kind.rawValue && $0.version == due.version }
-    }
-    return isThere ? record : nil
-  }
-
-  private static func token(_ work: TakenWork) -> [UInt8] { Array(work.bytes.prefix(RelayIdentifier.count)) }
+  static func token(_ work: TakenWork) -> [UInt8] { Array(work.bytes.prefix(RelayIdentifier.count)) }
   private static func kind(_ work: TakenWork) -> String {
     String(decoding: work.bytes.dropFirst(RelayIdentifier.count), as: UTF8.self)
   }
@@ -201,7 +223,10 @@ extension SharedServer {
         spare.append(work)
         continue
       }
-      if sequences.contains(sequence) {
+      if direct.isLate(sequence), underWay[sequence] == nil {
+        // It is the work of this push, which has been under way for long: its lease is extended from here on.
+        underWay[sequence] = work
+      } else if sequences.contains(sequence) || storing?.has(sequence) == true || direct.token(sequence) != nil {
         postpone(work, milliseconds: Self.lookAgain)
       } else if push.dueAt > wall.milliseconds, !state.isBeyond(push.dueAt, wall) {
         postpone(work, milliseconds: push.dueAt - wall.milliseconds)
@@ -210,47 +235,5 @@ extension SharedServer {
       }
     }
     return (due, spare)
-  }
-
-  package func finish(_ ended: [(pending: PendingPush, outcome: PushOutcome)]) throws(ServerError) {
-    let work = ended.map { underWay[$0.pending.sequence] }
-    var left = ended
-    let ids = Dictionary(
-      zip(work, ended).compactMap { work, ended in
-        work.map { (ended.pending.due.token, Self.token($0)) }
-      }, uniquingKeysWith: { first, _ in first })
-    forgetAfterTrouble()
-    let sent = Dictionary(grouping: ended.map(\.pending.due), by: { ids[$0.token] ?? [] })
-    let documents = try change(Set(ids.values), remembered: { self.having(sent[$0] ?? [], $0) }, atFirst: {}) {
-      () throws(ServerError) in
-      left = left.filter { each in ids[each.pending.due.token].map { self.loaded[$0] != nil } ?? false }
-      try self.server.finish(left)
-    }
-    // Only now: until then the lease is extended, and the caller tries again. If a later step fails, the lease runs
-    // out, and the work is found to be done.
-    for ended in ended { underWay[ended.pending.sequence] = nil }
-    var done: [TakenWork] = []
-    for case (let work?, let ended) in zip(work, ended) {
-      switch ended.outcome {
-      case .unreachable, .refused:
-        // Until after the provider's next trial, which is then made with another push.
-        let pause = server.times.providerPauses[ended.pending.provider].map { $0.until - clock.now() }
-        let span = max(pause?.milliseconds ?? 0, 0) + ServerTimes.firstRetry.milliseconds
-        postpone(work, milliseconds: span)
-      case .later(let seconds):
-        let span = min(ServerTimes.longestDeferral, .seconds(Int64(max(1, seconds))))
-        postpone(work, milliseconds: span.milliseconds)
-      case .accepted, .invalid, .ended, .failed, .rejected:
-        // News that came in the meantime may have no other item: a server may have found this one sufficient and ended
-        // the rest.
-        if documents[Self.token(work)]?.hasPush(after: ended.pending) == true {
-          postpone(work, milliseconds: Self.lookAgain)
-        } else {
-          done.append(work)
-        }
-      }
-    }
-    // If that is lost, the work is given again, and found to be done.
-    store.endSoon(done)
   }
 }

@@ -76,7 +76,7 @@ extension SharedServer {
   }
 
   private func wake(_ due: [WakeItem]) throws(ServerError) {
-    try change(Set(due.map(\.id)), atFirst: {}) { () throws(ServerError) in
+    try change(Set(due.map(\.id))) { () throws(ServerError) in
       let tokens = Set(self.waiting(due).map { TokenDocument.number($0.id) })
       try self.server.wakeDevices(try self.state.wakes(of: Array(tokens)))
     }

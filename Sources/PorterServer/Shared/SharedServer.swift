@@ -34,6 +34,10 @@ package final class SharedServer: LoopedServer {
   var devices: [DeviceName: DeviceRecord] = [:]
   /// Work whose pushes are under way, by their sequences.
   var underWay: [Int64: TakenWork] = [:]
+  /// Pushes that have no work.
+  var direct = DirectPushes()
+  var storing: StoringOutcomes?
+  var acknowledgements = GatheredAcknowledgements()
   var recent = RecentNotifications()
   var finished = FinishedWork()
   var heldWakes = HeldWakes()
@@ -42,6 +46,9 @@ package final class SharedServer: LoopedServer {
   /// The token whose subscriptions have just been checked, and when.
   var checked: (id: [UInt8], at: Int64)?
   var nextCheck: Moment
+  var nextBusyCheck: Moment
+  /// When the relay has last given notifications.
+  var given: Moment?
   /// Whether `settle` has work: the turn has asked the relay, and has not failed.
   private var isUnsettled = false
   private var nextExtension: Moment
@@ -66,7 +73,7 @@ package final class SharedServer: LoopedServer {
       try Self.asking(store) { (store) throws(SharedStoreFailure) in try store.tokenCount() }
     }
     let now = ports.clock.now()
-    (nextCheck, nextExtension, nextTime, nextCount) = (now, now, now, now)
+    (nextCheck, nextBusyCheck, nextExtension, nextTime, nextCount) = (now, now, now, now, now)
     try lookAtTime()
     try countTokens()
     guard fields.count == 3 else { return }
@@ -164,26 +171,32 @@ package final class SharedServer: LoopedServer {
     let now = clock.now()
     if server.hasMoreToDo { return now }
     let held = min(server.times.listenCheck, server.times.heldNotification ?? server.times.listenCheck)
-    var next = min(max(held, server.times.relayRetry), now + WorkLooks.interval)
+    let check = nextCheck <= now || !dueChecks.isEmpty ? nextBusyCheck : nextCheck
+    var next = min(max(min(held, check), server.times.relayRetry), now + WorkLooks.interval)
     if !underWay.isEmpty { next = min(next, nextExtension) }
-    return min(next, looks.nextPostponed ?? next)
+    return min(next, looks.nextPostponed ?? next, acknowledgements.due ?? next)
   }
 
-  package func serve(isWoken: Bool = true) throws(ServerError) {
-    try takePushes(isWoken: isWoken)
+  package func serve(isWoken: Bool = true, room: [String: Int] = [:]) throws(ServerError) {
+    try takePushes(isWoken: isWoken, room: room)
     try settle()
   }
 
-  package func takePushes(isWoken: Bool) throws(ServerError) {
+  package func takePushes(isWoken: Bool, room: [String: Int] = [:]) throws(ServerError) {
     isUnsettled = false
     extendLeases()
-    looks.takePostponed(now: clock.now())
+    let now = clock.now()
+    looks.takePostponed(now: now)
+    direct.begin(room: room.filter { server.times.providerPauses[$0.key] == nil }, now: now)
     try tryingAgainLater { () throws(ServerError) in
       server.times.hasMoreToDo = false
-      let now = clock.now()
+      try addOverdueWork()
+      dueAcknowledgements()
       if port.takeReset() { server.times.listenCheck = now }
       if isWoken, server.times.failure == nil || now >= server.times.relayRetry { try wakeDevices() }
-      guard now >= server.times.relayRetry, isWoken || server.times.isRelayDue(now: now) else { return }
+      guard now >= server.times.relayRetry, isWoken || server.times.isRelayDue(now: now) else {
+        return try confirmOutcomes()
+      }
       server.times.hasMoreAtRelay = false
       try server.listenIfDue()
       try takeNotifications()
@@ -200,8 +213,7 @@ package final class SharedServer: LoopedServer {
       try lookAtTime()
       try countTokens()
       try takeRequestsIfDue()
-      try checkSubscriptions()
-      try checkChanged()
+      try checkTokens()
       server.noteSuccess()
     }
   }
@@ -250,10 +262,15 @@ package final class SharedServer: LoopedServer {
   /// Leaves work not yet taken to other servers, however much more is added.
   package func drain() {
     isDraining = true
+    try? confirmOutcomes()
     extendLeases()
   }
 
-  package func leave() { server.leave() }
+  package func leave() {
+    try? confirmOutcomes()
+    dueAcknowledgements(all: true)
+    server.leave()
+  }
 
   private func extendLeases() {
     let now = clock.now()

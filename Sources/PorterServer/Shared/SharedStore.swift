@@ -6,9 +6,15 @@ public protocol SharedStore: AnyObject, Sendable {
 
   /// Returns one per key, in the same order; nil where there is none. Includes everything stored before the call.
   func records(_ keys: [SharedKey]) throws(SharedStoreFailure) -> [SharedRecord?]
+  /// Probes these buckets, so that several reads can share the wait for it.
+  func probe(_ buckets: Set<SharedKey.Bucket>) throws(SharedStoreFailure) -> SharedProbe
+  /// Like `records`, of the buckets that were probed. Includes everything stored before that.
+  func records(_ keys: [SharedKey], asOf probe: SharedProbe) throws(SharedStoreFailure) -> [SharedRecord?]
   /// Replaces records of these revisions, each independently; a replacement without bytes removes. Returns the new
   /// revisions, nil where the record has a different one.
   func replace(_ changes: [SharedChange]) throws(SharedStoreFailure) -> [UInt64?]
+  /// Likewise, without waiting for the cluster. Probes and calls that begin later see what it has stored.
+  func beginReplacing(_ changes: [SharedChange]) -> any SharedReplacement
   /// The next token stored after this revision, in order of revision; nil if there is none.
   func token(after revision: UInt64) throws(SharedStoreFailure) -> (key: String, revision: UInt64)?
   /// The revision of the token stored last; 0 if there is none.
@@ -50,6 +56,19 @@ public protocol SharedStore: AnyObject, Sendable {
 extension SharedStore {
   public var lastTrouble: ContinuousClock.Instant? { nil }
   public var problem: String? { nil }
+}
+
+/// A call of `replace` that has begun.
+public protocol SharedReplacement: Sendable {
+  /// Waits for its result, which is the same each time.
+  func wait() throws(SharedStoreFailure) -> [UInt64?]
+}
+
+/// The end of each bucket when it was probed; none where the store needs no probe.
+public struct SharedProbe: Sendable {
+  public let ends: [SharedKey.Bucket: UInt64]
+
+  public init(ends: [SharedKey.Bucket: UInt64]) { self.ends = ends }
 }
 
 public struct SharedKey: Hashable, Sendable {

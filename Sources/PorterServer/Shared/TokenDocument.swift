@@ -97,6 +97,12 @@ struct TokenDocument: Equatable, Sendable {
     }
   }
 
+  /// Removes the push, like a work file in which it was accepted, and which does no more for it
+  /// (`PendingPush.isOverOnceAccepted`).
+  mutating func end(_ push: DuePush) {
+    pushes.removeAll { $0.kind == push.kind.rawValue && $0.version == push.version }
+  }
+
   // MARK: Checks
 
   /// Whether its subscriptions were not checked within the last day, or when is not known.

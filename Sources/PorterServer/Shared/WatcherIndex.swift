@@ -50,13 +50,14 @@ struct WatcherIndex: Sendable {
     Dictionary(grouping: Set(notifiers), by: key).map { ($0, $1) }
   }
 
-  /// The stored records of these notifiers. Includes everything stored before the call.
+  /// The stored records of these notifiers. Includes everything stored before the probe, or else before the call.
   func records(
-    of notifiers: some Collection<[UInt8]>, in store: any SharedStore
+    of notifiers: some Collection<[UInt8]>, in store: any SharedStore, asOf probe: SharedProbe? = nil
   ) throws(SharedStoreFailure) -> [WatcherRecord] {
     let groups = grouped(notifiers)
     guard !groups.isEmpty else { return [] }
-    let records = try store.records(groups.map(\.key))
+    let keys = groups.map(\.key)
+    let records = if let probe { try store.records(keys, asOf: probe) } else { try store.records(keys) }
     return zip(groups, records).map { group, record in
       WatcherRecord(
         key: group.key, notifiers: group.notifiers, revision: record?.revision ?? 0,

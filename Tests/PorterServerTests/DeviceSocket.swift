@@ -25,6 +25,7 @@ final class DeviceSocket: Sendable {
     var behaviour: Behaviour
     var pushes: [JSONValue] = []
     var isClosed = false
+    var hasEnded = false
   }
 
   private let listener: Int32
@@ -62,6 +63,9 @@ final class DeviceSocket: Sendable {
     }
     if wasClosed { return }
     shutdown(listener, Int32(SHUT_RDWR))
+    // Its descriptor may be the next listener's, whose connections the thread would take.
+    let hasEnded = state.wait(atMost: .seconds(20)) { $0.hasEnded ? true : nil }
+    XCTAssertEqual(hasEnded, true)
     close(listener)
   }
 
@@ -78,7 +82,10 @@ final class DeviceSocket: Sendable {
 
   private static func serve(_ listener: Int32, _ state: Monitor<State>) {
     var kept: [Int32] = []
-    defer { for connection in kept { close(connection) } }
+    defer {
+      for connection in kept { close(connection) }
+      state.signal { $0.hasEnded = true }
+    }
     while true {
       let connection = accept(listener, nil, nil)
       if state.withLock({ $0.isClosed }) { return }

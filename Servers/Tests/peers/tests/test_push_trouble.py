@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import nats
 from .push import Device, PushServer, activate, begin
+from .support import PATIENCE
 from .trouble import TroubleTestCase, WallClock
 
 TOKEN = "cd" * 32
